@@ -1,0 +1,72 @@
+"""Data sets by name, in the folder that the environment variable AMMI_DATA names.
+
+The corpus NAME is the file `NAME.jsonl.gz` there (or `.jsonl`, `.jsonl.zst`): texts with labels. The
+benchmark NAME is `bench/NAME.tfidf.mat`: fixed matrices, on which published figures can be compared.
+"""
+
+import os
+from pathlib import Path
+
+from ammi.data.mat import Benchmark, read_mat
+
+CORPUS_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+BENCHMARK_ENDING = ".tfidf.mat"
+
+
+def data_folder() -> Path:
+    """The folder of AMMI_DATA; without it, `../shared/data` of the current folder or of the checkout."""
+    if chosen := os.environ.get("AMMI_DATA"):
+        folder = Path(chosen)
+        if not folder.is_dir():
+            raise FileNotFoundError(
+                f"AMMI_DATA is {chosen}, but there is no such folder: set it to one of data sets"
+            )
+        return folder
+    checkout = Path(__file__).parents[3]
+    for beside in (Path.cwd(), checkout):
+        folder = beside.parent / "shared" / "data"
+        if folder.is_dir():
+            return folder
+    raise FileNotFoundError("no folder of data sets: set the environment variable AMMI_DATA to one")
+
+
+def corpus_names() -> list[str]:
+    """The corpora there are."""
+    return sorted(_corpora())
+
+
+def benchmark_names() -> list[str]:
+    """The benchmark matrices there are."""
+    return sorted(_benchmarks())
+
+
+def corpus_path(name: str) -> Path:
+    """The file of the corpus called `name`; `read_documents` reads it."""
+    return _look_up(name, _corpora(), "corpus")
+
+
+def benchmark(name: str | Path) -> Benchmark:
+    """The benchmark matrices called `name`, or those of the `.mat` file at this path."""
+    if str(name).endswith(".mat"):
+        return read_mat(name)
+    return read_mat(_look_up(str(name), _benchmarks(), "benchmark"))
+
+
+def _corpora() -> dict[str, Path]:
+    return {
+        path.name.removesuffix(ending): path
+        for ending in CORPUS_ENDINGS
+        for path in data_folder().glob(f"*{ending}")
+    }
+
+
+def _benchmarks() -> dict[str, Path]:
+    files = (data_folder() / "bench").glob(f"*{BENCHMARK_ENDING}")
+    return {path.name.removesuffix(BENCHMARK_ENDING): path for path in files}
+
+
+def _look_up(name: str, paths: dict[str, Path], kind: str) -> Path:
+    if name not in paths:
+        there = ", ".join(sorted(paths)) or "none"
+        raise ValueError(f"no {kind} is called {name!r}: those in {data_folder()} are {there}")
+    return paths[name]

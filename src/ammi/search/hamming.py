@@ -1,0 +1,53 @@
+"""Exact Hamming search over packed codes, by FAISS, with every tie in insertion order.
+
+The distance of two codes is d(z, z') = Σ_i |z_i − z'_i|. Codes are rows of bytes as numpy.packbits packs them, the
+padding bits zero, so any number of bits will do.
+"""
+
+from itertools import pairwise
+
+import faiss
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[np.uint8]  # (n, ceil(m / 8))
+
+
+def nearest(base: Codes, queries: Codes, k: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The k codes of base nearest to each query: their distances and their positions in base, both (q, min(k, n)).
+
+    Sorted by distance and then by position, at the k-th place too: FAISS orders its heap by the pair of them.
+    """
+    base, queries = _aligned(base, queries)
+    k = min(k, len(base))
+    if k == 0:  # FAISS would look at the top of an empty heap
+        return np.zeros((len(queries), 0), np.int32), np.zeros((len(queries), 0), np.int64)
+    return faiss.knn_hamming(queries, base, k, variant="hc")
+
+
+def within(base: Codes, queries: Codes, radius: int) -> list[tuple[NDArray[np.int32], NDArray[np.int64]]]:
+    """For each query, the distances and the positions of all codes of base at most radius away, sorted alike."""
+    base, queries = _aligned(base, queries)
+    found = faiss.RangeSearchResult(len(queries))
+    a, b = faiss.swig_ptr(queries), faiss.swig_ptr(base)  # IndexBinaryFlat.range_search would need a copy of base
+    faiss.hamming_range_search(a, b, len(queries), len(base), radius + 1, base.shape[1], found)  # type: ignore[attr-defined]
+    ends = faiss.rev_swig_ptr(found.lims, len(queries) + 1).tolist()
+    distances = faiss.rev_swig_ptr(found.distances, ends[-1]).astype(np.int32)
+    positions = faiss.rev_swig_ptr(found.labels, ends[-1]).astype(np.int64)
+    hits = []
+    for start, end in pairwise(ends):
+        order = np.lexsort((positions[start:end], distances[start:end]))
+        hits.append((distances[start:end][order], positions[start:end][order]))
+    return hits
+
+
+def _aligned(base: Codes, queries: Codes) -> tuple[Codes, Codes]:
+    """Both as FAISS reads them: contiguous, and of 4 bytes at least, which it compares faster than fewer."""
+    width = base.shape[1]
+    if queries.shape[1] != width:
+        raise ValueError(
+            f"the queries have {queries.shape[1]} bytes a code, but the base has {width}: pass codes of one model"
+        )
+    if width < 4:
+        base, queries = (np.pad(codes, ((0, 0), (0, 4 - width))) for codes in (base, queries))
+    return np.ascontiguousarray(base), np.ascontiguousarray(queries)

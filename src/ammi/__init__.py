@@ -1,0 +1,28 @@
+"""Short binary codes for documents, learned by maximising mutual information.
+
+The public names are loaded on first use, so that importing ammi costs nothing until something needs torch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ammi.version import __version__
+
+if TYPE_CHECKING:
+    from ammi.chain import MarkovBits
+
+_HOME = {"MarkovBits": "ammi.chain"}
+
+__all__ = ["MarkovBits", "__version__"]
+
+
+def __getattr__(name: str):
+    if name not in _HOME:
+        raise AttributeError(f"module 'ammi' has no attribute {name!r}; it has {', '.join(__all__)}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,36 @@
+"""Exact algorithms on Markov chains over bits: pure functions of tensors, in nats, and MarkovBits around them."""
+
+from ammi.chain.decode import log_prob, sample, viterbi
+from ammi.chain.distribution import MarkovBits
+from ammi.chain.entropy import (
+    MAX_BRUTE_FORCE_BITS,
+    best_prior,
+    cross_entropy,
+    entropy,
+    kl_divergence,
+    mixture_entropy,
+    prior_cross_entropy,
+    windows_cross_entropy,
+)
+from ammi.chain.layout import order_of, with_order
+from ammi.chain.marginals import forward, mean_windows, window_marginals
+
+__all__ = [
+    "MAX_BRUTE_FORCE_BITS",
+    "MarkovBits",
+    "best_prior",
+    "cross_entropy",
+    "entropy",
+    "forward",
+    "kl_divergence",
+    "log_prob",
+    "mean_windows",
+    "mixture_entropy",
+    "order_of",
+    "prior_cross_entropy",
+    "sample",
+    "viterbi",
+    "window_marginals",
+    "windows_cross_entropy",
+    "with_order",
+]

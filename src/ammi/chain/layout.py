@@ -1,0 +1,56 @@
+"""The table of a Markov chain over bits, and how its contexts are numbered.
+
+A chain of order o over codes z in {0,1}^m is a table of logits (..., m, 2**o): entry [i, c] is the logit of
+z_i = 1 given the o bits before it, with z_i = 0 for i < 1. The context c is those bits read as a binary number,
+the oldest bit the most significant, so that after bit b the context becomes (2*c + b) % 2**o.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+def order_of(logits: Tensor) -> int:
+    """The Markov order o of a table (..., m, 2**o)."""
+    if not logits.is_floating_point() or logits.ndim < 2 or logits.shape[-2] < 1:
+        raise ValueError(
+            f"a chain is a floating-point tensor of logits of shape (..., m, 2**order) with m >= 1, "
+            f"got {logits.dtype} of shape {tuple(logits.shape)}"
+        )
+    width = logits.shape[-1]
+    if width < 1 or width & (width - 1):
+        raise ValueError(f"the last dimension of a chain's logits must be a power of two (2**order), got {width}")
+    return width.bit_length() - 1
+
+
+def same_bits(p: Tensor, q: Tensor) -> None:
+    """Refuse two tables (of chains, or of windows) over codes of different length."""
+    if p.shape[-2] != q.shape[-2]:
+        raise ValueError(f"both chains must have the same number of bits, got {p.shape[-2]} and {q.shape[-2]}")
+
+
+def with_order(logits: Tensor, order: int) -> Tensor:
+    """The same chain as a table of a higher order: what it does not look at repeats."""
+    own = order_of(logits)
+    if order < own:
+        raise ValueError(f"a chain of order {own} has no table of the lower order {order}")
+    return logits.repeat(*[1] * (logits.ndim - 1), 2 ** (order - own))  # (..., m, 2**order)
+
+
+def bit_log_probs(logits: Tensor) -> Tensor:
+    """log p(z_i = b | context c) as (..., m, 2**o, 2), finite wherever the logits are."""
+    return F.logsigmoid(torch.stack((-logits, logits), dim=-1))
+
+
+def bit_probs(logits: Tensor) -> Tensor:
+    """p(z_i = b | context c) as (..., m, 2**o, 2), both bits to full relative precision."""
+    return torch.sigmoid(torch.stack((-logits, logits), dim=-1))
+
+
+def contexts(z: Tensor, order: int) -> Tensor:
+    """The context that each bit of z (..., m) is read in, as integers (..., m)."""
+    z = z.long()
+    c = torch.zeros_like(z)
+    for age in range(1, min(order, z.shape[-1] - 1) + 1):
+        c[..., age:] += z[..., :-age] << (age - 1)
+    return c

@@ -1,0 +1,74 @@
+"""Brute-force twins: each quantity computed from its definition, code by code, in plain Python and numpy."""
+
+import itertools
+import math
+
+import numpy as np
+
+
+def sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
+
+
+def all_codes(m: int) -> list[tuple[int, ...]]:
+    return list(itertools.product((0, 1), repeat=m))
+
+
+def context(z: tuple[int, ...], i: int, order: int) -> int:
+    """The `order` bits before position i (from 0) as a binary number, oldest first; bits before the first are 0."""
+    bits = [z[j] if j >= 0 else 0 for j in range(i - order, i)]
+    return int("".join(map(str, bits)) or "0", 2)
+
+
+def order_of(logits: np.ndarray) -> int:
+    return int(math.log2(logits.shape[-1]))
+
+
+def log_prob(logits: np.ndarray, z: tuple[int, ...]) -> float:
+    order = order_of(logits)
+    steps = [logits[i, context(z, i, order)] * (1 if z[i] else -1) for i in range(len(z))]
+    return sum(-math.log1p(math.exp(-s)) if s >= 0 else s - math.log1p(math.exp(s)) for s in steps)
+
+
+def code_probs(logits: np.ndarray) -> np.ndarray:
+    """The probability of every code, in the order of all_codes."""
+    return np.array([math.exp(log_prob(logits, z)) for z in all_codes(logits.shape[0])])
+
+
+def cross_entropy(p: np.ndarray, q: np.ndarray) -> float:
+    return -sum(math.exp(log_prob(p, z)) * log_prob(q, z) for z in all_codes(p.shape[0]))
+
+
+def entropy(p: np.ndarray) -> float:
+    return cross_entropy(p, p)
+
+
+def kl_divergence(p: np.ndarray, q: np.ndarray) -> float:
+    return sum(math.exp(log_prob(p, z)) * (log_prob(p, z) - log_prob(q, z)) for z in all_codes(p.shape[0]))
+
+
+def window_marginals(p: np.ndarray, width: int) -> np.ndarray:
+    m = p.shape[0]
+    windows = np.zeros((m, 2**width))
+    for z, prob in zip(all_codes(m), code_probs(p), strict=True):
+        for i in range(m):
+            windows[i, context((*z, 0), i + 1, width)] += prob
+    return windows
+
+
+def forward(p: np.ndarray) -> np.ndarray:
+    m, order = p.shape[0], order_of(p)
+    before = np.zeros((m, 2**order))
+    for z, prob in zip(all_codes(m), code_probs(p), strict=True):
+        for i in range(m):
+            before[i, context(z, i, order)] += prob
+    return before
+
+
+def best_log_prob(p: np.ndarray) -> float:
+    return max(log_prob(p, z) for z in all_codes(p.shape[0]))
+
+
+def mixture_entropy(batch: np.ndarray) -> float:
+    mixture = np.mean([code_probs(p) for p in batch], axis=0)
+    return -float(np.sum(mixture[mixture > 0] * np.log(mixture[mixture > 0])))

@@ -1,0 +1,67 @@
+"""The rooms of the house: who may import whom, and what importing ammi costs."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "src" / "ammi"
+
+# room: the rooms it may import. Every room may import itself and the top of the package.
+ALLOWED: dict[str, set[str]] = {
+    "chain": set(),
+    "nets": {"chain"},
+    "text": set(),
+    "data": set(),
+    "search": set(),
+    "evaluate": {"search"},
+    "training": {"chain", "nets", "evaluate"},
+    "hashers": {"chain", "nets", "training", "evaluate", "search", "text"},
+    "experiments": {"chain", "nets", "training", "hashers", "evaluate", "search", "text", "data"},
+    "cli": {"chain", "hashers", "evaluate", "search", "text", "data", "experiments"},
+}
+WITHOUT_TORCH = {"text", "data", "search", "evaluate"}
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE)
+
+
+def imported_modules(path: Path) -> set[str]:
+    """Every module that a file imports, at its top or inside a function."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively; write the whole name"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_room_calls_another_the_wrong_way(path):
+    room = room_of(path)
+    imports = imported_modules(path)
+    rooms = {name.split(".")[1] for name in imports if name.startswith("ammi.")} & set(ALLOWED)
+    assert rooms <= ALLOWED[room] | {room}
+    if room in WITHOUT_TORCH:
+        assert not any(name.split(".")[0] == "torch" for name in imports)
+
+
+def run(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_importing_ammi_loads_nothing_heavy():
+    heavy = {"torch", "sklearn", "scipy", "faiss", "numpy", "rich"}
+    assert run(f"import sys, ammi; print(sorted({heavy} & set(sys.modules)))") == "[]"
+
+
+def test_the_public_names_are_there_and_others_are_refused():
+    assert run("import ammi; print(all(hasattr(ammi, name) for name in ammi.__all__))") == "True"
+    assert run("import ammi; print(set(ammi.__all__) <= set(dir(ammi)))") == "True"
+    assert "no attribute 'nothing'" in run("import ammi\ntry: ammi.nothing\nexcept AttributeError as e: print(e)")

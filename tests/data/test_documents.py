@@ -1,0 +1,323 @@
+"""Readers of every format against what was written, and what they say of broken input."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ammi.data import BadRecordError, Document, corpus_path, data_folder, read_documents, write_jsonl
+
+COMPRESS: dict[str, Callable[[bytes], bytes]] = {
+    "": lambda data: data,
+    ".gz": gzip.compress,
+    ".zst": zstandard.ZstdCompressor().compress,
+}
+
+unicode_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+one_line = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(lambda s: not s.isspace())
+records = st.lists(
+    st.fixed_dictionaries({"id": unicode_text | st.integers(), "text": unicode_text, "title": unicode_text})
+)
+
+
+def documents(rows: list[dict]) -> list[Document]:
+    return [Document(row["id"], row["text"], {"title": row["title"]}) for row in rows]
+
+
+def write_csv(rows: list[dict], delimiter: str) -> bytes:
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, ["title", "text", "id"], delimiter=delimiter, quoting=csv.QUOTE_ALL)
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue().encode()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("documents")
+
+
+@given(records)
+@pytest.mark.parametrize("ending", COMPRESS)
+def test_jsonl(folder, ending, rows):
+    path = folder / f"x.jsonl{ending}"
+    path.write_bytes(COMPRESS[ending]("\n\n".join(json.dumps(row) for row in rows).encode()))
+    assert list(read_documents(path)) == documents(rows)
+
+
+@given(records)
+@pytest.mark.parametrize("ending", COMPRESS)
+def test_written_jsonl(folder, ending, rows):
+    path = folder / f"written.jsonl{ending}"
+    assert write_jsonl(path, iter(rows)) == len(rows)
+    assert list(read_documents(path)) == documents(rows)
+
+
+@given(records)
+@pytest.mark.parametrize("ending", COMPRESS)
+@pytest.mark.parametrize(("kind", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_csv(folder, ending, kind, delimiter, rows):
+    path = folder / f"x.{kind}{ending}"
+    path.write_bytes(COMPRESS[ending](write_csv(rows, delimiter)))
+    assert list(read_documents(path)) == documents([row | {"id": str(row["id"])} for row in rows])
+
+
+@settings(deadline=None)
+@given(records)
+def test_parquet(folder, rows):
+    rows = [row | {"id": str(row["id"])} for row in rows]
+    schema = pa.schema([(name, pa.string()) for name in ("id", "text", "title")])
+    pq.write_table(pa.Table.from_pylist(rows, schema), folder / "x.parquet", row_group_size=3)
+    assert list(read_documents(folder / "x.parquet")) == documents(rows)
+
+
+@given(st.lists(one_line))
+@pytest.mark.parametrize("ending", COMPRESS)
+def test_text_lines(folder, ending, lines):
+    path = folder / f"x.txt{ending}"
+    path.write_bytes(COMPRESS[ending]("\r\n".join(lines).encode()))
+    assert list(read_documents(path)) == [Document(n, line, {}) for n, line in enumerate(lines, 1)]
+
+
+@settings(max_examples=30)
+@given(st.dictionaries(st.from_regex(r"\A[a-z0-9]{1,8}(/[A-Z]{1,8})?\Z"), unicode_text, max_size=5))
+def test_folder_of_text_files(tmp_path_factory, texts):
+    folder = tmp_path_factory.mktemp("folder")
+    texts = {name: text for name, text in texts.items() if not any(f"{name}/" in other for other in texts)}
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(text.encode())
+    (folder / ".hidden").write_text("not a document")
+    read = {document.id: document.text for document in read_documents(folder)}
+    assert read == {name: text.removeprefix("\ufeff") for name, text in texts.items()}
+
+
+@given(records)
+def test_standard_input(rows):
+    with pytest.MonkeyPatch.context() as patch:
+        piped = COMPRESS[".gz"]("".join(json.dumps(row) + "\n" for row in rows).encode())
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(piped)))
+        assert list(read_documents("-")) == documents(rows)
+
+
+def test_standard_input_of_lines(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n大 text\n{not first}\n".encode())))
+    assert list(read_documents("-")) == [Document(2, "大 text", {}), Document(3, "{not first}", {})]
+
+
+def test_named_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=('{"text": "a"}\n',))
+    writer.start()
+    assert list(read_documents(tmp_path / "pipe")) == [Document(1, "a", {})]
+    writer.join()
+
+
+def test_reading_is_lazy(tmp_path):
+    (tmp_path / "x.jsonl").write_text('{"text": "a"}\nbroken\n')
+    documents = read_documents(tmp_path / "x.jsonl")
+    assert next(documents) == Document(1, "a", {})
+    with pytest.raises(BadRecordError):
+        next(documents)
+
+
+def test_columns_are_chosen_by_name(tmp_path):
+    (tmp_path / "x.jsonl").write_text('{"id": 7, "key": "k", "body": "b", "text": "t"}')
+    read = list(read_documents(tmp_path / "x.jsonl", text="body", id="key"))
+    assert read == [Document("k", "b", {"id": 7, "text": "t"})]
+
+
+@pytest.mark.parametrize("missing", [{"text": "body"}, {"id": "body"}])
+@pytest.mark.parametrize(("kind", "content"), [("jsonl", '{"id": 1, "text": ""}'), ("csv", "id,text\n1,\n")])
+def test_a_missing_column_is_refused_and_the_others_named(tmp_path, kind, content, missing):
+    path = tmp_path / f"x.{kind}"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=r"has no column 'body': the columns there are id, text$"):
+        list(read_documents(path, **missing, on_error="skip"))
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.csv", "x.tsv.gz", "x.parquet", "x.txt", "x.jsonl.zst"])
+def test_an_empty_file_has_no_documents(tmp_path, name):
+    (tmp_path / name).touch()
+    assert list(read_documents(tmp_path / name)) == []
+
+
+def test_a_byte_order_mark_is_no_text(tmp_path):
+    (tmp_path / "x.csv").write_bytes(b"\xef\xbb\xbftext\nhello\n")
+    assert list(read_documents(tmp_path / "x.csv")) == [Document(2, "hello", {})]
+
+
+def test_a_large_document(tmp_path):
+    text = 'söme "text",\n' * 1_000_000
+    (tmp_path / "x.csv").write_bytes(write_csv([{"id": 1, "text": text, "title": ""}], ","))
+    (tmp_path / "x.jsonl").write_text(json.dumps({"text": text}))
+    for name in ("x.csv", "x.jsonl"):
+        (document,) = read_documents(tmp_path / name)
+        assert document.text == text
+
+
+def test_other_types_of_parquet(tmp_path):
+    columns = {
+        "text": pa.array([b"caf\xc3\xa9", b"\xff"], pa.binary()),
+        "when": pa.array([datetime(2020, 1, 2, 3, 4, 5)] * 2, pa.timestamp("ns")),
+        "labels": pa.array([["a", "b"], None]),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "x.parquet")
+    problems: list[BadRecordError] = []
+    read = list(read_documents(tmp_path / "x.parquet", on_error=problems.append))
+    assert read == [Document(1, "café", {"when": "2020-01-02T03:04:05", "labels": ["a", "b"]})]
+    assert [str(problem) for problem in problems] == [f"{tmp_path / 'x.parquet'} row 2 is not UTF-8"]
+
+
+BROKEN = {
+    "not JSON: Expecting value at character 10": b'{"text": }',
+    'is ["text"]: expected a JSON object': b'["text"]',
+    "has no column 'text'": b'{"body": "a"}',
+    "has null for a text: expected a string": b'{"text": null}',
+    "is not UTF-8": b'{"text": "caf\xe9"}',
+    "cannot be read: maximum recursion depth": b'{"text": ' + b"[" * 100_000,
+    "line 2 is not UTF-8": b'{"text": "\\ud800"}',
+    "is not UTF-8 ": b'{"text": "a", "labels": ["\xff"]}',
+}
+
+
+@pytest.mark.parametrize(("message", "line"), BROKEN.items())
+def test_a_broken_line_is_refused_skipped_or_reported(tmp_path, message, line):
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b'{"text": "a"}\n' + line + b'\n{"text": "b"}\n')
+    message = message.strip()
+    with pytest.raises(BadRecordError, match=r"x\.jsonl line 2 ") as refused:
+        list(read_documents(path))
+    assert message in str(refused.value)
+    with pytest.warns(UserWarning, match=r"skipped: .*x\.jsonl line 2 "):
+        skipped = list(read_documents(path, on_error="skip"))
+    problems: list[BadRecordError] = []
+    assert list(read_documents(path, on_error=problems.append)) == skipped
+    assert [document.id for document in skipped] == [1, 3]
+    assert [str(problem) for problem in problems] == [str(refused.value)]
+
+
+@pytest.mark.parametrize("value", ["true", "1.5", "null", "[1]"])
+def test_an_id_is_a_string_or_a_whole_number(tmp_path, value):
+    (tmp_path / "x.jsonl").write_text(f'{{"id": {value}, "text": ""}}')
+    with pytest.raises(BadRecordError, match="for an id: expected a string or a whole number"):
+        list(read_documents(tmp_path / "x.jsonl"))
+
+
+def test_broken_csv(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_bytes(b'id,text\n1,a\n2\n3,"b"c\n4,"d\n\n\xff"\n5,e,f\n6,"g\nh"\n\n7,i\n8,"never closed\n9,j\n')
+    problems: list[str] = []
+    read = list(read_documents(path, on_error=lambda problem: problems.append(str(problem))))
+    assert read == [Document("1", "a", {}), Document("6", "g\nh", {}), Document("7", "i", {})]
+    assert [problem.removeprefix(str(path)) for problem in problems] == [
+        " line 3 has 1 fields: expected 2, as in the header",
+        " line 4 is not CSV: ',' expected after '\"'",
+        " line 5 is not UTF-8",
+        " line 8 has 3 fields: expected 2, as in the header",
+        " line 13 is not CSV: unexpected end of data",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("header", "complaint"), [("a,b,a", "more than one column called a"), ('"a"b', "line 1 is not CSV")]
+)
+def test_a_header_that_makes_no_columns_is_refused(tmp_path, header, complaint):
+    (tmp_path / "x.csv").write_text(header + "\n1,2,3\n")
+    with pytest.raises(ValueError, match=complaint):
+        list(read_documents(tmp_path / "x.csv", on_error="skip"))
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_a_broken_archive_is_not_taken_for_a_short_one(tmp_path, ending):
+    rows = [{"text": os.urandom(100).hex()} for _ in range(3000)]
+    whole = COMPRESS[ending]("".join(json.dumps(row) + "\n" for row in rows).encode())
+    path = tmp_path / f"x.jsonl{ending}"
+    problems: list[BadRecordError] = []
+
+    path.write_bytes(whole[: len(whole) // 2])
+    read = list(read_documents(path, on_error=problems.append))
+    assert 0 < len(read) < len(rows)
+    assert [document.text for document in read] == [row["text"] for row in rows[: len(read)]]
+    assert "is broken and ends early" in str(problems[0])
+
+    path.write_bytes(whole[:2000] + b"?" * 3000)
+    with pytest.raises(BadRecordError):
+        list(read_documents(path))
+
+
+def test_zstd_frames_one_after_another(tmp_path):
+    compress = zstandard.ZstdCompressor().compress
+    (tmp_path / "x.txt.zst").write_bytes(compress(b"a\n") + compress(b"") + compress(b"b\n" * 200_000))
+    assert sum(1 for _ in read_documents(tmp_path / "x.txt.zst")) == 200_001
+
+
+def test_bad_files_in_a_folder(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"\xff")
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"whole")[:-9])
+    (tmp_path / "c.txt").symlink_to("nowhere")
+    (tmp_path / "d.txt.gz").write_bytes(gzip.compress(b"fine"))
+    problems: list[BadRecordError] = []
+    assert list(read_documents(tmp_path, on_error=problems.append)) == [Document("d.txt.gz", "fine", {})]
+    for problem, message in zip(
+        problems, ["a.txt is not UTF-8", "b.txt.gz cannot be read", "c.txt cannot be read"], strict=True
+    ):
+        assert message in str(problem)
+
+
+def test_other_files_are_refused(tmp_path):
+    (tmp_path / "x.doc").write_text("?")
+    (tmp_path / "x.parquet").write_text("not parquet")
+    with pytest.raises(ValueError, match=r"x\.doc is unknown: expected a folder, or a file ending in \.jsonl"):
+        read_documents(tmp_path / "x.doc")
+    with pytest.raises(BadRecordError, match=r"x\.parquet cannot be read as Parquet"):
+        list(read_documents(tmp_path / "x.parquet"))
+    with pytest.raises(FileNotFoundError, match=r"no file or folder .*absent"):
+        read_documents(tmp_path / "absent.jsonl")
+    with pytest.raises(ValueError, match="on_error is 'ignore': expected 'refuse', 'skip' or a function"):
+        read_documents(tmp_path / "x.doc", on_error="ignore")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("module", "name"), [("zstandard", "x.jsonl.zst"), ("pyarrow.parquet", "x.parquet")])
+def test_a_missing_extra_names_its_command(tmp_path, monkeypatch, module, name):
+    (tmp_path / name).write_bytes(COMPRESS[".zst"](b"{}"))
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ModuleNotFoundError, match=r"is not installed: run pip install 'ammi\[formats\]'"):
+        list(read_documents(tmp_path / name))
+
+
+@pytest.mark.parametrize("ending", COMPRESS)
+def test_a_failed_write_leaves_the_file_as_it_was(tmp_path, ending):
+    def failing():
+        yield {"text": "new"}
+        raise OSError("disk full")
+
+    path = tmp_path / f"x.jsonl{ending}"
+    write_jsonl(path, [{"text": "old"}])
+    before = path.read_bytes()
+    with pytest.raises(OSError, match="disk full"):
+        write_jsonl(path, failing())
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_the_shared_corpora():
+    try:
+        data_folder()
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    sizes = {"reuters": 21_578, "newsgroups": 19_466, "tmc_small": 5_694}
+    assert {name: sum(1 for _ in read_documents(corpus_path(name))) for name in sizes} == sizes

@@ -1,0 +1,103 @@
+"""Retrieval measures on packed codes, in percent.
+
+Neighbours at equal distance come in insertion order (`ties="insertion"`), or each order of them counts as equally
+likely and the expected value over all orders is returned (`ties="expected"`). Both are deterministic.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from ammi.search.hamming import Codes, nearest
+
+Ties = Literal["insertion", "expected"]
+Relevance = Callable[[slice, NDArray[np.int64]], NDArray[np.bool_]]
+
+_DISTANCES_AT_ONCE = 2**23
+
+
+def precision_at_k(
+    query_codes: Codes,
+    query_labels: Any,
+    base_codes: Codes,
+    base_labels: Any,
+    k: int = 100,
+    *,
+    ties: Ties = "insertion",
+) -> float:
+    """The mean share, in percent, of the k nearest base documents that have a label in common with the query.
+
+    Labels are one class a document (n,), or a 0/1 matrix (n, L), dense or sparse, for several a document. Where the
+    base has fewer than k documents all of them are retrieved.
+    """
+    queries, base = _label_rows(query_labels, query_codes, "query"), _label_rows(base_labels, base_codes, "base")
+    if queries.shape[1] != base.shape[1]:
+        raise ValueError(
+            f"queries have {queries.shape[1]} bytes of labels and the base {base.shape[1]}: use the same labels"
+        )
+    single_class = np.ndim(query_labels) == 1
+
+    def relevant(rows: slice, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
+        asked, found = queries[rows][:, None], base[positions]
+        return (asked == found)[..., 0] if single_class else (asked & found).any(-1)
+
+    return _mean_hits(query_codes, base_codes, k, relevant, ties) / min(k, len(base_codes)) * 100
+
+
+def matching_at_k(codes: Codes, related_codes: Codes, k: int = 100, *, ties: Ties = "insertion") -> float:
+    """The share of rows, in percent, whose related row (the one of the same number) is among their k nearest."""
+    if len(codes) != len(related_codes):
+        raise ValueError(f"pairs stand row for row: got {len(codes)} codes and {len(related_codes)} related codes")
+    row_numbers = np.arange(len(codes))
+
+    def relevant(rows: slice, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return positions == row_numbers[rows][:, None]
+
+    return _mean_hits(codes, related_codes, k, relevant, ties) * 100
+
+
+def distinct_codes(codes: Codes) -> int:
+    """How many different codes there are."""
+    return len(np.unique(codes, axis=0))
+
+
+def _mean_hits(queries: Codes, base: Codes, k: int, relevant: Relevance, ties: Ties) -> float:
+    """The mean number of relevant documents among the k nearest."""
+    if k < 1 or not len(queries) or not len(base):
+        raise ValueError(f"needs k >= 1, a query and a base document, got k = {k}, {len(queries)} and {len(base)}")
+    if ties == "insertion":
+        _, positions = nearest(base, queries, k)
+        return sum(relevant(rows, positions[rows]).sum() for rows in _blocks(len(queries), k)) / len(queries)
+    if ties == "expected":
+        return sum(_expected_hits(queries, base, k, relevant)) / len(queries)
+    raise ValueError(f"ties must be 'insertion' or 'expected', got {ties!r}")
+
+
+def _expected_hits(queries: Codes, base: Codes, k: int, relevant: Relevance) -> Iterator[float]:
+    """Block by block, the expected number of relevant documents when ties at the k-th distance break by chance."""
+    everything = np.arange(len(base))[None]
+    for rows in _blocks(len(queries), len(base)):
+        distances = np.bitwise_count(queries[rows][:, None] ^ base).sum(-1, dtype=np.int32)  # (queries, base)
+        limit = np.partition(distances, min(k, len(base)) - 1, axis=1)[:, [min(k, len(base)) - 1]]
+        hit = relevant(rows, np.broadcast_to(everything, distances.shape))
+        closer, tied = distances < limit, distances == limit
+        chance = (min(k, len(base)) - closer.sum(1)) / tied.sum(1)
+        yield ((hit & closer).sum(1) + (hit & tied).sum(1) * chance).sum()
+
+
+def _blocks(n_queries: int, per_query: int) -> Iterator[slice]:
+    size = max(1, _DISTANCES_AT_ONCE // (32 * per_query))
+    return (slice(start, start + size) for start in range(0, n_queries, size))
+
+
+def _label_rows(labels: Any, codes: Codes, which: str) -> NDArray:
+    """Labels as rows to compare: (n, 1) classes, or (n, bytes) of packed 0/1."""
+    rows = labels.toarray() if issparse(labels) else np.asarray(labels)
+    if rows.ndim not in (1, 2) or len(rows) != len(codes):
+        raise ValueError(
+            f"{which} labels must be (n,) or (n, L) for the {len(codes)} {which} codes, got shape {rows.shape}"
+        )
+    return rows[:, None] if rows.ndim == 1 else np.packbits(rows != 0, axis=1)

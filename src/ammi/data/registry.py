@@ -45,6 +45,16 @@ def corpus_path(name: str) -> Path:
     return _look_up(name, _corpora(), "corpus")
 
 
+def locate(source: str) -> str | Path:
+    """What a user calls a corpus: `-`, a file or folder that exists, or else the name of a data set."""
+    if source == "-" or Path(source).exists():
+        return source
+    try:
+        return corpus_path(source)
+    except (FileNotFoundError, ValueError) as error:
+        raise FileNotFoundError(f"there is no file or folder {source}, and {error}") from error
+
+
 def benchmark(name: str | Path) -> Benchmark:
     """The benchmark matrices called `name`, or those of the `.mat` file at this path."""
     if str(name).endswith(".mat"):

@@ -1,4 +1,4 @@
-"""The published matrices and the registry that finds them by name."""
+"""The registry that finds data sets by name, and the published matrices."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csc_matrix, csr_matrix
 
-from ammi.data import benchmark, benchmark_names, corpus_names, corpus_path, data_folder, read_mat
+from ammi.data import benchmark, benchmark_names, corpus_names, corpus_path, data_folder, locate, read_mat
 from ammi.data.mat import SPLITS
 
 
@@ -88,6 +88,15 @@ def test_an_unknown_name_lists_the_known(folder):
         corpus_path("ng")
     with pytest.raises(ValueError, match=r"no benchmark is called 'ng': those in .* are none$"):
         benchmark("ng")
+
+
+def test_a_source_is_a_path_or_a_name(folder):
+    (folder / "a.jsonl").touch()
+    assert locate("-") == "-"
+    assert locate(str(folder)) == str(folder)
+    assert locate("a") == folder / "a.jsonl"
+    with pytest.raises(FileNotFoundError, match=r"no file or folder b, and no corpus is called 'b': .* are a$"):
+        locate("b")
 
 
 def test_without_a_folder_the_error_names_the_variable(tmp_path, monkeypatch):

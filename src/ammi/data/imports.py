@@ -1,0 +1,130 @@
+"""Corpora from the files in which Reuters-21578 and 20 Newsgroups are distributed.
+
+Each builder takes the folder or the tar archive (compressed or not) and yields the records of the corpus, ready for
+`write_jsonl`. Both collections are latin-1 and small enough to be sorted in memory.
+"""
+
+import html
+import re
+import tarfile
+import zlib
+from collections.abc import Iterator
+from email.parser import HeaderParser
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+
+Record = dict[str, Any]
+
+
+def reuters_records(path: str | Path) -> Iterator[Record]:
+    """The articles of `reut2-*.sgm`: id, date, split, title, text, labels (topics), places.
+
+    The split is that of Lewis' "Modified Apte": `train` and `test` among articles whose topics were looked at, all
+    others `unused`. An article without a body has for text all that is not its title.
+    """
+    files = _files(path, r"reut2-\d+\.sgm$")
+    if not files:
+        raise ValueError(f"{path} holds no files reut2-*.sgm: expected the Reuters-21578 distribution")
+    for name, content in sorted(files):
+        for attributes, article in re.findall(r"<REUTERS(.*?)>(.*?)</REUTERS>", content, re.DOTALL):
+            try:
+                yield _article(dict(re.findall(r'(\w+)="(.*?)"', attributes)), article)
+            except KeyError as error:
+                raise ValueError(f"{name} has an article without the attribute {error}:{attributes}") from error
+
+
+def _article(attributes: dict[str, str], article: str) -> Record:
+    split = attributes["LEWISSPLIT"].lower()
+    modified_apte = attributes["TOPICS"] == "YES" and split in ("train", "test")
+    body = _element("BODY", article)
+    if body is None:
+        body = re.sub(r"<(TITLE|AUTHOR|DATELINE)>.*?</\1>", "", _element("TEXT", article) or "", flags=re.DOTALL)
+    return {
+        "id": int(attributes["NEWID"]),
+        "date": _plain(_element("DATE", article)),
+        "split": split if modified_apte else "unused",
+        "title": _plain(_element("TITLE", article)),
+        "text": _plain(body),
+        "labels": _list("TOPICS", article),
+        "places": _list("PLACES", article),
+    }
+
+
+def _element(name: str, article: str) -> str | None:
+    found = re.search(rf"<{name}\b[^>]*>(.*?)</{name}>", article, re.DOTALL)
+    return found[1] if found else None
+
+
+def _list(name: str, article: str) -> list[str]:
+    return [_plain(item) for item in re.findall(r"<D>(.*?)</D>", _element(name, article) or "")]
+
+
+def _plain(sgml: str | None) -> str:
+    """Entities resolved, and the control characters of the news wire left out."""
+    text = re.sub(r"&(?:#\d+|\w+);", lambda entity: html.unescape(entity[0]), sgml or "")
+    return re.sub(r"[^\n\t -~\xa0-\U0010ffff]", "", text).strip()
+
+
+def newsgroups_records(path: str | Path) -> Iterator[Record]:
+    """The messages `GROUP/NUMBER`: id, message_id, references, date, from, subject, text, labels (the group).
+
+    Of a message that was posted to several groups, the one in the first group by name is kept. The date is in ISO
+    format, without an offset where the message has none, and empty where it makes no sense.
+    """
+    files = _files(path, r"[^/]+/\d+$")
+    if not files:
+        raise ValueError(f"{path} holds no messages GROUP/NUMBER: expected the 20 Newsgroups distribution")
+    seen = set()
+    for group, number, content in sorted((*_group_and_number(name), content) for name, content in files):
+        record = _message(group, number, content)
+        if not record["message_id"] or record["message_id"] not in seen:
+            seen.add(record["message_id"])
+            yield record
+
+
+def _group_and_number(name: str) -> tuple[str, int]:
+    group, number = name.split("/")[-2:]
+    return group, int(number)
+
+
+def _message(group: str, number: int, content: str) -> Record:
+    message = HeaderParser().parsestr(content)
+    header = {name.lower(): re.sub(r"\s*\n\s*", " ", value).strip() for name, value in message.items()}
+    return {
+        "id": f"{group}/{number}",
+        "message_id": header.get("message-id", ""),
+        "references": re.findall(r"<[^<>\s]+>", header.get("references", "")),
+        "date": _iso(header.get("date", "")),
+        "from": header.get("from", ""),
+        "subject": header.get("subject", ""),
+        "text": str(message.get_payload()).strip(),
+        "labels": [group],
+    }
+
+
+def _iso(date: str) -> str:
+    try:
+        return parsedate_to_datetime(date).isoformat()
+    except ValueError:
+        return ""
+
+
+def _files(path: str | Path, pattern: str) -> list[tuple[str, str]]:
+    """Names and contents of the files whose name matches, in a folder or a tar archive, in any order."""
+    path = Path(path)
+    if path.is_dir():
+        paths = (file for file in path.rglob("*") if re.search(pattern, file.as_posix()) and file.is_file())
+        return [(file.as_posix(), file.read_bytes().decode("latin-1")) for file in paths]
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file or folder {path}")
+    try:
+        with tarfile.open(path) as archive:
+            members = (member for member in archive if re.search(pattern, member.name))
+            opened = ((member.name, archive.extractfile(member)) for member in members)
+            return [(name, file.read().decode("latin-1")) for name, file in opened if file]
+    except (tarfile.TarError, EOFError, zlib.error) as error:
+        raise ValueError(f"{path} is not a whole tar archive: {error}") from error
+
+
+IMPORTERS = {"newsgroups": newsgroups_records, "reuters": reuters_records}

@@ -1,6 +1,10 @@
-"""The search written plainly in numpy, to compare the real one with."""
+"""The search written plainly, in numpy and a dict, to compare the real one with."""
+
+from typing import Any
 
 import numpy as np
+
+from ammi.search import Document, Hit
 
 
 def distances(base: np.ndarray, queries: np.ndarray) -> np.ndarray:
@@ -19,3 +23,38 @@ def random_codes(rng: np.random.Generator, n: int, m: int, distinct: int) -> np.
     """n packed codes of m bits, drawn from so few distinct ones that many are equally far from a query."""
     bits = rng.integers(0, 2, (distinct, m), dtype=np.uint8)
     return np.packbits(bits[rng.integers(0, distinct, n)], axis=1)
+
+
+class PlainIndex:
+    """What a HammingIndex does, in a dict from id to document that keeps insertion order."""
+
+    def __init__(self) -> None:
+        self.documents: dict[str | int, Document] = {}
+        self.number = 0
+
+    def add(self, codes, ids, texts, metadata) -> None:
+        for id, code, text, meta in zip(ids, codes, texts, metadata, strict=True):
+            self.documents.pop(id, None)
+            self.documents[id] = Document(id, code, text, meta)
+            if isinstance(id, int):
+                self.number = max(self.number, id + 1)
+
+    def delete(self, ids) -> None:
+        for id in set(ids):
+            del self.documents[id]
+
+    def ranked(self, codes: np.ndarray, where: dict[str, Any] | None) -> list[list[Hit]]:
+        chosen = [doc for doc in self.documents.values() if meets(doc.metadata, where or {})]
+        base = np.array([doc.code for doc in chosen], np.uint8).reshape(len(chosen), codes.shape[1])
+        return [
+            [Hit(chosen[p].id, d, chosen[p].text, chosen[p].metadata) for d, p in zip(*row, strict=True)]
+            for row in zip(*(part.tolist() for part in ranking(base, codes)), strict=True)
+        ]
+
+
+def meets(metadata: dict[str, Any], where: dict[str, Any]) -> bool:
+    for key, value in where.items():
+        values = value if isinstance(value, list) else [value]
+        if not any(metadata.get(key) == one for one in values):
+            return False
+    return True

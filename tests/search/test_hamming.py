@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 from ammi.search import nearest, within
 from tests.search.plain import random_codes, ranking
 
-sizes = st.tuples(
-    st.integers(0, 300), st.integers(0, 40), st.integers(1, 200), st.integers(1, 20)
-)  # n, q, m, distinct
+sizes = st.tuples(st.integers(0, 300), st.integers(0, 40), st.integers(1, 200), st.integers(1, 20))  # n, q, m, distinct
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -33,9 +31,7 @@ def test_within_is_the_plain_ranking_cut_at_the_radius(size, seed, radius):
     base, queries = random_codes(rng, n, m, distinct), random_codes(rng, q, m, distinct)
     found = within(base, queries, radius)
     assert len(found) == q
-    for (distances, positions), plain_distances, plain_positions in zip(
-        found, *ranking(base, queries), strict=True
-    ):
+    for (distances, positions), plain_distances, plain_positions in zip(found, *ranking(base, queries), strict=True):
         near = plain_distances <= radius
         np.testing.assert_array_equal(distances, plain_distances[near])
         np.testing.assert_array_equal(positions, plain_positions[near])

@@ -1,5 +1,6 @@
 """Finding documents by their codes: the embedded index, and the exact search under it."""
 
 from ammi.search.hamming import nearest, within
+from ammi.search.index import Document, HammingIndex, Hit
 
-__all__ = ["nearest", "within"]
+__all__ = ["Document", "HammingIndex", "Hit", "nearest", "within"]

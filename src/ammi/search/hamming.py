@@ -19,7 +19,7 @@ def nearest(base: Codes, queries: Codes, k: int) -> tuple[NDArray[np.int32], NDA
     Sorted by distance and then by position, at the k-th place too: FAISS orders its heap by the pair of them.
     """
     base, queries = _aligned(base, queries)
-    k = min(k, len(base))
+    k = min(int(k), len(base))
     if k == 0:  # FAISS would look at the top of an empty heap
         return np.zeros((len(queries), 0), np.int32), np.zeros((len(queries), 0), np.int64)
     return faiss.knn_hamming(queries, base, k, variant="hc")
@@ -29,8 +29,9 @@ def within(base: Codes, queries: Codes, radius: int) -> list[tuple[NDArray[np.in
     """For each query, the distances and the positions of all codes of base at most radius away, sorted alike."""
     base, queries = _aligned(base, queries)
     found = faiss.RangeSearchResult(len(queries))
-    a, b = faiss.swig_ptr(queries), faiss.swig_ptr(base)  # IndexBinaryFlat.range_search would need a copy of base
-    faiss.hamming_range_search(a, b, len(queries), len(base), radius + 1, base.shape[1], found)  # type: ignore[attr-defined]
+    search = faiss.hamming_range_search  # type: ignore[attr-defined]  # IndexBinaryFlat would need a copy of base
+    a, b = faiss.swig_ptr(queries), faiss.swig_ptr(base)
+    search(a, b, len(queries), len(base), int(radius) + 1, base.shape[1], found)  # it finds what is below a radius
     ends = faiss.rev_swig_ptr(found.lims, len(queries) + 1).tolist()
     distances = faiss.rev_swig_ptr(found.distances, ends[-1]).astype(np.int32)
     positions = faiss.rev_swig_ptr(found.labels, ends[-1]).astype(np.int64)

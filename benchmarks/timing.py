@@ -23,9 +23,7 @@ def seconds(job: Callable[[], object], repeats: int = 5) -> float:
 
 def machine() -> dict[str, object]:
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    model = next(
-        (line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor()
-    )
+    model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
     return {
         "processor": model,
         "cores": os.cpu_count(),

@@ -10,10 +10,11 @@ from ammi.version import __version__
 
 if TYPE_CHECKING:
     from ammi.chain import MarkovBits
+    from ammi.hashers import AMMI, BMMI, load
 
-_HOME = {"MarkovBits": "ammi.chain"}
+_HOME = {"AMMI": "ammi.hashers", "BMMI": "ammi.hashers", "MarkovBits": "ammi.chain", "load": "ammi.hashers"}
 
-__all__ = ["MarkovBits", "__version__"]
+__all__ = ["AMMI", "BMMI", "MarkovBits", "__version__", "load"]
 
 
 def __getattr__(name: str):

@@ -13,9 +13,7 @@ from tests import oracles
 
 
 def random_chain(seed: int, *shape: int, **kwargs) -> MarkovBits:
-    return MarkovBits(
-        torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64), **kwargs
-    )
+    return MarkovBits(torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64), **kwargs)
 
 
 @settings(max_examples=40, deadline=None)

@@ -1,0 +1,97 @@
+"""A hasher as a folder: config.json says what it is, weights.safetensors holds what it learned. Never a pickle."""
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from ammi.hashers.base import Hasher
+from ammi.version import __version__
+
+FORMAT = 1
+CONFIG, WEIGHTS = "config.json", "weights.safetensors"
+
+
+def save(hasher: Hasher, folder: Path) -> None:
+    """Write the folder beside its place and move it there whole, so that a model is never half written."""
+    config = {
+        "format": FORMAT,
+        "ammi": __version__,
+        "method": type(hasher).__name__,
+        "fingerprint": hasher.fingerprint_,
+        "n_features_in": hasher.n_features_in_,
+        "parameters": {name: _plain(value) for name, value in hasher.get_params(deep=False).items()},
+    }
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if folder.exists() and not (folder / CONFIG).is_file() and any(folder.iterdir()):
+        raise ValueError(f"{folder} is there and is not a model: choose another folder")
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as beside:
+        new, old = Path(beside) / "new", Path(beside) / "old"
+        new.mkdir()
+        save_file({name: np.ascontiguousarray(array) for name, array in hasher._arrays().items()}, new / WEIGHTS)
+        (new / CONFIG).write_text(json.dumps(config, indent=1) + "\n")
+        if folder.exists():
+            os.replace(folder, old)
+        os.replace(new, folder)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def load(folder: str | Path) -> Hasher:
+    """The hasher that `save` wrote to a folder."""
+    folder = Path(folder)
+    config = read_config(folder)
+    hasher = _method(config["method"], folder)(**config["parameters"])
+    try:
+        arrays = load_file(folder / WEIGHTS)
+        hasher.n_features_in_ = config["n_features_in"]
+        hasher._set_arrays(arrays)
+    except (OSError, SafetensorError, RuntimeError, KeyError, ValueError) as error:
+        raise ValueError(
+            f"{folder / WEIGHTS} is damaged or does not belong to {CONFIG}: save the model again"
+        ) from error
+    if hasher.fingerprint_ != config["fingerprint"]:
+        raise ValueError(f"{folder / WEIGHTS} is not the one {CONFIG} was written with: save the model again")
+    return hasher
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """config.json of a model folder, checked."""
+    path = folder / CONFIG
+    if not path.is_file():
+        raise ValueError(f"{folder} is not a model of ammi: there is no {CONFIG} in it")
+    try:
+        config = json.loads(path.read_text())
+        version = config["format"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is damaged or is not a model of ammi") from error
+    if version != FORMAT:
+        raise ValueError(f"{path} has format {version}, this ammi ({__version__}) reads {FORMAT}: install a newer ammi")
+    missing = {"method", "fingerprint", "n_features_in", "parameters"} - set(config)
+    if missing:
+        raise ValueError(f"{path} is damaged: it lacks {', '.join(sorted(missing))}")
+    return config
+
+
+def _method(name: str, folder: Path) -> Any:
+    from ammi import hashers
+
+    if name not in hashers.__all__ or name == "Hasher":
+        raise ValueError(
+            f"{folder} holds a model of the method {name!r}, which this ammi ({__version__}) does not know"
+        )
+    return getattr(hashers, name)
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON can hold it; a random state has done its work and is not kept."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return None if isinstance(value, (np.random.RandomState, np.random.Generator)) else value

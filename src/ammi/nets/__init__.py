@@ -1,0 +1,1 @@
+"""Small torch modules: encoders with a sparse first layer, and variational priors."""

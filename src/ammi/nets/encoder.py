@@ -1,0 +1,38 @@
+"""Encoders: a document's row to the numbers that define its code."""
+
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+from ammi.nets.rows import Rows, product
+
+
+class FirstLayer(nn.Module):
+    """A linear layer whose input may be sparse."""
+
+    def __init__(self, n_inputs: int, n_outputs: int):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(n_inputs, n_outputs))
+        self.bias = nn.Parameter(torch.empty(n_outputs))
+
+    def forward(self, rows: Rows) -> Tensor:
+        return product(rows, self.weight) + self.bias
+
+
+class Encoder(nn.Sequential):
+    """Rows (B, V) to (B, n_outputs), through a number of ReLU layers; none makes it linear."""
+
+    def __init__(self, n_inputs: int, n_outputs: int, hidden_layers: int = 0, hidden_size: int = 512):
+        sizes = [hidden_size] * hidden_layers + [n_outputs]
+        layers: list[nn.Module] = [FirstLayer(n_inputs, sizes[0])]
+        for before, after in pairwise(sizes):
+            layers += [nn.ReLU(), nn.Linear(before, after)]
+        super().__init__(*layers)
+
+
+def initialise(module: nn.Module, init_range: float) -> None:
+    """Draw every parameter uniformly from (-α, α), as the paper does."""
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.uniform_(-init_range, init_range)

@@ -1,0 +1,18 @@
+"""The paper's variational prior q(z): a network with more parameters than the table it defines."""
+
+import torch
+from torch import Tensor, nn
+
+
+class Prior(nn.Module):
+    """Logits (m, 2**r) of a chain, from an embedding Θ (m, H) through ReLU layers; H = 0 is the raw table itself."""
+
+    def __init__(self, n_bits: int, order: int, layers: int, size: int):
+        super().__init__()
+        width = 2**order
+        self.embedding = nn.Parameter(torch.empty(n_bits, size or width))
+        hidden = [module for _ in range(layers) for module in (nn.Linear(size, size), nn.ReLU())]
+        self.network = nn.Sequential(*hidden, nn.Linear(size, width)) if size else nn.Identity()
+
+    def forward(self) -> Tensor:
+        return self.network(self.embedding)

@@ -1,0 +1,1 @@
+"""Batches, adversaries, the loop, early stopping, history and checkpoints."""

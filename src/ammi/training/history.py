@@ -1,0 +1,36 @@
+"""What a training run went through, epoch by epoch, and a picture of it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+History = list[dict[str, float]]
+
+
+def plot_history(history: Sequence[Mapping[str, float]]) -> Any:
+    """A matplotlib figure: the measured quantities above, the validation score below."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("plots need matplotlib: pip install 'ammi[plots]'") from error
+    epochs = [row["epoch"] for row in history]
+    quantities = [name for name in history[0] if name not in {"epoch", "score", "seconds", "documents_per_second"}]
+    figure = Figure(figsize=(7, 6), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True)
+    for name in quantities:
+        above.plot(epochs, [row[name] for row in history], label=name.replace("_", " "))
+    above.legend(frameon=False)
+    best = max(history, key=lambda row: row["score"])
+    below.plot(epochs, [row["score"] for row in history], color="black")
+    below.plot(best["epoch"], best["score"], "o", color="black")
+    below.annotate(
+        f"kept: {best['score']:.2f}",
+        (best["epoch"], best["score"]),
+        (0, -14),
+        textcoords="offset points",
+        ha="center",
+    )
+    below.set(xlabel="epoch", ylabel="validation score")
+    above.set(ylabel="bits" if "information" in history[0] else "")
+    for axes in (above, below):
+        axes.spines[["top", "right"]].set_visible(False)
+    return figure

@@ -1,0 +1,37 @@
+"""The nearest documents of each document by the cosine of their rows: pairs that the collection itself gives."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.preprocessing import normalize
+
+MOST_CANDIDATES = 20_000
+_SIMILARITIES_AT_ONCE = 2**22
+
+
+def nearest_documents(X: Any, k: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """The row numbers (n, k) of the k rows nearest to each row of X, itself left out, the nearest first.
+
+    They are looked for among at most MOST_CANDIDATES documents drawn from the collection, so that the time grows
+    with the number of documents and not with its square, in blocks, so that memory stays small.
+    """
+    n = X.shape[0]
+    candidates = np.sort(rng.choice(n, MOST_CANDIDATES, replace=False)) if n > MOST_CANDIDATES else np.arange(n)
+    k = min(k, len(candidates) - 1)
+    columns = normalize(X[candidates]).T
+    columns = columns.tocsr() if issparse(columns) else columns
+    found = np.empty((n, k), dtype=np.int32)
+    step = max(1, _SIMILARITIES_AT_ONCE // len(candidates))
+    for start in range(0, n, step):
+        similarity = X[start : start + step] @ columns  # a row's own length does not change its order
+        similarity = similarity.toarray() if issparse(similarity) else similarity
+        rows = np.arange(len(similarity))
+        place = np.searchsorted(candidates, start + rows)
+        itself = candidates[np.minimum(place, len(candidates) - 1)] == start + rows
+        similarity[rows[itself], place[itself]] = -np.inf
+        near = np.argpartition(-similarity, k - 1, axis=1)[:, :k]
+        order = np.argsort(-np.take_along_axis(similarity, near, 1), axis=1, kind="stable")
+        found[start : start + step] = candidates[np.take_along_axis(near, order, 1)]
+    return found

@@ -1,0 +1,75 @@
+"""What other processes do to an index while a test looks on: python -m tests.search.processes PART FOLDER ..."""
+
+import resource
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+
+from ammi.search import HammingIndex
+
+N_BITS = 64
+SET = 50  # documents that the writer replaces all at once
+
+
+def change(index, step: int, present: Sequence) -> None:
+    """The step-th of a fixed sequence of changes, on an index or on its plain twin."""
+    rng = np.random.default_rng(step)
+    if rng.random() < 0.3 and present:
+        index.delete(rng.choice(present, size=min(len(present), int(rng.integers(1, 40))), replace=False).tolist())
+    else:
+        ids = rng.integers(0, 400, rng.integers(1, 60)).tolist()
+        codes = rng.integers(0, 256, (len(ids), N_BITS // 8), dtype=np.uint8)
+        index.add(codes, ids, [f"{step} " * 200 for _ in ids], [{"step": step} for _ in ids])
+
+
+def change_until_killed(folder: str, first: str) -> None:
+    """Make changes for ever, and say each one's number once it is made."""
+    with HammingIndex.open(folder) as index:
+        for step in range(int(first), sys.maxsize):
+            change(index, step, index.export()[0])
+            print(step, flush=True)
+
+
+def write_versions(folder: str, versions: str) -> None:
+    """Replace all documents by the next version, again and again."""
+    with HammingIndex.open(folder) as index:
+        for version in range(1, int(versions) + 1):
+            codes = np.full((SET, N_BITS // 8), version % 256, np.uint8)
+            index.add(codes, range(SET), [f"version {version}"] * SET, [{"version": version}] * SET)
+
+
+def read_versions(folder: str, last: str) -> None:
+    """Search until the last version is there; every answer must come from one version, and never from an older one."""
+    seen = [0]
+    with HammingIndex.open(folder) as index:
+        print("ready", flush=True)
+        while seen[-1] != int(last):
+            hits = index.search(np.zeros((1, N_BITS // 8), np.uint8), k=2 * SET)[0]
+            (version,) = {hit.metadata["version"] for hit in hits}
+            assert [hit.id for hit in hits] == list(range(SET))
+            assert {hit.text for hit in hits} == {f"version {version}"}
+            assert {hit.distance for hit in hits} == {8 * bin(version % 256).count("1")}
+            assert version >= seen[-1]
+            seen.append(version)
+    print(len(set(seen)))
+
+
+def write_until_full(folder: str, limit: str = "") -> None:
+    """Add documents until the disk is full, or a file has `limit` bytes; say what was acknowledged, then refused."""
+    if limit:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
+    with HammingIndex.open(folder) as index:
+        added = 0
+        while True:
+            try:
+                index.add(np.zeros((10, N_BITS // 8), np.uint8), texts=["a text " * 70] * 10)
+            except OSError as error:
+                print(added, len(index), len(index.search(np.zeros((1, N_BITS // 8), np.uint8), 10**6)[0]), error)
+                return
+            added += 10
+
+
+if __name__ == "__main__":
+    part, *arguments = sys.argv[1:]
+    globals()[part](*arguments)

@@ -1,0 +1,127 @@
+"""Processes that are killed, that work at the same time, and that fill the disk."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Thread
+
+import numpy as np
+import pytest
+
+from ammi.search import HammingIndex
+from tests.search.plain import PlainIndex
+from tests.search.processes import N_BITS, SET, change
+
+ROOT = Path(__file__).parents[2]
+
+
+def start(part: str, *arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.search.processes", part, *map(str, arguments)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def finish(process: subprocess.Popen[str]) -> str:
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    return output
+
+
+def content(index: HammingIndex | PlainIndex) -> list[tuple]:
+    """Everything an index holds, in order."""
+    if isinstance(index, PlainIndex):
+        return [(doc.id, doc.code.tobytes(), doc.text, doc.metadata) for doc in index.documents.values()]
+    ids, codes = index.export()
+    documents = zip(index.get(ids), codes, strict=True)
+    return [(doc.id, code.tobytes(), doc.text, doc.metadata) for doc, code in documents]
+
+
+def test_a_killed_process_leaves_each_change_made_or_not_made(tmp_path):
+    """Twenty times, a process is killed at a random moment of some change; the next one goes on from there."""
+    rng = np.random.default_rng(0)
+    HammingIndex.create(tmp_path, N_BITS).close()
+    plain, made = PlainIndex(), 0
+    for _ in range(20):
+        with start("change_until_killed", tmp_path, made) as process:
+            assert process.stdout is not None
+            acknowledged = [int(process.stdout.readline()) for _ in range(rng.integers(10, 40))]
+            time.sleep(rng.random() / 100)
+            process.kill()
+            acknowledged += map(int, process.stdout.read().split())
+        for step in acknowledged:
+            change(plain, step, list(plain.documents))
+        made += len(acknowledged)
+        with HammingIndex.open(tmp_path) as index:
+            found = content(index)
+        if found != content(plain):  # then the change in hand was made, and the process died before it said so
+            change(plain, made, list(plain.documents))
+            made += 1
+        assert found == content(plain)
+    assert made > 300
+
+
+def test_two_readers_and_a_writer_at_once(tmp_path):
+    versions = 100
+    with HammingIndex.create(tmp_path, N_BITS) as index:
+        index.add(np.zeros((SET, 8), np.uint8), texts=["version 0"] * SET, metadata=[{"version": 0}] * SET)
+    readers = [start("read_versions", tmp_path, versions) for _ in range(2)]
+    for reader in readers:
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == "ready\n"
+    finish(start("write_versions", tmp_path, versions))
+    for reader in readers:
+        assert int(finish(reader)) > 5  # it saw the index change under it
+
+
+def test_two_writers_take_turns(tmp_path):
+    with HammingIndex.create(tmp_path, N_BITS) as index:
+        writers = [start("write_versions", tmp_path, 40) for _ in range(2)]
+        for writer in writers:
+            finish(writer)
+        assert [document.metadata for document in index.get(range(SET))] == [{"version": 40}] * SET
+        assert len(index) == SET
+
+
+def test_threads_take_turns(tmp_path):
+    with HammingIndex.create(tmp_path, N_BITS) as index:
+
+        def add_and_search(thread: int) -> None:
+            for i in range(20):
+                index.add(np.full((1, 8), thread, np.uint8), [f"{thread}/{i}"])
+                found.append(index.search(np.full((1, 8), thread, np.uint8), 1)[0][0].id == f"{thread}/0")
+
+        found: list[bool] = []
+        threads = [Thread(target=add_and_search, args=(thread,)) for thread in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert found == [True] * 80
+        assert len(index) == 80
+
+
+def check_refused_but_whole(folder: Path, *limit: int) -> None:
+    added, counted, found, words = finish(start("write_until_full", folder, *limit)).split(maxsplit=3)
+    assert int(added) == int(counted) == int(found) > 0
+    assert "could not be written" in words
+    assert "is as it was: make space and try again" in words
+    with HammingIndex.open(folder) as index:
+        assert index.export()[0] == list(range(int(added)))
+
+
+def test_a_file_that_may_not_grow(tmp_path):
+    HammingIndex.create(tmp_path, N_BITS).close()
+    check_refused_but_whole(tmp_path, 400_000)
+    with HammingIndex.open(tmp_path) as index:
+        index.add(np.zeros((1000, 8), np.uint8))
+
+
+def test_a_full_disk(tmp_path):
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", tmp_path], capture_output=True)
+    if mounted.returncode:
+        pytest.skip(f"a small disk can only be made by root: {mounted.stderr.decode().strip()}")
+    try:
+        HammingIndex.create(tmp_path / "index", N_BITS).close()
+        check_refused_but_whole(tmp_path / "index")
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)

@@ -84,9 +84,12 @@ class Store:
         folder.mkdir(parents=True, exist_ok=True)
         store = cls(folder, "rwc")
         try:
+            with store.reading():
+                store._check_blank()
+            with store._explaining():
+                store._db.execute("PRAGMA journal_mode = WAL")  # readers do not wait for a writer, nor it for them
             with store.writing():
-                if not store._is_blank():
-                    raise FileExistsError(f"{folder} holds an index: open it, or create the new one elsewhere")
+                store._check_blank()  # another process may have been faster
                 for statement in SCHEMA:
                     store._db.execute(statement)
                 store._db.execute("INSERT INTO about VALUES (?, ?, ?)", about)
@@ -104,11 +107,10 @@ class Store:
         store = cls(folder, "rw")
         try:
             with store.reading():
-                store._check()
+                store._check_ours()
                 store.about = About(*store._db.execute("SELECT * FROM about").fetchone())
             with store._explaining():
-                store._db.execute("PRAGMA journal_mode = WAL")  # readers do not wait for a writer, nor it for them
-                store._db.execute("PRAGMA synchronous = FULL")  # a change is on the disk when it is acknowledged
+                store._db.execute("PRAGMA synchronous = FULL")  # a change is on the disk when its call returns
         except BaseException:
             store.close()
             raise
@@ -145,7 +147,11 @@ class Store:
     def _is_blank(self) -> bool:
         return self._db.execute("SELECT 1 FROM sqlite_master").fetchone() is None
 
-    def _check(self) -> None:
+    def _check_blank(self) -> None:
+        if not self._is_blank():
+            raise FileExistsError(f"{self.folder} holds an index: open it, or create the new one elsewhere")
+
+    def _check_ours(self) -> None:
         if self._is_blank():
             raise FileNotFoundError(f"the making of the index in {self.folder} was cut short: create it again")
         ((magic,),) = self._db.execute("PRAGMA application_id")
@@ -178,7 +184,7 @@ class Store:
         """The id, the text and the metadata of the document at each position."""
         rows = self._db.execute(
             "SELECT position, id, text, metadata FROM documents WHERE position IN (SELECT value FROM json_each(?))",
-            (json.dumps(np.unique(positions).tolist()),),
+            (json.dumps(positions.tolist()),),
         ).fetchall()
         metadata = _parsed(row[3] for row in rows)
         at = {position: (id, text, meta) for (position, id, text, _), meta in zip(rows, metadata, strict=True)}

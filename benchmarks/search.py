@@ -1,0 +1,117 @@
+"""HammingIndex on a million documents with codes of 128 bits: beside FAISS used directly, and on its own.
+
+The index is built, then each part is measured in a process of its own, so that memory is counted over the imports.
+"""
+
+import statistics
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import faiss
+import numpy as np
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from ammi.search import HammingIndex
+from timing import save
+
+N, N_BITS, BATCH, QUERIES, REPEATS = 1_000_000, 128, 10_000, 100, 15
+WIDTH = N_BITS // 8
+
+
+def random_codes(n: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 256, (n, WIDTH), dtype=np.uint8)
+
+
+def build(folder: Path) -> float:
+    """Add the documents, with ids, texts of about 600 letters and metadata; returns how many go in a minute."""
+    words = np.random.default_rng(0).choice(["hash", "entropy", "document", "bit", "information"], (BATCH, 75))
+    texts = [" ".join(row) for row in words]
+    spent = 0.0
+    with HammingIndex.create(folder, N_BITS) as index:
+        for first in range(0, N, BATCH):
+            codes = random_codes(BATCH, seed=first)
+            ids = [f"document-{i}" for i in range(first, first + BATCH)]
+            metadata = [{"year": 1987 + i % 30, "lang": "en"} for i in range(BATCH)]
+            start = time.perf_counter()
+            index.add(codes, ids, texts, metadata)
+            spent += time.perf_counter() - start
+    return 60 * N / spent
+
+
+def opening(folder: Path) -> float:
+    """Seconds until an index that nobody has open has answered its first query."""
+    start = time.perf_counter()
+    with HammingIndex.open(folder) as index:
+        index.search(random_codes(1, seed=1))
+        return time.perf_counter() - start
+
+
+def memory(folder: Path) -> float:
+    """Bytes in memory over those of the imported libraries, after some batches, for each byte of the codes."""
+    batches = [random_codes(QUERIES, seed) for seed in range(5)]
+    before = psutil.Process().memory_info().rss
+    with HammingIndex.open(folder) as index:
+        for queries in batches:
+            index.search(queries)
+        return (psutil.Process().memory_info().rss - before) / (N * WIDTH)
+
+
+def beside_faiss(folder: Path, k: int) -> tuple[float, float]:
+    """The median seconds of a batch with FAISS alone and with the index, measured in turns on the same queries."""
+    with HammingIndex.open(folder) as index:
+        ids, codes = index.export()
+        flat = faiss.IndexBinaryFlat(N_BITS)
+        flat.add(codes)
+        times = []
+        for seed in range(REPEATS + 1):
+            queries = random_codes(QUERIES, seed)
+            start = time.perf_counter()
+            distances, rows = flat.search(queries, k)
+            middle = time.perf_counter()
+            hits = index.search(queries, k)
+            times.append((middle - start, time.perf_counter() - middle))
+            assert [[hit.id for hit in one] for one in hits] == [[ids[row] for row in one] for one in rows]
+            assert [[hit.distance for hit in one] for one in hits] == distances.tolist()
+        direct, ours = zip(*times[1:], strict=True)  # the first batch warms up
+        return statistics.median(direct), statistics.median(ours)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as home:
+        folder = Path(home) / "index"
+
+        def alone(part, *arguments):
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+                return pool.submit(part, folder, *arguments).result()
+
+        rate = alone(build)
+        results = [
+            {"measure": "documents added a minute, with texts", "value": rate, "wanted": "at least 100000"},
+            {"measure": "seconds to open and answer one query", "value": alone(opening), "wanted": "below 2"},
+            {"measure": "memory, in times the codes", "value": alone(memory), "wanted": "at most 2"},
+        ]
+        for k, wanted in ((10, "at most 1.1"), (100, "")):
+            direct, ours = alone(beside_faiss, k)
+            results.append(
+                {
+                    "measure": f"time of {QUERIES} queries at k = {k}, in times FAISS alone",
+                    "value": ours / direct,
+                    "wanted": wanted,
+                    "faiss_s": direct,
+                    "ammi_s": ours,
+                }
+            )
+    table = Table("measure", "value", "wanted", title=f"{N:,} documents, {N_BITS} bits")
+    for row in results:
+        table.add_row(row["measure"], f"{row['value']:,.2f}", row["wanted"])
+    Console().print(table)
+    save("search", results)
+
+
+if __name__ == "__main__":
+    main()

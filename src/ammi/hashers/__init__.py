@@ -5,4 +5,13 @@ from ammi.hashers.base import Hasher
 from ammi.hashers.bmmi import BMMI
 from ammi.hashers.saving import load
 
-__all__ = ["AMMI", "BMMI", "Hasher", "load"]
+METHODS: dict[str, type[Hasher]] = {"ammi": AMMI, "bmmi": BMMI}
+
+__all__ = ["AMMI", "BMMI", "METHODS", "Hasher", "by_name", "load"]
+
+
+def by_name(name: str) -> type[Hasher]:
+    """The class of a method, as the command line names it."""
+    if name not in METHODS:
+        raise ValueError(f"no method {name!r}: there are {', '.join(sorted(METHODS))}")
+    return METHODS[name]

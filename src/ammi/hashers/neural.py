@@ -88,33 +88,28 @@ class NeuralHasher(Hasher):
         validation = self._check_validation(validation, related is not None)
         seed = check_random_state(self.random_state).randint(2**31)
         rng = np.random.default_rng(seed)
-        with self._threads(), torch.random.fork_rng(devices=[]):
+        progress = TrainingProgress(type(self).__name__, self.epochs, bool(self.verbose))
+        with progress, self._threads(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             kept, held_out = (np.arange(X.shape[0]), None) if validation else _hold_out(X.shape[0], rng)
-            Y, R = (A if A is None or held_out is None else A[kept] for A in (X, related))
             self.model_ = self._build(X.shape[1], related is not None).to(self._device())
-            near = nearest_documents(Y, self.neighbours, rng) if self._uses_neighbours(Y, R) else None
-            batches = Batches(
-                Y,
-                R,
-                neighbours=near,
-                batch_size=self.batch_size,
-                device=self._device(),
-                rng=np.random.default_rng(seed),
+            near = None
+            if self.neighbours and related is None and len(kept) > 1:
+                advance = progress.part("neighbours", X.shape[0])
+                near = nearest_documents(X, self.neighbours, kept, rng, advance)
+            run = train(
+                self.model_,
+                Batches(
+                    X, related, rows=kept, neighbours=near, batch_size=self.batch_size, device=self._device(), rng=rng
+                ),
+                self._validate(validation, X, y, related, held_out),
+                epochs=self.epochs,
+                patience=self.patience,
+                learning_rate=self.learning_rate,
+                clip=self.clip,
+                checkpoint=Checkpoint(self.checkpoint, self._identity(X, related)) if self.checkpoint else None,
+                progress=progress,
             )
-            score = self._validate(validation, X, y, related, held_out)
-            with TrainingProgress(type(self).__name__, self.epochs, bool(self.verbose)) as progress:
-                run = train(
-                    self.model_,
-                    batches,
-                    score,
-                    epochs=self.epochs,
-                    patience=self.patience,
-                    learning_rate=self.learning_rate,
-                    clip=self.clip,
-                    checkpoint=Checkpoint(self.checkpoint, self._identity(X, related)) if self.checkpoint else None,
-                    progress=progress,
-                )
         self.history_, self.best_epoch_ = run.history, run.best_epoch
         return self
 
@@ -137,9 +132,6 @@ class NeuralHasher(Hasher):
         model = self._build(self.n_features_in_, predictive)
         model.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
         self.model_ = model.to(self._device()).eval()
-
-    def _uses_neighbours(self, X: Any, related: Any) -> bool:
-        return bool(self.neighbours) and related is None and X.shape[0] > 1
 
     def _initialised(self, model: nn.Module) -> nn.Module:
         initialise(model, self.init_range)

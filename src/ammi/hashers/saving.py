@@ -78,14 +78,13 @@ def read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def _method(name: str, folder: Path) -> Any:
-    from ammi import hashers
+def _method(name: str, folder: Path) -> type[Hasher]:
+    from ammi.hashers import METHODS
 
-    if name not in hashers.__all__ or name == "Hasher":
-        raise ValueError(
-            f"{folder} holds a model of the method {name!r}, which this ammi ({__version__}) does not know"
-        )
-    return getattr(hashers, name)
+    methods = {method.__name__: method for method in METHODS.values()}
+    if name not in methods:
+        raise ValueError(f"{folder} holds a model of {name!r}, a method that this ammi ({__version__}) does not know")
+    return methods[name]
 
 
 def _plain(value: Any) -> Any:

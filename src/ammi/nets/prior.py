@@ -11,8 +11,10 @@ class Prior(nn.Module):
         super().__init__()
         width = 2**order
         self.embedding = nn.Parameter(torch.empty(n_bits, size or width))
-        hidden = [module for _ in range(layers) for module in (nn.Linear(size, size), nn.ReLU())]
-        self.network = nn.Sequential(*hidden, nn.Linear(size, width)) if size else nn.Identity()
+        self.network: nn.Module = nn.Identity()
+        if size:
+            hidden = [module for _ in range(layers) for module in (nn.Linear(size, size), nn.ReLU())]
+            self.network = nn.Sequential(*hidden, nn.Linear(size, width))
 
     def forward(self) -> Tensor:
         return self.network(self.embedding)

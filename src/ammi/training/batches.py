@@ -24,6 +24,7 @@ class Batches:
     Args:
         Y: the documents, a CSR matrix or an array.
         X: their related documents, row for row.
+        rows: the numbers of the rows to take; all of them by default.
         neighbours: instead of X, the numbers (n, k) of rows of Y near each row: one is drawn for each document.
     """
 
@@ -33,20 +34,22 @@ class Batches:
         X: Any = None,
         *,
         batch_size: int,
+        rows: NDArray[np.integer] | None = None,
         neighbours: NDArray[np.integer] | None = None,
         device: torch.device | None = None,
         rng: np.random.Generator,
     ):
         self.Y, self.X, self.neighbours, self.rng = Y, X, neighbours, rng
+        self.rows = np.arange(Y.shape[0]) if rows is None else rows
         self.batch_size = batch_size
         self.device = device or torch.device("cpu")
 
     @property
     def n_documents(self) -> int:
-        return self.Y.shape[0]
+        return len(self.rows)
 
     def __iter__(self) -> Iterator[Batch]:
-        order = self.rng.permutation(self.n_documents)
+        order = self.rng.permutation(self.rows)
         for start in range(0, self.n_documents, self.batch_size):
             rows = order[start : start + self.batch_size]
             yield Batch(to_rows(self.Y[rows], self.device, gradient=True), self._related(rows), len(rows))

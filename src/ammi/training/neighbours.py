@@ -1,5 +1,6 @@
 """The nearest documents of each document by the cosine of their rows: pairs that the collection itself gives."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,22 @@ MOST_CANDIDATES = 20_000
 _SIMILARITIES_AT_ONCE = 2**22
 
 
-def nearest_documents(X: Any, k: int, rng: np.random.Generator) -> NDArray[np.int32]:
+def nearest_documents(
+    X: Any,
+    k: int,
+    among: NDArray[np.integer],
+    rng: np.random.Generator,
+    advance: Callable[[int], None] = lambda rows: None,
+) -> NDArray[np.int32]:
     """The row numbers (n, k) of the k rows nearest to each row of X, itself left out, the nearest first.
 
-    They are looked for among at most MOST_CANDIDATES documents drawn from the collection, so that the time grows
-    with the number of documents and not with its square, in blocks, so that memory stays small.
+    They are looked for among at most MOST_CANDIDATES of the (sorted) rows `among`, drawn by chance, so that the time
+    grows with the number of documents and not with its square, in blocks, so that memory stays small. `advance` is
+    told the number of rows after each block.
     """
-    n = X.shape[0]
-    candidates = np.sort(rng.choice(n, MOST_CANDIDATES, replace=False)) if n > MOST_CANDIDATES else np.arange(n)
+    n, candidates = X.shape[0], among
+    if len(among) > MOST_CANDIDATES:
+        candidates = np.sort(rng.choice(among, MOST_CANDIDATES, replace=False))
     k = min(k, len(candidates) - 1)
     columns = normalize(X[candidates]).T
     columns = columns.tocsr() if issparse(columns) else columns
@@ -34,4 +43,5 @@ def nearest_documents(X: Any, k: int, rng: np.random.Generator) -> NDArray[np.in
         near = np.argpartition(-similarity, k - 1, axis=1)[:, :k]
         order = np.argsort(-np.take_along_axis(similarity, near, 1), axis=1, kind="stable")
         found[start : start + step] = candidates[np.take_along_axis(near, order, 1)]
+        advance(len(rows))
     return found

@@ -1,6 +1,6 @@
 """The progress bar of a training run: what each epoch measured, and how fast."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -31,6 +31,11 @@ class TrainingProgress:
 
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
+
+    def part(self, name: str, total: int) -> Callable[[int], None]:
+        """A bar for a part of the run before its epochs, and the function that moves it on."""
+        task = self._bar.add_task(name, total=total, measured="")
+        return lambda steps: self._bar.advance(task, steps)
 
     def show(self, row: Mapping[str, float]) -> None:
         """Move to the epoch of a row of the history and show what it measured."""

@@ -1,0 +1,28 @@
+"""What the tests share: one thread a process, the benchmark data where it is, a small collection with topics."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.sparse import csr_matrix
+
+from ammi.data.registry import benchmark
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def reuters():
+    """The fixed benchmark matrices of Reuters."""
+    try:
+        return benchmark("reuters")
+    except FileNotFoundError as error:
+        pytest.skip(f"needs the benchmark data: {error}")
+
+
+def topics(n: int = 300, n_words: int = 120, n_topics: int = 4, seed: int = 0) -> tuple[csr_matrix, np.ndarray]:
+    """Documents of a few topics: sparse rows of unit length, and the topic of each."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(n_topics, size=n)
+    rate = np.where(np.arange(n_words) % n_topics == labels[:, None], 0.6, 0.03)
+    counts = rng.poisson(rate).astype(np.float32)
+    return csr_matrix(counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-6)), labels

@@ -1,0 +1,276 @@
+"""AMMI and BMMI: the objective, orders, adversaries, pairs, validation, and what a user sees."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+import torch
+from scipy.sparse import vstack
+
+from ammi import AMMI, BMMI, chain, load
+from ammi.evaluate import distinct_codes, matching_at_k, precision_at_k
+from ammi.nets.rows import to_rows
+from tests import oracles
+from tests.conftest import topics
+
+SMALL = {"batch_size": 32, "learning_rate": 0.03, "epochs": 15, "random_state": 0, "verbose": False}
+
+
+def chains_of(hasher, X) -> torch.Tensor:
+    with torch.no_grad():
+        return hasher.model_.chains(to_rows(X, torch.device("cpu")))
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("adversary", ["exact", "gradient"])
+def test_codes_are_the_exact_mode_and_probabilities_the_marginals(order, adversary):
+    X, labels = topics()
+    hasher = AMMI(6, order=order, prior_order=order + 2, adversary=adversary, **SMALL).fit(X)
+    p = chains_of(hasher, X[:20]).double().numpy()
+    for bits, table in zip(hasher.transform(X[:20]), p, strict=True):
+        assert oracles.log_prob(table, tuple(bits)) == pytest.approx(oracles.best_log_prob(table))
+    expected = [oracles.window_marginals(table, 1)[:, 1] for table in p]
+    np.testing.assert_allclose(hasher.predict_proba(X[:20]), expected, atol=1e-5)
+    assert precision_at_k(hasher.encode(X), labels, hasher.encode(X), labels, k=20) > 80
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_score_is_the_information_in_bits(order):
+    X, _ = topics()
+    hasher = AMMI(6, order=order, **SMALL).fit(X)
+    p, prior = chains_of(hasher, X), hasher.model_.adversary.prior()
+    expected = (chain.prior_cross_entropy(p, prior) - chain.entropy(p).mean()) / np.log(2)
+    assert hasher.score(X) == pytest.approx(expected.item(), rel=1e-4)
+    brute = BMMI(6, order=order, **SMALL).fit(X)
+    p = chains_of(brute, X)
+    expected = (chain.mixture_entropy(p) - chain.entropy(p).mean()) / np.log(2)
+    assert brute.score(X) == pytest.approx(expected.item(), rel=1e-4)
+    assert 1 < brute.score(X) < 6
+
+
+def test_a_prior_no_richer_than_the_encoder_collapses():
+    """With r = o = 0 the bits only have to be balanced one by one, and they copy each other."""
+    X, _ = topics(n=400, n_words=200, n_topics=8)
+    settings = {**SMALL, "neighbours": 0, "entropy_weight": 2.0, "epochs": 30}
+    collapsed, healthy = (AMMI(8, prior_order=r, **settings).fit(X) for r in (0, 3))
+    entropies = [chain.mixture_entropy(chains_of(hasher, X)) / np.log(2) for hasher in (collapsed, healthy)]
+    assert collapsed.history_[-1]["entropy"] - entropies[0] > 2  # the bound is far above what it bounds
+    assert entropies[1] > entropies[0] + 1.5
+    assert distinct_codes(healthy.encode(X)) > 2 * distinct_codes(collapsed.encode(X))
+
+
+def pairs(n: int = 300, seed: int = 0):
+    """Two halves of the words of each document: what they share is its topic."""
+    X, _ = topics(n, n_words=200, n_topics=20, seed=seed)
+    first = np.random.default_rng(seed).random(X.nnz) < 0.5
+    Y, R = X.copy(), X.copy()
+    Y.data[first] = 0
+    R.data[~first] = 0
+    for half in (Y, R):
+        half.eliminate_zeros()
+    return Y, R
+
+
+@pytest.mark.parametrize("hasher", [AMMI(12, related_order=1, **SMALL), BMMI(12, **SMALL)], ids=["AMMI", "BMMI"])
+def test_predictive_hashing_finds_the_related_document(hasher, tmp_path):
+    Y, R = pairs(600)
+    new_y, new_r = pairs(200, seed=1)
+    hasher.fit(Y, related=R, validation=(new_y, new_r))
+    matching = matching_at_k(hasher.encode(new_y), hasher.encode(new_r), k=20)
+    assert matching > 20  # chance is 10
+    assert hasher.history_[hasher.best_epoch_ - 1]["score"] == matching_at_k(hasher.encode(new_y), hasher.encode(new_r))
+    assert np.isfinite(hasher.score(new_y, related=new_r))
+    hasher.save(tmp_path / "model")
+    assert np.array_equal(load(tmp_path / "model").encode(new_y), hasher.encode(new_y))
+
+
+def test_the_epoch_with_the_best_validation_score_is_kept():
+    X, labels = topics()
+    new, new_labels = topics(seed=1)
+    hasher = AMMI(8, **{**SMALL, "epochs": 6}).fit(X, labels, validation=(new, new_labels))
+    scores = [row["score"] for row in hasher.history_]
+    assert hasher.best_epoch_ == int(np.argmax(scores)) + 1
+    assert precision_at_k(hasher.encode(new), new_labels, hasher.encode(X), labels) == max(scores)
+    falling = iter([3.0, 2.0, 1.0, 0.0])
+    hasher = AMMI(8, **SMALL, patience=2).fit(X, validation=lambda _: next(falling))
+    assert (len(hasher.history_), hasher.best_epoch_) == (3, 1)
+    without_training_labels = AMMI(8, **{**SMALL, "epochs": 2}).fit(X, validation=(new, new_labels))
+    codes = without_training_labels.encode(new)
+    expected = precision_at_k(codes[1::2], new_labels[1::2], codes[::2], new_labels[::2])
+    assert max(row["score"] for row in without_training_labels.history_) == expected
+
+
+def test_without_validation_the_objective_on_held_out_documents_decides():
+    X, _ = topics()
+    hasher = AMMI(8, **SMALL).fit(X)
+    assert hasher.history_[hasher.best_epoch_ - 1]["score"] == max(row["score"] for row in hasher.history_)
+    assert hasher.history_[-1]["score"] > hasher.history_[0]["score"]
+
+
+def test_the_number_of_threads_does_not_change_the_codes():
+    X, _ = topics(600)
+    first, second = (AMMI(16, n_jobs=n, hidden_layers=1, hidden_size=64, **SMALL).fit(X) for n in (1, 2))
+    assert first.fingerprint_ == second.fingerprint_
+    assert np.array_equal(first.encode(X), second.encode(X))
+
+
+def test_fit_leaves_the_callers_random_state_and_threads_alone():
+    X, _ = topics()
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    torch.manual_seed(7)
+    threads = torch.get_num_threads()
+    AMMI(8, n_jobs=2, **{**SMALL, "epochs": 1}).fit(X)
+    assert torch.equal(torch.rand(3), expected)
+    assert torch.get_num_threads() == threads
+
+
+def test_1024_bits_and_empty_documents():
+    X, _ = topics()
+    hasher = AMMI(1024, **{**SMALL, "epochs": 1}).fit(X)
+    assert hasher.encode(vstack([X[:3], X[:2] * 0])).shape == (5, 128)
+    assert np.isfinite(hasher.score(X))
+
+
+def test_history_can_be_plotted(tmp_path):
+    X, _ = topics()
+    hasher = AMMI(8, **{**SMALL, "epochs": 3}).fit(X)
+    figure = hasher.plot_history()
+    figure.savefig(tmp_path / "history.png")
+    above, below = figure.axes
+    assert [line.get_label() for line in above.lines] == ["entropy", "conditional entropy", "information"]
+    np.testing.assert_allclose(below.lines[0].get_ydata(), [row["score"] for row in hasher.history_])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"order": 2, "prior_order": 1}, "prior_order must be at least the order 2"),
+        ({"order": 1, "related_order": 0}, "related_order must be at least"),
+        ({"order": -1}, "order must be a whole number from 0 up"),
+        ({"adversary": "both"}, "'exact' or 'gradient', got 'both'"),
+        ({"adversary_steps": 0}, "adversary_steps must be from 1 up"),
+        ({"batch_size": 0}, "batch_size must be a whole number from 1 up"),
+        ({"learning_rate": 0}, "learning_rate must be above 0"),
+        ({"entropy_weight": -1}, "entropy_weight must be above 0"),
+        ({"hidden_layers": 1, "hidden_size": 0}, "hidden_size must be from 1 up"),
+        ({"checkpoint": "somewhere", "random_state": None}, "checkpoint needs a whole number as random_state"),
+    ],
+)
+def test_parameters_that_do_not_fit_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        AMMI(8, **{**SMALL, **parameters}).fit(topics()[0])
+
+
+def test_data_that_does_not_fit_is_refused():
+    X, labels = topics()
+    with pytest.raises(ValueError, match="at most 24 bits, got 25: use AMMI"):
+        BMMI(25).fit(X)
+    with pytest.raises(ValueError, match="related has 299 rows for 300 documents"):
+        AMMI(**SMALL).fit(X, related=X[:-1])
+    with pytest.raises(ValueError, match="related has 119 columns, the documents have 120"):
+        AMMI(**SMALL).fit(X, related=X[:, :-1])
+    with pytest.raises(ValueError, match="validation has 300 documents but labels for 299"):
+        AMMI(**SMALL).fit(X, validation=(X, labels[:-1]))
+    with pytest.raises(ValueError, match="validation must be"):
+        AMMI(**SMALL).fit(X, validation=3)
+    hasher = AMMI(8, **{**SMALL, "epochs": 1}).fit(X)
+    hasher.history_ = []
+    with pytest.raises(ValueError, match="there is no history"):
+        hasher.plot_history()
+
+
+PROGRAM = """
+    import sys
+    from ammi import AMMI
+    from tests.conftest import topics
+
+    X, _ = topics(2000)
+    folder, slow = sys.argv[1], sys.argv[2] == "slow"
+    hasher = AMMI(16, epochs=8, patience=8, random_state=0, verbose=slow, checkpoint=folder)
+    if slow:
+        import time
+        hasher.fit(X, validation=lambda h: time.sleep(0.3) or h.score(X))
+    else:
+        hasher.fit(X, validation=lambda h: h.score(X))
+    print(len(hasher.history_), hasher.fingerprint_)
+"""
+
+
+def start(folder, speed: str) -> subprocess.Popen:
+    code = textwrap.dedent(PROGRAM)
+    return subprocess.Popen(
+        [sys.executable, "-c", code, str(folder), speed], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def wait_for(path, newer_than: float = 0.0) -> float:
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if path.exists() and path.stat().st_mtime_ns > newer_than:
+            return path.stat().st_mtime_ns
+        time.sleep(0.02)
+    raise AssertionError(f"{path} was not written")
+
+
+def test_a_killed_run_goes_on_and_ends_with_the_same_codes(tmp_path):
+    expected = start(tmp_path / "whole", "fast").communicate(timeout=200)[0]
+    for _ in range(2):
+        run = start(tmp_path / "killed", "slow")
+        first = wait_for(tmp_path / "killed" / "checkpoint.pt", time.time_ns())
+        wait_for(tmp_path / "killed" / "checkpoint.pt", first)
+        os.kill(run.pid, signal.SIGKILL)
+        assert run.wait() == -signal.SIGKILL
+        run.communicate()
+    shown = start(tmp_path / "killed", "fast").communicate(timeout=200)[0]
+    assert shown == expected
+    assert shown.startswith("8 ")
+    again = start(tmp_path / "killed", "fast").communicate(timeout=200)[0]  # there is nothing left to do
+    assert again == expected
+
+
+def test_ctrl_c_keeps_the_best_model_so_far(tmp_path):
+    run = start(tmp_path, "slow")
+    wait_for(tmp_path / "checkpoint.pt")
+    run.send_signal(signal.SIGINT)
+    shown, progress = run.communicate(timeout=120)
+    assert run.returncode == 0
+    epochs, fingerprint = shown.split()
+    assert 1 <= int(epochs) < 8
+    assert len(fingerprint) == 16
+    assert "the best one so far is kept" in " ".join(progress.split())
+
+
+def test_a_large_sparse_matrix_is_never_made_dense(tmp_path):
+    program = """
+        import resource, sys
+        import numpy as np
+        from scipy.sparse import csr_matrix
+        from ammi import AMMI
+        from ammi.training import neighbours
+
+        neighbours.MOST_CANDIDATES = 2000  # fewer than by default, to save time
+        def peak():
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        AMMI(64, epochs=1, verbose=False).fit(np.eye(50, 30, dtype=np.float32))  # everything is imported
+        before, (n, words, each) = peak(), (200_000, 20_000, 60)
+        rng = np.random.default_rng(0)
+        indices = np.empty(n * each, dtype=np.int32)
+        for start in range(0, n * each, 10**6):
+            indices[start : start + 10**6] = rng.integers(0, words, 10**6)
+        starts = np.arange(0, n * each + 1, each, dtype=np.int32)
+        X = csr_matrix((np.ones(n * each, np.float32), indices, starts), (n, words))
+        matrix = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+        hasher = AMMI(64, epochs=1, random_state=0, verbose=False).fit(X)
+        weights = sum(array.nbytes for array in hasher._arrays().values())
+        print((peak() - before) / (2 * matrix + 6 * weights))  # weights, gradient, two moments, the best, the new best
+    """
+    shown = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=280, check=True
+    )
+    assert 0.5 < float(shown.stdout) < 1

@@ -1,0 +1,178 @@
+"""What holds for every hasher: scikit-learn's checks, codes, seeds, saving, odd input, better than chance."""
+
+import json
+import pickle
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_matrix, csc_matrix, csr_matrix, vstack
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import ammi
+from ammi import hashers
+from ammi.evaluate import precision_at_k
+from tests.conftest import topics
+
+Make = Callable[..., hashers.Hasher]
+TRAINED = {"epochs": 3, "batch_size": 32, "random_state": 0, "verbose": False}
+
+# How the tests make each method: small, but enough to learn four topics.
+SMALL: dict[str, dict] = {
+    "ammi": {**TRAINED, "epochs": 20, "learning_rate": 0.03},
+    "bmmi": {**TRAINED, "epochs": 20, "learning_rate": 0.03},
+}
+LARGEST = {"bmmi": 24}
+every = pytest.mark.parametrize("name", sorted(SMALL))
+
+
+def make(name: str, n_bits: int = 8, **parameters) -> hashers.Hasher:
+    return hashers.by_name(name)(n_bits, **{**SMALL[name], **parameters})
+
+
+def quick(name: str) -> dict:
+    """For tests that need a fitted hasher and not a good one."""
+    return {"epochs": 1} if "epochs" in SMALL[name] else {}
+
+
+def exceptions(hasher: hashers.Hasher) -> dict[str, str]:
+    """scikit-learn's checks that cannot hold, each with the reason."""
+    if hasattr(hasher, "predict_proba"):
+        reason = "takes predict_proba for class probabilities; here it gives the probability of each bit"
+        return {"check_estimator_sparse_array": reason, "check_estimator_sparse_matrix": reason}
+    return {}
+
+
+@parametrize_with_checks([make(name, **quick(name)) for name in sorted(SMALL)], expected_failed_checks=exceptions)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_every_method_is_tested():
+    assert sorted(SMALL) == sorted(hashers.METHODS)
+
+
+@every
+def test_codes_are_bits_and_pack_as_numpy_packs(name):
+    X, _ = topics()
+    for n_bits in (1, 12, 100):
+        if n_bits > LARGEST.get(name, n_bits):
+            continue
+        hasher = make(name, n_bits, **quick(name)).fit(X)
+        bits = hasher.transform(X)
+        assert bits.shape == (300, n_bits)
+        assert bits.dtype == np.uint8
+        assert set(np.unique(bits)) <= {0, 1}
+        packed = hasher.encode(X)
+        assert packed.shape == (300, -(-n_bits // 8))
+        assert np.array_equal(np.unpackbits(packed, axis=1, count=n_bits), bits)
+
+
+@every
+def test_the_same_seed_gives_the_same_codes_from_every_kind_of_matrix(name):
+    X, _ = topics()
+    expected = make(name, **quick(name)).fit(X).encode(X)
+    for kind in (csr_matrix, csc_matrix, coo_matrix):
+        assert np.array_equal(make(name, **quick(name)).fit(kind(X)).encode(kind(X)), expected)
+    dense = make(name, **quick(name)).fit(X).transform(X.toarray().astype(np.float64))
+    assert np.mean(dense == np.unpackbits(expected, axis=1)) > 0.99  # other sums, other last digits
+
+
+@every
+def test_learned_codes_are_better_than_chance(name):
+    X, labels = topics()
+    new, new_labels = topics(seed=1)
+    hasher = make(name, 16).fit(X)
+    chance = 100 * np.mean(labels[:, None] == labels[None])
+    precision = precision_at_k(hasher.encode(new), new_labels, hasher.encode(X), labels, k=20)
+    assert precision > chance + 15
+
+
+@every
+def test_saved_and_loaded_it_is_the_same(name, tmp_path):
+    X, _ = topics()
+    hasher = make(name, **quick(name)).fit(X)
+    hasher.save(tmp_path / "model")
+    hasher.save(tmp_path / "model")  # over itself
+    loaded = ammi.load(tmp_path / "model")
+    assert type(loaded) is type(hasher)
+    assert loaded.get_params() == hasher.get_params()
+    assert loaded.fingerprint_ == hasher.fingerprint_
+    assert np.array_equal(loaded.encode(X), hasher.encode(X))
+    assert sorted(path.name for path in (tmp_path / "model").iterdir()) == ["config.json", "weights.safetensors"]
+    assert np.array_equal(pickle.loads(pickle.dumps(hasher)).encode(X), hasher.encode(X))
+    other = make(name, **quick(name)).fit(topics(seed=3, n=200)[0])
+    assert other.fingerprint_ != hasher.fingerprint_
+
+
+@every
+def test_damaged_and_foreign_folders_are_refused(name, tmp_path):
+    folder = tmp_path / "model"
+    hasher = make(name, **quick(name)).fit(topics()[0])
+    hasher.save(folder)
+    weights, config = folder / "weights.safetensors", folder / "config.json"
+    whole, text = weights.read_bytes(), config.read_text()
+    for damage in (whole[:-3], whole[: len(whole) // 2], b"", b"\0" * len(whole)):
+        weights.write_bytes(damage)
+        with pytest.raises(ValueError, match="damaged"):
+            ammi.load(folder)
+    weights.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    with pytest.raises(ValueError, match=r"was written with|damaged"):
+        ammi.load(folder)
+    weights.write_bytes(whole)
+    for change, message in (
+        ({"format": 99}, "has format 99"),
+        ({"method": "Nothing"}, "'Nothing'"),
+        ({"method": "load"}, "'load'"),
+        ({"fingerprint": "0" * 16}, "save the model again"),
+    ):
+        config.write_text(json.dumps({**json.loads(text), **change}))
+        with pytest.raises(ValueError, match=message):
+            ammi.load(folder)
+    config.write_text(text[:-10])
+    with pytest.raises(ValueError, match="damaged"):
+        ammi.load(folder)
+    config.unlink()
+    with pytest.raises(ValueError, match="not a model of ammi"):
+        ammi.load(folder)
+    with pytest.raises(ValueError, match="choose another folder"):
+        hasher.save(folder)
+
+
+@every
+def test_odd_input(name):
+    X, _ = topics()
+    few = quick(name)
+    empty_rows = vstack([csr_matrix((5, 120), dtype=np.float32), X[5:]], format="csr")
+    hasher = make(name, **few).fit(empty_rows)
+    codes = hasher.encode(empty_rows)
+    assert (codes[:5] == codes[0]).all()  # documents with no known word are all alike
+    assert make(name, **few).fit(X[:1]).encode(X[:1]).shape == (1, 1)
+    assert make(name, **few).fit(X[:7]).encode(X).shape == (300, 1)
+    constant = csr_matrix(np.ones((40, 6), dtype=np.float32))
+    assert make(name, **few).fit(constant).encode(constant).shape == (40, 1)
+    negative = -X
+    assert make(name, **few).fit(negative).encode(negative).shape == (300, 1)
+
+
+@every
+def test_bad_input_is_refused(name):
+    X, _ = topics()
+    hasher = make(name, **quick(name)).fit(X)
+    with pytest.raises(ValueError, match="119 features"):
+        hasher.encode(X[:, :-1])
+    for bad in (np.nan, np.inf):
+        broken = X.copy()
+        broken.data[3] = bad
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
+            make(name).fit(broken)
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
+            hasher.encode(broken)
+    for n_bits in (0, -4, 2.5):
+        with pytest.raises(ValueError, match="n_bits must be a whole number"):
+            make(name, n_bits).fit(X)  # type: ignore[arg-type]
+
+
+def test_an_unknown_method_is_refused_with_those_there_are():
+    with pytest.raises(ValueError, match=r"no method 'nothing': there are ammi, .*bmmi"):
+        hashers.by_name("nothing")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from ammi.evaluate import distinct_codes, matching_at_k, precision_at_k
+from ammi.evaluate import distinct_codes, leave_one_out_precision, matching_at_k, precision_at_k
 
 
 def hamming(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -98,3 +98,21 @@ def test_bad_input_is_refused():
         matching_at_k(codes, codes[:2])
     with pytest.raises(ValueError, match="'insertion' or 'expected'"):
         matching_at_k(codes, codes, ties="random")  # type: ignore[arg-type]
+
+
+@settings(deadline=None)
+@given(
+    n=st.integers(2, 40),
+    bits=st.sampled_from([1, 3, 8, 64]),
+    k=st.integers(1, 50),
+    single=st.booleans(),
+    seed=st.integers(0, 2**31),
+)
+def test_leave_one_out_equals_each_document_among_the_others(n, bits, k, single, seed):
+    rng = np.random.default_rng(seed)
+    codes, labels = random_codes(rng, n, bits), random_labels(rng, n, single)
+    each = []
+    for row in range(n):
+        others = np.arange(n) != row
+        each.append(precision_at_k(codes[[row]], labels[[row]], codes[others], labels[others], k))
+    assert leave_one_out_precision(codes, labels, k) == pytest.approx(np.mean(each))

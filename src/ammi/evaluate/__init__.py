@@ -1,5 +1,15 @@
-"""How good codes are: precision among the nearest, matching of pairs, distinct codes."""
+"""How good codes are: precision among the nearest, matching of pairs, distinct codes, drift."""
 
-from ammi.evaluate.retrieval import distinct_codes, matching_at_k, precision_at_k
+from ammi.evaluate.drift import Step, drift
+from ammi.evaluate.labels import label_matrix
+from ammi.evaluate.retrieval import distinct_codes, leave_one_out_precision, matching_at_k, precision_at_k
 
-__all__ = ["distinct_codes", "matching_at_k", "precision_at_k"]
+__all__ = [
+    "Step",
+    "distinct_codes",
+    "drift",
+    "label_matrix",
+    "leave_one_out_precision",
+    "matching_at_k",
+    "precision_at_k",
+]

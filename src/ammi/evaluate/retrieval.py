@@ -33,18 +33,18 @@ def precision_at_k(
     Labels are one class a document (n,), or a 0/1 matrix (n, L), dense or sparse, for several a document. Where the
     base has fewer than k documents all of them are retrieved.
     """
-    queries, base = _label_rows(query_labels, query_codes, "query"), _label_rows(base_labels, base_codes, "base")
-    if queries.shape[1] != base.shape[1]:
-        raise ValueError(
-            f"queries have {queries.shape[1]} bytes of labels and the base {base.shape[1]}: use the same labels"
-        )
-    single_class = np.ndim(query_labels) == 1
-
-    def relevant(rows: slice, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
-        asked, found = queries[rows][:, None], base[positions]
-        return (asked == found)[..., 0] if single_class else (asked & found).any(-1)
-
+    relevant = _label_in_common(query_labels, query_codes, base_labels, base_codes)
     return _mean_hits(query_codes, base_codes, k, relevant, ties) / min(k, len(base_codes)) * 100
+
+
+def leave_one_out_precision(codes: Codes, labels: Any, k: int = 100) -> float:
+    """The precision at k of each document among all the others, ties in insertion order; labels as above."""
+    if k < 1 or len(codes) < 2:
+        raise ValueError(f"needs k >= 1 and two documents, got k = {k} and {len(codes)}")
+    relevant = _label_in_common(labels, codes, labels, codes)
+    k = min(k, len(codes) - 1)
+    hits = sum(relevant(rows, _others(codes, rows, k)).sum() for rows in _blocks(len(codes), k + 1))
+    return hits / (len(codes) * k) * 100
 
 
 def matching_at_k(codes: Codes, related_codes: Codes, k: int = 100, *, ties: Ties = "insertion") -> float:
@@ -88,9 +88,32 @@ def _expected_hits(queries: Codes, base: Codes, k: int, relevant: Relevance) -> 
         yield ((hit & closer).sum(1) + (hit & tied).sum(1) * chance).sum()
 
 
+def _others(codes: Codes, rows: slice, k: int) -> NDArray[np.int64]:
+    """For each of these documents its k nearest without itself, which copies of its code may have crowded out."""
+    _, positions = nearest(codes, codes[rows], k + 1)
+    left_out = positions == np.arange(len(codes))[rows][:, None]
+    left_out[~left_out.any(axis=1), -1] = True
+    return positions[~left_out].reshape(-1, k)
+
+
 def _blocks(n_queries: int, per_query: int) -> Iterator[slice]:
     size = max(1, _DISTANCES_AT_ONCE // (32 * per_query))
     return (slice(start, start + size) for start in range(0, n_queries, size))
+
+
+def _label_in_common(query_labels: Any, query_codes: Codes, base_labels: Any, base_codes: Codes) -> Relevance:
+    queries, base = _label_rows(query_labels, query_codes, "query"), _label_rows(base_labels, base_codes, "base")
+    if queries.shape[1] != base.shape[1]:
+        raise ValueError(
+            f"queries have {queries.shape[1]} bytes of labels and the base {base.shape[1]}: use the same labels"
+        )
+    single_class = np.ndim(query_labels) == 1
+
+    def relevant(rows: slice, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
+        asked, found = queries[rows][:, None], base[positions]
+        return (asked == found)[..., 0] if single_class else (asked & found).any(-1)
+
+    return relevant
 
 
 def _label_rows(labels: Any, codes: Codes, which: str) -> NDArray:

@@ -1,0 +1,31 @@
+"""Semantic drift: documents at growing distance from one code (the paper's Table 3)."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from ammi.search.hamming import Codes
+
+DISTANCES = (0, 1, 5, 10, 20, 50, 90)
+
+
+class Step(NamedTuple):
+    """A document on the way: its distance, and its position in the base."""
+
+    distance: int
+    position: int
+
+
+def drift(code: Codes, base: Codes, distances: Iterable[int] = DISTANCES) -> list[Step]:
+    """For each distance, the nearest document that is at least so far away; the first one inserted among equals.
+
+    A document that answers several distances is named once, and a distance that none reaches has no step.
+    """
+    away = np.bitwise_count(base ^ code).sum(axis=1, dtype=np.int64)  # (n,)
+    steps: dict[Step, None] = {}
+    for distance in sorted(distances):
+        if (away >= distance).any():
+            position = int(np.argmin(np.where(away >= distance, away, np.iinfo(np.int64).max)))
+            steps[Step(int(away[position]), position)] = None
+    return list(steps)

@@ -48,6 +48,7 @@ def test_window_marginals_of_any_width(m, o, width, seed):
     windows = chain.window_marginals(logits, width)
     assert close(windows, oracles.window_marginals(logits.numpy(), width))
     assert close(windows.sum(-1), torch.ones(m))
+    assert torch.equal(chain.window_marginals(logits, width, chain.forward(logits)), windows)
 
 
 @thorough

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from ammi.nets.rows import to_rows
 from tests import oracles
 from tests.conftest import topics
 
-SMALL = {"batch_size": 32, "learning_rate": 0.03, "epochs": 15, "random_state": 0, "verbose": False}
+SMALL: dict[str, Any] = {"batch_size": 32, "learning_rate": 0.03, "epochs": 15, "random_state": 0, "verbose": False}
 
 
 def chains_of(hasher, X) -> torch.Tensor:
@@ -178,7 +179,7 @@ def test_data_that_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="validation has 300 documents but labels for 299"):
         AMMI(**SMALL).fit(X, validation=(X, labels[:-1]))
     with pytest.raises(ValueError, match="validation must be"):
-        AMMI(**SMALL).fit(X, validation=3)
+        AMMI(**SMALL).fit(X, validation=3)  # type: ignore[arg-type]
     hasher = AMMI(8, **{**SMALL, "epochs": 1}).fit(X)
     hasher.history_ = []
     with pytest.raises(ValueError, match="there is no history"):

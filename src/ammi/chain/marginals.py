@@ -3,33 +3,39 @@
 Inside, the batch is the last dimension, (m, 2**k, B): every step then runs over whole contiguous rows of documents.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
-from ammi.chain.layout import bit_probs, order_of
+from ammi.chain.layout import order_of
 
 
 def forward(logits: Tensor) -> Tensor:
     """π(c | i), the probability that the o bits before bit i are c, as (..., m, 2**o)."""
     order_of(logits)
-    return _batch_first(_forward(_batch_last(bit_probs(logits))), logits)
+    return _batch_first(_forward(_bits_batch_last(logits)), logits)
 
 
-def window_marginals(logits: Tensor, width: int) -> Tensor:
-    """μ(w | i), the probability that the `width` bits ending at bit i are w, as (..., m, 2**width)."""
-    before, probs = _before_and_bit(logits, width)
+def window_marginals(logits: Tensor, width: int, pi: Tensor | None = None) -> Tensor:
+    """μ(w | i), the probability that the `width` bits ending at bit i are w, as (..., m, 2**width).
+
+    `pi` is forward(logits), where it is known already: one pass serves many quantities.
+    """
+    before, probs = _before_and_bit(logits, width, pi)
     return _batch_first(_sum_out_older(_append(before, probs), width), logits)
 
 
-def mean_windows(logits: Tensor, width: int) -> Tensor:
+def mean_windows(logits: Tensor, width: int, pi: Tensor | None = None) -> Tensor:
     """The window marginals of the uniform mixture of all chains in the batch, as (m, 2**width)."""
-    before, probs = _before_and_bit(logits, width)
+    before, probs = _before_and_bit(logits, width, pi)
     by_context = before.unflatten(1, (-1, probs.shape[1]))  # (m, 2**(k-o), 2**o, B)
     windows = torch.einsum("ihcl,icbl->ihcb", by_context, probs).flatten(1) / probs.shape[-1]
     return _sum_out_older(windows, width)
 
 
-def _before_and_bit(logits: Tensor, width: int) -> tuple[Tensor, Tensor]:
+def _before_and_bit(logits: Tensor, width: int, pi: Tensor | None) -> tuple[Tensor, Tensor]:
     """The probability of the k = max(o, width - 1) bits before each bit (m, 2**k, B), and p(bit | context).
 
     A window grows by a bit at its new end, at all positions at once: the windows that end at i - 1, times
@@ -38,8 +44,8 @@ def _before_and_bit(logits: Tensor, width: int) -> tuple[Tensor, Tensor]:
     order = order_of(logits)
     if width < 1:
         raise ValueError(f"a window has at least 1 bit, got {width}")
-    probs = _batch_last(bit_probs(logits))  # (m, 2**o, 2, B)
-    before = _forward(probs)  # (m, 2**o, B)
+    probs = _bits_batch_last(logits)  # (m, 2**o, 2, B)
+    before = _forward(probs) if pi is None else _batch_last(pi)  # (m, 2**o, B)
     for _ in range(order + 1, width):
         windows = _append(before, probs)[:-1]
         before = torch.cat((_before_the_first(windows.shape[1], probs).unsqueeze(0), windows))
@@ -47,19 +53,45 @@ def _before_and_bit(logits: Tensor, width: int) -> tuple[Tensor, Tensor]:
 
 
 def _forward(probs: Tensor) -> Tensor:
-    """π (m, 2**o, B) from p(bit | context) (m, 2**o, 2, B).
-
-    The joint of a context and the next bit is the distribution of the last o + 1 bits; without its oldest bit it is
-    the distribution of the next context.
-    """
+    """π (m, 2**o, B) from p(bit | context) (m, 2**o, 2, B)."""
     n_bits, n_contexts, _, n_chains = probs.shape
     if n_contexts == 1:
         return probs.new_ones(()).expand(n_bits, 1, n_chains)
-    before = [_before_the_first(n_contexts, probs)]
-    for step in probs.unbind(0)[:-1]:  # (2**o, 2, B)
-        joint = before[-1].unsqueeze(1) * step
-        before.append(joint.view(2, n_contexts, n_chains).sum(0))
-    return torch.stack(before)
+    return _Forward.apply(probs)
+
+
+class _Forward(torch.autograd.Function):
+    """The recursion π_{i+1}(c') = sum of π_i(c) p_i(b | c) over the (c, b) that lead to c' = (2c + b) % 2**o.
+
+    The joint of a context and the next bit is the distribution of the last o + 1 bits; without its oldest bit it is
+    the distribution of the next context. The gradient runs the same steps backwards, λ_i = g_i + sum_b p_i(b | c)
+    λ_{i+1}(c'), and is written out because recording each step of the loop would take longer than the steps.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, probs: Tensor) -> Tensor:
+        n_bits, n_contexts, _, n_chains = probs.shape
+        before = probs.new_empty(n_bits, n_contexts, n_chains)
+        before[0] = _before_the_first(n_contexts, probs)
+        for here, step, after in zip(before, probs, before[1:], strict=False):
+            joint = here.unsqueeze(1) * step
+            torch.sum(joint.view(2, n_contexts, n_chains), 0, out=after)  # over the oldest bit
+        ctx.save_for_backward(probs, before)
+        return before
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        probs, before = ctx.saved_tensors
+        n_bits, n_contexts, _, n_chains = probs.shape
+        total = gradient.clone().unbind(0)
+        onward = torch.zeros_like(probs)  # λ_{i+1} of the context that each (c, b) leads to
+        by_context = onward.view(n_bits, 2, n_contexts, n_chains).unbind(0)
+        steps = list(zip(probs, onward, by_context, total, total[1:], strict=False))
+        for step, lead, lead_by_context, here, after in reversed(steps):
+            lead_by_context.copy_(after)
+            here.add_((step * lead).sum(1))
+        return before.unsqueeze(2) * onward
 
 
 def _before_the_first(n_windows: int, probs: Tensor) -> Tensor:
@@ -80,9 +112,15 @@ def _sum_out_older(windows: Tensor, width: int) -> Tensor:
     return windows.unflatten(1, (-1, 2**width)).sum(1)
 
 
+def _bits_batch_last(logits: Tensor) -> Tensor:
+    """p(bit | context) of logits (..., m, 2**o) as (m, 2**o, 2, B)."""
+    table = _batch_last(logits)
+    return torch.sigmoid(torch.stack((-table, table), dim=2))
+
+
 def _batch_last(table: Tensor) -> Tensor:
-    """(..., m, 2**o, 2) as (m, 2**o, 2, B)."""
-    return table.reshape(-1, *table.shape[-3:]).permute(1, 2, 3, 0).contiguous()
+    """(..., m, 2**o) as (m, 2**o, B)."""
+    return table.reshape(-1, *table.shape[-2:]).permute(1, 2, 0).contiguous()
 
 
 def _batch_first(table: Tensor, like: Tensor) -> Tensor:

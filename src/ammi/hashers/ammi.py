@@ -21,8 +21,8 @@ class AMMIModel(ChainModel):
         super().__init__(*args)
         self.adversary, self.prior_order = adversary, prior_order
 
-    def code_entropy(self, p: Tensor) -> Tensor:
-        windows = mean_windows(p, self.prior_order + 1)
+    def code_entropy(self, p: Tensor, pi: Tensor) -> Tensor:
+        windows = mean_windows(p, self.prior_order + 1, pi)
         prior = self.adversary.respond(windows.detach()) if self.training else self.adversary.prior()
         return windows_cross_entropy(windows, prior)
 

@@ -12,7 +12,7 @@ from ammi.hashers.chains import ChainHasher, ChainModel
 
 
 class BMMIModel(ChainModel):
-    def code_entropy(self, p: Tensor) -> Tensor:
+    def code_entropy(self, p: Tensor, pi: Tensor) -> Tensor:
         return mixture_entropy(p)
 
 

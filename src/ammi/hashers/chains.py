@@ -13,11 +13,12 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from ammi.chain import cross_entropy, entropy, viterbi, window_marginals
+from ammi.chain import forward, order_of, viterbi, window_marginals, windows_cross_entropy
 from ammi.hashers.neural import NeuralHasher
 from ammi.nets.encoder import Encoder
 from ammi.nets.rows import Rows
@@ -35,8 +36,8 @@ class ChainModel(nn.Module):
         self.n_bits, self.entropy_weight = n_bits, entropy_weight
 
     @abstractmethod
-    def code_entropy(self, p: Tensor) -> Tensor:
-        """H(Z), or its upper bound, of a batch of chains p (B, m, 2**o)."""
+    def code_entropy(self, p: Tensor, pi: Tensor) -> Tensor:
+        """H(Z), or its upper bound, of a batch of chains p (B, m, 2**o) whose forward pass is pi."""
 
     def chains(self, rows: Rows) -> Tensor:
         """p(z|y) of each row, as logits (B, m, 2**o)."""
@@ -44,8 +45,9 @@ class ChainModel(nn.Module):
 
     def loss(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
         p = self.chains(batch.y)
-        conditional = self._conditional_entropy(p, batch.x)
-        code = self.code_entropy(p)
+        pi = forward(p)  # one pass for all three entropies
+        conditional = self._conditional_entropy(p, pi, batch.x)
+        code = self.code_entropy(p, pi)
         measured = {
             "entropy": code * BITS,
             "conditional_entropy": conditional * BITS,
@@ -53,13 +55,16 @@ class ChainModel(nn.Module):
         }
         return conditional - self.entropy_weight * code, measured
 
-    def _conditional_entropy(self, p: Tensor, x: Rows | None) -> Tensor:
+    def _conditional_entropy(self, p: Tensor, pi: Tensor, x: Rows | None) -> Tensor:
+        """H(Z|Y), H⁺(Z|X), or half of each: the mean of cross entropies between p and one or two chains q."""
         if x is None:
-            return entropy(p).mean()
-        if self.related_encoder is None:
-            return (entropy(p) + cross_entropy(p, self.chains(x))).mean() / 2
-        q = self.related_encoder(x).unflatten(1, (self.n_bits, -1))
-        return cross_entropy(p, q).mean()
+            against = [p]
+        elif self.related_encoder is None:
+            against = [p, self.chains(x)]
+        else:
+            against = [self.related_encoder(x).unflatten(1, (self.n_bits, -1))]
+        windows = window_marginals(p, order_of(against[-1]) + 1, pi)
+        return torch.stack([windows_cross_entropy(windows, q).mean() for q in against]).mean()
 
 
 class ChainHasher(NeuralHasher):

@@ -45,7 +45,7 @@ class HammingIndex:
 
     `where` keeps a search to documents whose metadata has the values given: {"lang": "en"}. A list stands for any
     of its values: {"year": [1987, 1988]}; a key that a document lacks has the value None. All metadata is read for
-    it, which takes about a second for a million documents.
+    it, which takes a second or two for a million documents.
 
     An index can remember the fingerprint and the folder of the model that makes its codes. A call that is told the
     fingerprint of its codes refuses those of another model.

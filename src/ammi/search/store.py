@@ -192,15 +192,13 @@ class Store:
 
     def matching(self, condition: Callable[[dict[str, Any]], bool]) -> Positions:
         """The positions of all documents whose metadata meets a condition, in order."""
-
-        def positions() -> Iterator[int]:
-            rows = self._db.execute("SELECT position, metadata FROM documents ORDER BY position")
-            while chunk := rows.fetchmany(10_000):
-                for (position, _), metadata in zip(chunk, _parsed(row[1] for row in chunk), strict=True):
-                    if condition(metadata):
-                        yield position
-
-        return np.fromiter(positions(), np.int64)
+        found = [np.empty(0, np.int64)]
+        rows = self._db.execute("SELECT position, metadata FROM documents ORDER BY position")
+        while chunk := rows.fetchmany(10_000):
+            distinct = list({metadata for _, metadata in chunk})  # documents often share theirs
+            good = {raw for raw, metadata in zip(distinct, _parsed(distinct), strict=True) if condition(metadata)}
+            found.append(np.array([position for position, metadata in chunk if metadata in good], np.int64))
+        return np.concatenate(found)
 
     def code_table(self) -> CodeTable:
         sizes = self._db.execute("SELECT block, LENGTH(slots) / 2 FROM blocks ORDER BY block").fetchall()

@@ -1,7 +1,7 @@
 """What AMMI and BMMI share: an encoder p(z|y) that is a Markov chain, trained to maximise H(Z) - H(Z|X).
 
     max over the encoder of  β H(Z) - H(Z|Y)       documents alone           (the paper's equation 5)
-                             β H(Z) - H⁺(Z|X)      with related documents    (the paper's equation 4)
+                             β H(Z) - H⁺(Z|X)      with related documents    (the paper's equation 3)
 
 H⁺(Z|X) is the cross entropy between p(z|y) and a second encoder q(z|x) of the related document. Without related
 documents the collection can give its own: x is then one of the nearest documents of y, read by the same encoder, and

@@ -21,14 +21,10 @@ def plot_history(history: Sequence[Mapping[str, float]]) -> Any:
     above.legend(frameon=False)
     best = max(history, key=lambda row: row["score"])
     below.plot(epochs, [row["score"] for row in history], color="black")
-    below.plot(best["epoch"], best["score"], "o", color="black")
-    below.annotate(
-        f"kept: {best['score']:.2f}",
-        (best["epoch"], best["score"]),
-        (0, -14),
-        textcoords="offset points",
-        ha="center",
+    below.plot(
+        best["epoch"], best["score"], "o", color="black", label=f"kept: epoch {best['epoch']}, {best['score']:.2f}"
     )
+    below.legend(frameon=False, loc="lower right")
     below.set(xlabel="epoch", ylabel="validation score")
     above.set(ylabel="bits" if "information" in history[0] else "")
     for axes in (above, below):

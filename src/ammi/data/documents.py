@@ -5,7 +5,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, time
 from itertools import chain
 from pathlib import Path
@@ -24,6 +24,7 @@ class Document:
     id: str | int
     text: str
     metadata: dict[str, Any]
+    numbered: bool = field(default=False, compare=False)  # its id is no more than the number of its line
 
 
 class BadRecordError(ValueError):
@@ -111,7 +112,7 @@ def _document(row: Row, text_column: str, id_column: str | None) -> Document:
     if not all(_is_unicode(value) for value in row.columns.values() if isinstance(value, str)):
         raise BadRecordError(f"{row.place} is not UTF-8")
     rest = {name: value for name, value in row.columns.items() if name not in (text_column, id_column)}
-    return Document(id, text, rest)
+    return Document(id, text, rest, numbered=id_column is None)
 
 
 def _is_unicode(text: str) -> bool:

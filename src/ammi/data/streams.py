@@ -85,7 +85,7 @@ def write_jsonl(path: str | Path, records: Iterable[dict[str, Any]]) -> int:
     The file appears, or replaces the one before it, only when all of it is written.
     """
     n = 0
-    with _replacing(Path(path)) as out:
+    with replacing(Path(path)) as out:
         for record in records:
             out.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
             n += 1
@@ -93,7 +93,8 @@ def write_jsonl(path: str | Path, records: Iterable[dict[str, Any]]) -> int:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write, which takes its place, or that of the one before it, when the block ends without an error."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
         with open(unfinished, "wb") as file:

@@ -1,0 +1,59 @@
+"""What LSH, SpH, STH and ITQ share: a bit is decided by one number, the row's projection on a direction of its own."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.decomposition import PCA
+
+from ammi.hashers.base import Hasher
+
+_ROWS_AT_ONCE = 4096
+_FEW_FEATURES = 1000
+
+
+class ProjectionHasher(Hasher):
+    """Bit j of x is decided by x · w_j - t_j; fit sets the columns w_j of weights_ (V, m) and thresholds_ (m,)."""
+
+    weights_: NDArray[np.floating]
+    thresholds_: NDArray[np.floating]
+
+    def _decide(self, projections: NDArray) -> NDArray[np.bool_]:
+        """The bits of numbers x · w_j - t_j: the side of a hyperplane, unless a method says otherwise."""
+        return projections > 0
+
+    def _bits(self, X: Any) -> NDArray[np.uint8]:
+        bits = np.empty((X.shape[0], self.n_bits), dtype=np.uint8)
+        for start in range(0, X.shape[0], _ROWS_AT_ONCE):
+            block = slice(start, start + _ROWS_AT_ONCE)
+            bits[block] = self._decide(X[block] @ self.weights_ - self.thresholds_)
+        return bits
+
+    def _arrays(self) -> dict[str, NDArray]:
+        return {"weights": self.weights_, "thresholds": self.thresholds_}
+
+    def _set_arrays(self, arrays: Mapping[str, NDArray]) -> None:
+        self.weights_, self.thresholds_ = arrays["weights"], arrays["thresholds"]
+
+
+def principal_axes(X: Any, n_axes: int, rng: np.random.RandomState) -> tuple[NDArray, NDArray]:
+    """The mean (V,) of the rows and up to n_axes orthonormal directions (V, d) of largest variance around it.
+
+    There are fewer where the rows do not vary in so many directions, and none where all rows are equal.
+    """
+    if not _vary(X):
+        return np.asarray(X.mean(axis=0)).reshape(-1), np.zeros((X.shape[1], 0), dtype=X.dtype)
+    solver = "covariance_eigh" if X.shape[1] <= _FEW_FEATURES else "arpack"  # both exact, neither makes X dense
+    most = min(X.shape) - (solver == "arpack")  # which never gives them all; n rows vary in n - 1 directions
+    pca = PCA(min(n_axes, most), svd_solver=solver, random_state=rng).fit(X)
+    variance = pca.explained_variance_
+    above_rounding = variance > variance[0] * max(X.shape) * np.finfo(X.dtype).eps
+    return pca.mean_, pca.components_[above_rounding].T
+
+
+def _vary(X: Any) -> bool:
+    """Whether any row differs from the first."""
+    highest, lowest = X.max(axis=0), X.min(axis=0)
+    return (highest != lowest).nnz > 0 if issparse(X) else bool((highest != lowest).any())

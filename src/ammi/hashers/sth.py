@@ -1,0 +1,110 @@
+"""STH: self-taught hashing. Codes of the training documents from their graph, then a linear SVM a bit for all others.
+
+    min over Y of  Σ_ij W_ij ‖y_i - y_j‖²   with   Yᵀ D Y = I,  Yᵀ D 1 = 0
+
+W joins near documents, D_ii = Σ_j W_ij. The columns of Y are the smallest generalised eigenvectors of L y = λ D y,
+L = D - W, without the constant one: y = D^-1/2 u for the largest eigenvectors u of S = D^-1/2 W D^-1/2. Each column cut
+at its median is a bit.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, diags_array, issparse
+from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.preprocessing import normalize
+from sklearn.svm import LinearSVC
+from sklearn.utils import check_random_state
+
+from ammi.hashers.projections import ProjectionHasher
+from ammi.training.neighbours import nearest_documents
+from ammi.training.progress import TrainingProgress
+
+_ROUNDING = 1e-9
+_SMALL_GRAPH = 500
+
+
+class STH(ProjectionHasher):
+    """Self-taught hashing.
+
+    Args:
+        n_bits: length m of the codes. n documents have n - 1 eigenvectors: bits beyond them are 0 everywhere.
+        neighbours: near documents (cosine) that each document is joined with. Useful: 10 to 50.
+        C: weight of the SVMs' errors against their margin. Useful: 0.03 to 1.
+        random_state: the same number gives the same codes.
+        verbose: show a progress bar.
+    """
+
+    def __init__(
+        self, n_bits: int = 64, *, neighbours: int = 25, C: float = 0.1, random_state: Any = None, verbose: bool = True
+    ):
+        self.n_bits = n_bits
+        self.neighbours = neighbours
+        self.C = C
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> "STH":
+        """Learn from rows X (n, V), sparse or dense."""
+        self._check_n_bits()
+        if not isinstance(self.neighbours, (int, np.integer)) or self.neighbours < 1:
+            raise ValueError(f"neighbours must be a whole number from 1 up, got {self.neighbours!r}")
+        if not self.C > 0:
+            raise ValueError(f"C must be above 0, got {self.C!r}")
+        X = self._check_rows(X, reset=True)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        self.weights_ = np.zeros((X.shape[1], self.n_bits), dtype=X.dtype)
+        self.thresholds_ = np.zeros(self.n_bits, dtype=X.dtype)
+        with TrainingProgress("STH", self.n_bits, bool(self.verbose)) as progress:
+            W = neighbour_graph(X, self.neighbours, rng, progress.part("neighbours", X.shape[0]))
+            codes = graph_codes(W, self.n_bits, rng)
+            X = X.astype(np.float64, copy=False)  # the solver's, once for all bits
+            for j, bit in enumerate(codes.T):
+                start = time.perf_counter()
+                if bit.any():  # otherwise weights of 0 give it
+                    svm = LinearSVC(C=self.C, dual=False, tol=0.01).fit(X, bit)
+                    self.weights_[:, j], self.thresholds_[j] = svm.coef_[0], -svm.intercept_[0]
+                speed = X.shape[0] / (time.perf_counter() - start)
+                progress.show({"epoch": j + 1, "documents_per_second": speed})
+        return self
+
+
+def neighbour_graph(
+    X: Any, k: int, rng: np.random.Generator, advance: Callable[[int], None] = lambda rows: None
+) -> csr_matrix:
+    """W (n, n): the cosine of two rows, where it is above 0 and one is among the k nearest of the other; else 0."""
+    n = X.shape[0]
+    X = normalize(X)
+    near = nearest_documents(X, k, np.arange(n), rng, advance)
+    cosines = np.empty(near.shape)
+    for column in range(near.shape[1]):
+        products = X.multiply(X[near[:, column]]) if issparse(X) else X * X[near[:, column]]
+        cosines[:, column] = np.asarray(products.sum(axis=1)).ravel()
+    rows = np.repeat(np.arange(n), near.shape[1])
+    W = csr_matrix((cosines.clip(0).ravel(), (rows, near.ravel())), shape=(n, n))
+    return W.maximum(W.T)
+
+
+def graph_codes(W: csr_matrix, n_bits: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """The codes (n, m) of the documents of a graph: eigenvectors of its Laplacian, each cut at its median."""
+    n = W.shape[0]
+    codes = np.zeros((n, n_bits), dtype=bool)
+    degree = np.asarray(W.sum(axis=1)).ravel()
+    if not degree.any():
+        return codes
+    scale = np.divide(1, np.sqrt(degree), out=np.zeros(n), where=degree > 0)
+    S = diags_array(scale) @ W @ diags_array(scale)
+    constant = np.sqrt(degree / degree.sum())  # the u of the constant y; its eigenvalue 1 is moved to -1, the smallest
+    found = min(n_bits, n - 1)
+    if n <= max(_SMALL_GRAPH, 2 * found):
+        eigenvalues, u = np.linalg.eigh(S.toarray() - 2 * np.outer(constant, constant))
+    else:
+        without = LinearOperator((n, n), lambda v: S @ v - 2 * constant * (constant @ v), dtype=np.float64)
+        eigenvalues, u = eigsh(without, k=found, which="LA", v0=rng.standard_normal(n))
+    y = scale[:, None] * u
+    informative = np.flatnonzero(np.abs(eigenvalues) > _ROUNDING)[::-1][:found]  # the others are any vectors at all
+    codes[:, : len(informative)] = y[:, informative] > np.median(y[:, informative], axis=0)
+    return codes

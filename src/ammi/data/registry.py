@@ -18,9 +18,7 @@ def data_folder() -> Path:
     if chosen := os.environ.get("AMMI_DATA"):
         folder = Path(chosen)
         if not folder.is_dir():
-            raise FileNotFoundError(
-                f"AMMI_DATA is {chosen}, but there is no such folder: set it to one of data sets"
-            )
+            raise FileNotFoundError(f"AMMI_DATA is {chosen}, but there is no such folder: set it to one of data sets")
         return folder
     checkout = Path(__file__).parents[3]
     for beside in (Path.cwd(), checkout):
@@ -64,9 +62,7 @@ def benchmark(name: str | Path) -> Benchmark:
 
 def _corpora() -> dict[str, Path]:
     return {
-        path.name.removesuffix(ending): path
-        for ending in CORPUS_ENDINGS
-        for path in data_folder().glob(f"*{ending}")
+        path.name.removesuffix(ending): path for ending in CORPUS_ENDINGS for path in data_folder().glob(f"*{ending}")
     }
 
 

@@ -1,0 +1,133 @@
+"""The compiled tokeniser and counters against regular expressions and dictionaries."""
+
+import re
+import sys
+import unicodedata
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from ammi.text.words import (
+    IS_OTHER,
+    IS_UNSPACED,
+    IS_WORD,
+    UNSPACED,
+    WordCounts,
+    character_classes,
+    look_up,
+    make_table,
+    tokenize,
+)
+
+EVERYTHING = map(chr, range(sys.maxunicode + 1))
+MARKS = "".join(c for c in EVERYTHING if unicodedata.category(c)[0] == "M" and not re.match(f"[{UNSPACED}]", c))
+WORD = rf"(?:(?![{UNSPACED}])[\w{MARKS}]){{2,}}"
+PAIR = rf"(?=([{UNSPACED}]{{2}}))"
+LONE = rf"(?<![{UNSPACED}])[{UNSPACED}](?![{UNSPACED}])"
+TOKEN = re.compile(f"{PAIR}|({WORD}|{LONE})")
+
+# Letters of many scripts often enough for runs of them, and all the rest.
+some = st.sampled_from("aZ09_ .,-'\n\x00éßİΣσςñאبहि́न्日本語のテ中ภาษาไꓘ한글ﬁ²𠀀😀\ud800\udfff")
+texts = st.text(some | st.characters(exclude_categories=[]), max_size=60)
+
+
+def plain_tokens(text: str) -> list[str]:
+    text = unicodedata.normalize("NFKC", text).lower()
+    return [found[1] or found[2] for found in TOKEN.finditer(text)]
+
+
+def tokens(texts: list[str]) -> list[list[str]]:
+    letters, begin, end, _, first = tokenize(texts)
+    words = [letters[a:b].tobytes().decode() for a, b in zip(begin, end, strict=True)]
+    return [words[a:b] for a, b in pairwise(first)]
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(texts, max_size=4))
+def test_tokens_are_those_of_the_regular_expression(texts):
+    assert tokens(texts) == [plain_tokens(text) for text in texts]
+
+
+def test_every_character_has_its_class():
+    unspaced = re.compile(f"[{UNSPACED}]").match
+    for code, found in enumerate(character_classes().tolist()):
+        c = chr(code)
+        is_word = c.isalnum() or c == "_" or unicodedata.category(c)[0] == "M"
+        assert found == (IS_UNSPACED if unspaced(c) else IS_WORD if is_word else IS_OTHER)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(st.characters(max_codepoint=0x24F) | st.sampled_from("ab ")))
+@example("İstanbul naïve_Straße 3.14 a b")
+def test_on_latin_text_words_are_those_of_scikit_learn(text):
+    text = unicodedata.normalize("NFKC", text)
+    if not any(unicodedata.category(c)[0] == "M" for c in text.lower()):
+        assert tokens([text]) == [re.findall(r"(?u)\b\w\w+\b", text.lower())]
+
+
+def test_scripts():
+    found = tokens(
+        ["Hello, World_2: x don't", "हिन्दी में", "日本語のテキスト and 中", "ภาษาไทย", "한국어 문서", "ﬁne", "Ελλάς"]
+    )
+    assert found == [
+        ["hello", "world_2", "don"],
+        ["हिन्दी", "में"],
+        ["日本", "本語", "語の", "のテ", "テキ", "キス", "スト", "and", "中"],
+        ["ภา", "าษ", "ษา", "าไ", "ไท", "ทย"],
+        ["한국어", "문서"],
+        ["fine"],
+        ["ελλάς"],
+    ]
+
+
+words = st.text("abc日é", min_size=1, max_size=3)
+documents = st.lists(st.lists(words, max_size=8).map(" ".join), max_size=12)
+
+
+@settings(deadline=None)
+@given(st.lists(documents, max_size=4), st.integers(1, 12), st.integers(1, 3))
+def test_document_frequencies(chunks, n, minimum):
+    counts = WordCounts(limit=10_000)
+    for chunk in chunks:
+        counts.add(chunk)
+    plain = Counter(word for chunk in chunks for text in chunk for word in set(plain_tokens(text)))
+    best = sorted(plain, key=lambda word: (-plain[word], word))[:n]
+    expected = {word: plain[word] for word in sorted(best) if plain[word] >= minimum}
+    found, frequencies = counts.most_frequent(n, minimum)
+    assert dict(zip(found, frequencies.tolist(), strict=True)) == expected
+    assert found == list(expected)
+    assert counts.n_documents == sum(len(chunk) for chunk in chunks)
+
+
+@settings(deadline=None)
+@given(documents, st.sets(words.filter(lambda word: plain_tokens(word) == [word])))
+def test_look_up(texts, vocabulary):
+    table = make_table(sorted(vocabulary))
+    columns, first = look_up(table, tokenize(texts))
+    number = {word: i for i, word in enumerate(sorted(vocabulary))}
+    expected = [[number[word] for word in plain_tokens(text) if word in number] for text in texts]
+    assert [columns[a:b].tolist() for a, b in pairwise(first)] == expected
+
+
+def test_memory_is_bounded_and_frequent_words_survive():
+    counts = WordCounts(limit=1000)
+    rng = np.random.default_rng(0)
+    for start in range(0, 200_000, 500):  # each document has a word of its own, and one of a hundred
+        counts.add([f"rare{start + i} word{rng.integers(100):02}" for i in range(500)])
+        assert counts.n_words <= 1000
+    assert max(map(len, counts.table)) < 10_000
+    found, frequencies = counts.most_frequent(100, 2)
+    assert found == [f"word{i:02}" for i in range(100)]
+    assert 0 <= 200_000 - frequencies.sum() < 200
+
+
+@pytest.mark.parametrize("limit", [10, 10_000])
+def test_a_word_keeps_its_count_when_others_are_forgotten(limit):
+    counts = WordCounts(limit)
+    for i in range(300):
+        counts.add([f"always new{i} new{i}b"])
+    assert dict(zip(*counts.most_frequent(1, 1), strict=True)) == {"always": 300}

@@ -36,7 +36,7 @@ class WordVectorizer(Vectorizer):
         self.min_documents = min_documents
 
     def _learn(self, texts: Iterable[str]) -> tuple[int, np.ndarray]:
-        counts = WordCounts(limit=max(2_000_000, 10 * self.vocabulary_size))
+        counts = WordCounts(limit=max(1_000_000, 10 * self.vocabulary_size))
         for chunk in chunks(texts):
             counts.add(chunk)
         self.vocabulary_, frequencies = counts.most_frequent(self.vocabulary_size, self.min_documents)
@@ -137,7 +137,8 @@ def _train(texts: list[str], vocabulary_size: int) -> bytes:
             minloglevel=3,
         )
     except RuntimeError as error:
-        raise ValueError(f"SentencePiece cannot learn from these {len(texts)} texts: {error}") from error
+        reason = str(error).rpartition("] ")[2]
+        raise ValueError(f"SentencePiece cannot learn from these {len(texts)} texts: {reason}") from error
     return model.getvalue()
 
 

@@ -10,11 +10,19 @@ from ammi.version import __version__
 
 if TYPE_CHECKING:
     from ammi.chain import MarkovBits
-    from ammi.hashers import AMMI, BMMI, load
+    from ammi.hashers import AMMI, BMMI, DocumentHasher, load
+    from ammi.search import HammingIndex
 
-_HOME = {"AMMI": "ammi.hashers", "BMMI": "ammi.hashers", "MarkovBits": "ammi.chain", "load": "ammi.hashers"}
+_HOME = {
+    "AMMI": "ammi.hashers",
+    "BMMI": "ammi.hashers",
+    "DocumentHasher": "ammi.hashers",
+    "HammingIndex": "ammi.search",
+    "MarkovBits": "ammi.chain",
+    "load": "ammi.hashers",
+}
 
-__all__ = ["AMMI", "BMMI", "MarkovBits", "__version__", "load"]
+__all__ = ["AMMI", "BMMI", "DocumentHasher", "HammingIndex", "MarkovBits", "__version__", "load"]
 
 
 def __getattr__(name: str):

@@ -3,11 +3,12 @@
 from ammi.hashers.ammi import AMMI
 from ammi.hashers.base import Hasher
 from ammi.hashers.bmmi import BMMI
+from ammi.hashers.documents import DocumentHasher, model_of
 from ammi.hashers.saving import load
 
 METHODS: dict[str, type[Hasher]] = {"ammi": AMMI, "bmmi": BMMI}
 
-__all__ = ["AMMI", "BMMI", "METHODS", "Hasher", "by_name", "load"]
+__all__ = ["AMMI", "BMMI", "METHODS", "DocumentHasher", "Hasher", "by_name", "load", "model_of"]
 
 
 def by_name(name: str) -> type[Hasher]:

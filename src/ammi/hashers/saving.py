@@ -1,9 +1,11 @@
-"""A hasher as a folder: config.json says what it is, weights.safetensors holds what it learned. Never a pickle."""
+"""A model as a folder: config.json says what it is, weights.safetensors holds what it learned. Never a pickle."""
 
 import json
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,33 +21,62 @@ CONFIG, WEIGHTS = "config.json", "weights.safetensors"
 
 
 def save(hasher: Hasher, folder: Path) -> None:
-    """Write the folder beside its place and move it there whole, so that a model is never half written."""
-    config = {
-        "format": FORMAT,
-        "ammi": __version__,
-        "method": type(hasher).__name__,
-        "fingerprint": hasher.fingerprint_,
+    """Write a hasher as a folder."""
+    more = {
         "n_features_in": hasher.n_features_in_,
         "parameters": {name: _plain(value) for name, value in hasher.get_params(deep=False).items()},
     }
+    with replacing(folder) as new:
+        save_file({name: np.ascontiguousarray(array) for name, array in hasher._arrays().items()}, new / WEIGHTS)
+        write_config(new, hasher, more)
+
+
+@contextmanager
+def replacing(folder: Path) -> Iterator[Path]:
+    """An empty folder to fill, which then moves to its place whole, so that a model is never half written."""
+    check_place(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    if folder.exists() and not (folder / CONFIG).is_file() and any(folder.iterdir()):
-        raise ValueError(f"{folder} is there and is not a model: choose another folder")
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as beside:
         new, old = Path(beside) / "new", Path(beside) / "old"
         new.mkdir()
-        save_file({name: np.ascontiguousarray(array) for name, array in hasher._arrays().items()}, new / WEIGHTS)
-        (new / CONFIG).write_text(json.dumps(config, indent=1) + "\n")
+        yield new
         if folder.exists():
             os.replace(folder, old)
         os.replace(new, folder)
         shutil.rmtree(old, ignore_errors=True)
 
 
-def load(folder: str | Path) -> Hasher:
+def check_place(folder: Path) -> None:
+    """Refuse to write a model over what is none."""
+    if folder.is_file() or (folder.exists() and not (folder / CONFIG).is_file() and any(folder.iterdir())):
+        raise ValueError(f"{folder} is there and is not a model: choose another folder")
+
+
+def write_config(folder: Path, model: Any, more: dict[str, Any]) -> None:
+    """config.json: what the model in a folder is."""
+    config = {
+        "format": FORMAT,
+        "ammi": __version__,
+        "method": type(model).__name__,
+        "fingerprint": model.fingerprint_,
+        **more,
+    }
+    (folder / CONFIG).write_text(json.dumps(config, indent=1) + "\n")
+
+
+def load(folder: str | Path) -> Any:
+    """The model that was saved to a folder: a hasher, or a DocumentHasher."""
+    from ammi.hashers.documents import DocumentHasher
+
+    config = read_config(Path(folder))
+    if config["method"] == DocumentHasher.__name__:
+        return DocumentHasher.load(folder)
+    return load_hasher(Path(folder))
+
+
+def load_hasher(folder: Path) -> Hasher:
     """The hasher that `save` wrote to a folder."""
-    folder = Path(folder)
-    config = read_config(folder)
+    config = read_config(folder, "n_features_in", "parameters")
     hasher = _method(config["method"], folder)(**config["parameters"])
     try:
         arrays = load_file(folder / WEIGHTS)
@@ -60,8 +91,8 @@ def load(folder: str | Path) -> Hasher:
     return hasher
 
 
-def read_config(folder: Path) -> dict[str, Any]:
-    """config.json of a model folder, checked."""
+def read_config(folder: Path, *more: str) -> dict[str, Any]:
+    """config.json of a model folder, checked to have what every model writes there, and more."""
     path = folder / CONFIG
     if not path.is_file():
         raise ValueError(f"{folder} is not a model of ammi: there is no {CONFIG} in it")
@@ -72,7 +103,7 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise ValueError(f"{path} is damaged or is not a model of ammi") from error
     if version != FORMAT:
         raise ValueError(f"{path} has format {version}, this ammi ({__version__}) reads {FORMAT}: install a newer ammi")
-    missing = {"method", "fingerprint", "n_features_in", "parameters"} - set(config)
+    missing = {"method", "fingerprint", *more} - set(config)
     if missing:
         raise ValueError(f"{path} is damaged: it lacks {', '.join(sorted(missing))}")
     return config

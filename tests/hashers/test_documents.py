@@ -1,0 +1,185 @@
+"""DocumentHasher: every kind of column, saving, what is refused."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ammi
+from ammi.hashers import AMMI, BMMI, DocumentHasher, model_of
+from ammi.text import SentencePieceVectorizer, WordVectorizer
+
+SUBJECTS = {
+    "sea": ["ship", "harbour", "sailor", "wave", "anchor", "tide"],
+    "sky": ["cloud", "wing", "pilot", "wind", "runway", "altitude"],
+    "field": ["wheat", "plough", "farmer", "harvest", "barley", "soil"],
+}
+
+
+def written(n: int = 240, seed: int = 0) -> tuple[list[str], list[str]]:
+    """Texts of a few subjects, and the subject of each."""
+    rng = np.random.default_rng(seed)
+    subjects = rng.choice(list(SUBJECTS), n).tolist()
+    return [" ".join([*rng.choice(SUBJECTS[one], 8), "the", "of"]) for one in subjects], subjects
+
+
+def small(method: type = AMMI, **parameters) -> DocumentHasher:
+    settings = {"epochs": 4, "batch_size": 32, "random_state": 0, "verbose": False, **parameters}
+    return DocumentHasher(method(12, **settings))
+
+
+@pytest.fixture(scope="module")
+def model() -> DocumentHasher:
+    return small(epochs=15).fit(written()[0])
+
+
+def test_documents_of_a_subject_have_codes_near_each_other(model):
+    texts, subjects = written(seed=1)
+    bits, same = model.transform(texts).astype(int), np.equal.outer(subjects, subjects)
+    distances = np.abs(bits[:, None] - bits[None]).sum(-1)
+    assert distances[same].mean() + 2 < distances[~same].mean()
+
+
+def test_every_kind_of_column_gives_the_same_codes(model):
+    texts, _ = written()
+    bits, codes = model.transform(texts), model.encode(texts)
+    assert np.array_equal(np.unpackbits(codes, axis=1, count=12), bits)
+    arrow = pa.array(texts)
+    columns = [
+        iter(texts),
+        tuple(texts),
+        np.array(texts),
+        pd.Series(texts, index=range(7, 247)),
+        pd.Series(texts, dtype="string"),
+        arrow,
+        pa.chunked_array([arrow[:100], arrow[100:]]),
+        arrow.dictionary_encode(),
+    ]
+    for column in columns:
+        assert np.array_equal(model.encode(column), codes)
+
+
+def test_fitted_from_any_column_it_is_the_same_model():
+    texts, _ = written()
+    expected = small().fit(texts).fingerprint_
+    for column in (iter(texts), pd.Series(texts), pa.array(texts)):
+        assert small().fit(column).fingerprint_ == expected
+    assert small(random_state=1).fit(texts).fingerprint_ != expected
+    assert small().fit([text.replace("ship", "boat") for text in texts]).fingerprint_ != expected
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.text(max_size=30), max_size=6))
+def test_any_text_has_a_code_of_its_own_words(model, texts):
+    codes = model.encode(texts)
+    assert codes.shape == (len(texts), 2)
+    for text, code in zip(texts, codes, strict=True):
+        assert np.array_equal(model.encode([text])[0], code)
+
+
+@pytest.mark.parametrize("vectorizer", [WordVectorizer(50), SentencePieceVectorizer(50)], ids=lambda v: v.kind)
+def test_saved_and_loaded_it_is_the_same(vectorizer, tmp_path):
+    texts, _ = written()
+    fitted = DocumentHasher(BMMI(8, epochs=2, random_state=0, verbose=False), vectorizer).fit(texts)
+    fitted.save(tmp_path / "model")
+    fitted.save(tmp_path / "model")  # over itself
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model"]
+    for loaded in (ammi.load(tmp_path / "model"), DocumentHasher.load(tmp_path / "model")):
+        assert isinstance(loaded, ammi.DocumentHasher)
+        assert loaded.n_bits == 8
+        assert loaded.fingerprint_ == fitted.fingerprint_
+        assert np.array_equal(loaded.encode(texts), fitted.encode(texts))
+
+
+def test_labels_of_held_out_texts_choose_the_epoch():
+    texts, subjects = written()
+    held_out, their_subjects = written(60, seed=2)
+    fitted = small().fit(texts, np.array(subjects), validation=(held_out, np.array(their_subjects)))
+    assert fitted.hasher.history_[-1]["score"] > 50  # percent of the 100 nearest
+
+
+def test_related_texts():
+    texts, _ = written()
+    others = [text.upper() for text in texts]
+    fitted = small().fit(texts, related=others, validation=(texts[:40], others[:40]))
+    assert fitted.hasher.history_[-1]["score"] == 100  # a text and its capitals are the same words
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ("one text", r"single string 'one text': pass a list of strings, \[text\] for one"),
+        (b"bytes", "single string"),
+        (["a word", None], "text 1 is None: expected a string"),
+        (pd.Series(["a word", float("nan")]), "text 1 is nan"),
+        (pd.Series(["a word", pd.NA], dtype="string"), "text 1 is <NA>"),
+        (pa.array(["a word", "another", None]), "text 2 is None"),
+        ([7], "text 0 is 7"),
+    ],
+    ids=repr,
+)
+def test_what_is_no_text_is_refused(texts, message, model):
+    for job in (small().fit, model.transform, model.encode):
+        with pytest.raises(ValueError, match=message):
+            job(texts)
+
+
+def test_nothing_to_learn_from():
+    with pytest.raises(ValueError, match="nothing can be learned from 0 texts"):
+        small().fit([])
+    with pytest.raises(ValueError, match="nothing can be learned from 2 texts"):
+        small().fit(["", "..."])
+
+
+def test_one_document_and_none(model):
+    assert small().fit(["a single document"]).encode(["a single document", ""]).shape == (2, 2)
+    assert model.transform([]).shape == (0, 12)
+    assert model.encode([]).shape == (0, 2)
+
+
+def test_what_was_not_fitted_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="learned nothing yet"):
+        small().encode(["a word"])
+    with pytest.raises(ValueError, match="learned nothing yet"):
+        small().save(tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_damaged_folders_are_refused(model, tmp_path):
+    folder = tmp_path / "model"
+    model.save(folder)
+    config = folder / "config.json"
+    whole = config.read_text()
+    config.write_text(json.dumps({**json.loads(whole), "fingerprint": "0" * 16}))
+    with pytest.raises(ValueError, match="do not belong together"):
+        ammi.load(folder)
+    config.write_text(whole)
+    small().fit(written(seed=5)[0]).hasher.save(folder / "hasher")
+    with pytest.raises(ValueError, match="do not belong together"):
+        ammi.load(folder)
+    model.save(folder)
+    (part,) = (folder / "text").iterdir()
+    part.write_text(part.read_text()[:-20])
+    with pytest.raises(ValueError, match=r"text is damaged: save the model again"):
+        ammi.load(folder)
+    with pytest.raises(ValueError, match="a model of AMMI, not of texts"):
+        DocumentHasher.load(folder / "hasher")
+
+
+def test_the_model_of_an_index(model, tmp_path):
+    model.save(tmp_path / "model")
+    other = small().fit(written(seed=3)[0])
+    other.save(tmp_path / "other")
+    texts, _ = written(20)
+    place, mark = str(tmp_path / "model"), model.fingerprint_
+    with ammi.HammingIndex.create(tmp_path / "index", 12, fingerprint=mark, model=place) as index:
+        index.add(model.encode(texts), texts=texts, fingerprint=mark)
+        assert index.search(model_of(index).encode(texts[:1]), k=1)[0][0].distance == 0
+        with pytest.raises(ValueError, match=f"holds model {other.fingerprint_}, but"):
+            model_of(index, tmp_path / "other")
+    with ammi.HammingIndex.create(tmp_path / "codes", 12) as index, pytest.raises(ValueError, match="knows no model"):
+        model_of(index)

@@ -1,9 +1,11 @@
-"""Names of labels as a 0/1 matrix."""
+"""Names of labels as a 0/1 matrix, and the precision by them."""
 
+import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ammi.evaluate import label_matrix
+from ammi.evaluate import label_matrix, labelled_precision
 
 names = st.text(max_size=2) | st.integers(0, 3)
 
@@ -19,3 +21,29 @@ def test_a_document_has_a_one_for_each_of_its_labels(labels):
     for i, a in enumerate(sets):
         for j, b in enumerate(sets):
             assert (dense[i] * dense[j]).sum() == len(a & b)
+
+
+@settings(deadline=None)
+@given(
+    n=st.integers(2, 30),
+    q=st.integers(0, 6),
+    k=st.integers(1, 40),
+    seed=st.integers(0, 2**31),
+)
+def test_precision_by_names_equals_a_plain_count_without_the_unlabelled(n, q, k, seed):
+    """With q = 0, each document is looked for among the others."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 4, (n + q, 2), dtype=np.uint8)
+    labels = [rng.choice(["a", "b", "c"], rng.integers(0, 3), replace=False).tolist() for _ in range(n + q)]
+    base, queries = range(n), range(n, n + q) if q else range(n)
+    asked, found = [[i for i in part if labels[i]] for part in (queries, base)]
+    if not asked or len(found) < 2:
+        return
+    shares = []
+    for query in asked:
+        others = sorted((np.bitwise_count(codes[query] ^ codes[i]).sum(), i) for i in found if i != query)[:k]
+        shares.append(np.mean([bool(set(labels[query]) & set(labels[i])) for _, i in others]))
+    more = (codes[n:], labels[n:]) if q else ()
+    measured = labelled_precision(codes[:n], labels[:n], k, *more)
+    assert measured.precision == pytest.approx(100 * np.mean(shares))
+    assert (measured.queries, measured.documents) == (len(asked), len(found))

@@ -1,20 +1,39 @@
-"""The application that the commands join, and what they share: the version, and errors of one sentence."""
+"""The application that the commands join, and what they share: the version, exit codes, errors of one sentence."""
 
+import errno
+import signal
 import sys
+from traceback import clear_frames
 
 import typer
-from rich.console import Console
 
-from ammi.cli import demo
+from ammi.cli import data, demo, drift, duplicates, encode, evaluate, fit, index, info, search
+from ammi.cli.screen import notes
 from ammi.version import __version__
+
+DISK_FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 
 app = typer.Typer(
     help="Short binary codes for documents, learned by maximising mutual information.",
+    epilog="A first look: [bold]ammi demo[/]. Errors end with exit code 1, wrong usage with 2, Ctrl-C with 130.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
 )
-app.command()(demo.demo)
+for command in (
+    demo.demo,
+    fit.fit,
+    encode.encode,
+    search.search,
+    duplicates.duplicates,
+    drift.drift,
+    evaluate.evaluate,
+    info.info,
+):
+    app.command()(command)
+app.add_typer(index.app, name="index")
+app.add_typer(data.app, name="data")
 
 
 def _version(wanted: bool) -> None:
@@ -32,8 +51,20 @@ def _options(
 
 def main() -> None:
     """Run the command line; what went wrong is said in one sentence, with exit code 1 (2 for wrong usage)."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends the command as it ends any other
     try:
         app()
-    except (ValueError, OSError, ImportError) as error:
-        Console(stderr=True).print(f"[bold red]ammi:[/] {error}", highlight=False)
+    except (ValueError, OSError, ImportError, MemoryError) as error:
+        clear_frames(error.__traceback__)  # ends a progress bar that was left running
+        notes.print("[bold red]ammi:[/]", end=" ")
+        notes.print(_sentence(error), markup=False, soft_wrap=True)
         sys.exit(1)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno in DISK_FULL:
+        return f"nothing was written ({error.strerror}): make space and try again"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return str(error) or "out of memory"

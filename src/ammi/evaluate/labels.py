@@ -1,10 +1,40 @@
-"""Labels as documents carry them, a name or a list of names each, as the 0/1 matrix that the measures take."""
+"""Labels as documents carry them, a name or a list of names each: as a 0/1 matrix, and the precision by them."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
+
+from ammi.evaluate.retrieval import leave_one_out_precision, precision_at_k
+from ammi.search.hamming import Codes
+
+
+class Measured(NamedTuple):
+    """A precision in percent, and on how many labelled queries and documents and on how many labels it rests."""
+
+    precision: float
+    queries: int
+    documents: int
+    labels: int
+
+
+def labelled_precision(
+    codes: Codes,
+    labels: Sequence[Any],
+    k: int = 100,
+    query_codes: Codes | None = None,
+    query_labels: Sequence[Any] = (),
+) -> Measured:
+    """The precision at k of the queries, or of each document among the others; those without a label are left out."""
+    targets = label_matrix([*labels, *query_labels])
+    labelled = np.diff(targets.indptr) > 0
+    (base, queries), n = np.split(labelled, [len(codes)]), len(codes)
+    if query_codes is None:
+        precision = leave_one_out_precision(codes[base], targets[:n][base], k)
+        return Measured(precision, int(base.sum()), int(base.sum()), targets.shape[1])
+    precision = precision_at_k(query_codes[queries], targets[n:][queries], codes[base], targets[:n][base], k)
+    return Measured(precision, int(queries.sum()), int(base.sum()), targets.shape[1])
 
 
 def label_matrix(labels: Iterable[Any]) -> csr_matrix:

@@ -27,7 +27,10 @@ def save(hasher: Hasher, folder: Path) -> None:
         "parameters": {name: _plain(value) for name, value in hasher.get_params(deep=False).items()},
     }
     with replacing(folder) as new:
-        save_file({name: np.ascontiguousarray(array) for name, array in hasher._arrays().items()}, new / WEIGHTS)
+        try:
+            save_file({name: np.ascontiguousarray(array) for name, array in hasher._arrays().items()}, new / WEIGHTS)
+        except SafetensorError as error:
+            raise OSError(f"the model could not be written to {folder} ({error}): make space and try again") from error
         write_config(new, hasher, more)
 
 

@@ -1,0 +1,76 @@
+"""Hyperparameters from the command line and from files, typed by the constructor of the method."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+if TYPE_CHECKING:
+    from ammi.hashers import Hasher
+
+NO, YES = {"false", "no", "0"}, {"true", "yes", "1"}
+
+
+def read_config(path: Path) -> tuple[str, dict[str, Any]]:
+    """The method and the parameters of a file {"method": "ammi", "parameters": {"n_bits": 64, ...}}.
+
+    The `config.json` of a saved hasher is such a file.
+    """
+    try:
+        config = json.loads(path.read_text())
+        return config["method"].lower(), dict(config["parameters"])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f'{path} is not {{"method": NAME, "parameters": {{NAME: VALUE, ...}}}}: {error}') from error
+
+
+def make_hasher(method: str, wanted: dict[str, Any], assignments: Iterable[str]) -> "Hasher":
+    """A hasher of the method with the parameters wanted, and then those of texts NAME=VALUE."""
+    from ammi.hashers import by_name
+
+    kind = by_name(method)
+    known = list(kind().get_params())
+    hints = get_type_hints(kind.__init__)
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
+        if not equals:
+            raise ValueError(f"--set {assignment} sets nothing: write --set NAME=VALUE")
+        wanted[name] = _typed(name, value, hints[name]) if name in known else value
+    for name in wanted:
+        if name not in known:
+            raise ValueError(f"{method} has no parameter {name!r}: it has {', '.join(known) or 'none'}")
+    return kind(**wanted)
+
+
+def _typed(name: str, text: str, hint: Any) -> Any:
+    """A text as a value of the type that the hint names, or of the first of several that takes it."""
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    for kind in kinds:
+        try:
+            return _value(text, kind)
+        except ValueError:
+            continue
+    expected = " or ".join(_name(kind) for kind in kinds)
+    raise ValueError(f"--set {name}={text} is no good: {name} is {expected}")
+
+
+def _value(text: str, kind: Any) -> Any:
+    if kind is NoneType and text.lower() == "none":
+        return None
+    if kind is bool and text.lower() in NO | YES:
+        return text.lower() in YES
+    if get_origin(kind) is Literal and text in get_args(kind):
+        return text
+    if kind in (int, float, str):
+        return kind(text)
+    if kind is Any:
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+    raise ValueError(text)
+
+
+def _name(kind: Any) -> str:
+    words = {int: "a whole number", float: "a number", bool: "true or false", NoneType: "none"}
+    return " or ".join(get_args(kind)) if get_origin(kind) is Literal else words.get(kind, str(kind))

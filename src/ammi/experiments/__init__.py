@@ -1,0 +1,1 @@
+"""Whole runs: learning, comparing and showing, from documents to figures."""

@@ -1,0 +1,214 @@
+"""Odd input and things that go wrong: each ends with one sentence, the right exit code, and nothing half done."""
+
+import json
+import resource
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from ammi.search import HammingIndex
+from tests.cli.conftest import AMMI, ENVIRONMENT, Place, Result, Run, notes, process, write
+
+SCRIPTS = [
+    "Съешь же ещё этих мягких французских булок",
+    "いろはにほへと ちりぬるを",
+    "我能吞下玻璃而不伤身体",
+    "أنا قادر على أكل الزجاج و هذا لا يؤلمني",
+    "मैं काँच खा सकता हूँ और मुझे उससे कोई चोट नहीं पहुंचती",
+    "ฉันกินกระจกได้ แต่มันไม่ทำให้ฉันเจ็บ",
+    "🚢 🌊 ⚓",
+    "\x1b[31mred\x1b[0m \x07 [bold]not markup[/bold]",
+    "",
+]
+
+
+def check_refused(result: Result, *words: str, code: int = 1) -> None:
+    assert result.code == code
+    for word in words:
+        assert word in result.err
+    assert "Traceback" not in result.err
+    if code == 1:
+        assert result.err.startswith("ammi: ")
+        assert len(result.err.strip().splitlines()) == 1
+
+
+def test_an_empty_file(place: Place, ammi: Run, tmp_path):
+    empty, index = tmp_path / "empty.jsonl", tmp_path / "index"
+    empty.touch()
+    check_refused(ammi("fit", empty, "--out", tmp_path / "model"), "nothing can be learned from 0 texts")
+    assert ammi("encode", place.model, empty) == (0, "", "")
+    assert ammi("index", "build", index, empty, "--model", place.model, "--json").json["documents"] == 0
+    assert ammi("search", index, "ship", "--json").json["hits"] == []
+    assert ammi("search", index, "ship").code == 0
+    assert ammi("duplicates", index).code == 0
+    assert ammi("drift", index, "--text", "ship", "--json").json["steps"] == []
+    check_refused(ammi("evaluate", index), "no document in", "has 'labels' in its metadata")
+    assert ammi("info", index, "--json").json["documents"] == 0
+    assert ammi("info", empty, "--json").json["documents"] == 0
+    assert not (tmp_path / "model").exists()
+
+
+def test_one_document(ammi: Run, tmp_path):
+    source = write(tmp_path / "one.jsonl", [{"text": "a single document", "labels": "x"}])
+    model, index = tmp_path / "model", tmp_path / "index"
+    assert ammi("fit", source, "--out", model, "--epochs", 1).code == 0
+    assert ammi("index", "build", index, source, "--model", model).code == 0
+    (hit,) = ammi("search", index, "a single document", "--json").json["hits"]
+    assert (hit["id"], hit["distance"], hit["text"]) == (0, 0, "a single document")
+    assert ammi("search", index, "--like", 0, "--json").json["hits"] == []
+    assert ammi("duplicates", index, "--json").out == ""
+    assert ammi("drift", index, 0, "--json").json["steps"] == []
+    check_refused(ammi("evaluate", index), "two documents")
+    check_refused(ammi("fit", source, "--out", model, "--labels", "labels"), "too few to hold out one in 10")
+
+
+@pytest.mark.parametrize("units", ["words", "pieces"])
+def test_text_in_any_script_and_of_any_length(units, ammi: Run, tmp_path):
+    large = " ".join(f"word{i % 5000}" for i in range(1_200_000))
+    assert len(large) > 10_000_000
+    texts = [*SCRIPTS, large]
+    source = write(tmp_path / "texts.jsonl", [{"id": i, "text": text} for i, text in enumerate(texts)])
+    model, index = tmp_path / "model", tmp_path / "index"
+    fitted = ammi("fit", source, "--out", model, "--units", units, "--method", "lsh")
+    assert fitted.code == 0
+    assert ammi("index", "build", index, source, "--model", model).code == 0
+    answers = ammi("search", index, *SCRIPTS[:6], "-k", 1, "--json").lines
+    assert [answer["hits"][0]["text"] for answer in answers] == SCRIPTS[:6]
+    shown = ammi("search", index, SCRIPTS[7], large, "-k", 20)
+    assert shown.code == 0
+    assert "\x1b" not in shown.out
+    assert "[bold]not markup[/bold]" in shown.out
+    assert SCRIPTS[0] in shown.out
+    assert len(shown.out) < 20_000
+
+
+def test_a_missing_column_is_named_with_those_there_are(place: Place, ammi: Run, tmp_path):
+    for command in (
+        ("fit", place.source, "--out", tmp_path / "model", "--text", "body"),
+        ("encode", place.model, place.source, "--text", "body"),
+        ("index", "build", tmp_path / "index", place.source, "--model", place.model, "--text", "body"),
+    ):
+        check_refused(ammi(*command), "has no column 'body': the columns there are id, text, subject, year")
+    check_refused(ammi("encode", place.model, place.source, "--id", "key"), "has no column 'key'")
+    check_refused(ammi("evaluate", place.index, "--labels", "topic"), "the columns there are subject, year")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_broken_lines_are_refused_or_reported(place: Place, ammi: Run, tmp_path):
+    lines = [json.dumps(note) for note in notes(5)]
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text("\n".join([*lines[:2], '{"id": 1, "text": ', *lines[2:], '{"id": 9, "text": 7}']) + "\n")
+    check_refused(ammi("encode", place.model, broken), f"{broken} line 3 is not JSON")
+    out, index = tmp_path / "model", tmp_path / "index"
+    for command in (
+        ("fit", broken, "--out", out, "--epochs", 1, "--json"),
+        ("index", "build", index, broken, "--model", place.model, "--json"),
+    ):
+        check_refused(ammi(*command), "line 3")
+        assert not out.exists()
+        assert not index.exists()
+        skipped = ammi(*command, "--on-error", "skip")
+        assert skipped.code == 0
+        assert skipped.json["skipped"] == 2
+        assert f"skipped: {broken} line 3 is not JSON" in skipped.err
+        assert f"skipped: {broken} line 7 has 7 for a text" in skipped.err
+        assert skipped.err.count("skipped:") == 2
+        shutil.rmtree(out, ignore_errors=True)
+    assert ammi("info", broken, "--json").json["broken"] == 2
+
+
+def test_wrong_usage(place: Place, ammi: Run):
+    for command in (
+        (),
+        ("nonsense",),
+        ("fit", place.source),
+        ("search", place.index, "ship", "-k", 0),
+        ("search", place.index, "ship", "--where", "subject"),
+        ("drift", place.index),
+        ("drift", place.index, "note-1", "--distances", "1,x"),
+        ("index", "build", place.index.with_name("new"), place.source),
+    ):
+        shown = ammi(*command)
+        assert shown.code == 2
+        assert "Traceback" not in shown.err
+    assert not place.index.with_name("new").exists()
+
+
+def test_what_is_not_there(place: Place, ammi: Run, tmp_path):
+    check_refused(ammi("search", tmp_path, "ship"), f"there is no index in {tmp_path}")
+    check_refused(ammi("encode", tmp_path, place.source), f"{tmp_path} is not a model of ammi")
+    check_refused(ammi("encode", place.model, tmp_path / "no.jsonl"), "there is no file or folder")
+    check_refused(ammi("index", "add", place.index, tmp_path / "no.npz"), "No such file or directory", "no.npz")
+    check_refused(ammi("drift", place.index, "note-9999"), "has the id 'note-9999'")
+    check_refused(ammi("fit", place.source, "--out", tmp_path / "m", "--config", tmp_path / "c.json"), "c.json")
+    check_refused(ammi("index", "build", place.index, place.source, "--model", place.model), "holds an index: use ammi")
+    moved = tmp_path / "moved"
+    shutil.copytree(place.index, moved)
+    assert ammi("search", moved, "ship").code == 0  # an index finds its model wherever it is itself
+
+
+@contextmanager
+def no_file_above(size: int) -> Iterator[None]:
+    """As on a full disk, no file can grow."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_leaves_everything_whole(place: Place, ammi: Run, tmp_path):
+    index, many = tmp_path / "index", write(tmp_path / "many.jsonl", notes(6000))
+    shutil.copytree(place.index, index)
+    with no_file_above(600_000):
+        full = process("index", "add", index, many)
+    assert full.code == 1
+    assert "could not be written" in full.err
+    assert "make space and try again" in full.err
+    assert "documents were added before this, and stay in" in full.err
+    assert "Traceback" not in full.err
+    with HammingIndex.open(index) as opened:
+        ids = opened.export()[0]
+    assert len(ids) % 1000 == 0
+    assert 120 < len(ids) < 6000
+    assert ammi("index", "add", index, many, "--json").json["documents"] == 6000
+
+    with no_file_above(2000):
+        fitted = ammi("fit", many, "--out", tmp_path / "model", "--method", "lsh")
+        codes = ammi("encode", place.model, many, "--out", tmp_path / "codes.npz")
+    check_refused(fitted, "make space and try again")
+    check_refused(codes, "nothing was written", "make space and try again")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["index", "many.jsonl"]
+
+
+def test_interrupted_it_keeps_what_was_added(place: Place, tmp_path):
+    index = tmp_path / "index"
+    shutil.copytree(place.index, index)
+    lines = "".join(json.dumps({"id": i, "text": "a ship " * 20}) + "\n" for i in range(2500))
+    adding = subprocess.Popen(
+        [AMMI, "index", "add", index, "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+    )
+    assert adding.stdin is not None
+    adding.stdin.write(lines)
+    adding.stdin.flush()
+    with HammingIndex.open(index) as opened:
+        deadline = time.monotonic() + 120
+        while len(opened) < 2120 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        adding.send_signal(signal.SIGINT)
+        _, err = adding.communicate(timeout=60)
+        assert adding.returncode == 130
+        assert "2,000 documents were added before this, and stay in" in err
+        assert "Traceback" not in err
+        assert len(opened) == 2120

@@ -49,4 +49,4 @@ class BOW(Hasher):
         return {"n_words": np.array([self.n_features_in_])}
 
     def _set_arrays(self, arrays: Mapping[str, NDArray]) -> None:
-        """The number of words is all there is, and it is set already."""
+        self.n_features_in_ = int(arrays["n_words"][0])

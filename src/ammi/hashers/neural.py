@@ -59,6 +59,9 @@ class NeuralHasher(Hasher):
     def _module_bits(self, rows: Rows) -> Tensor:
         """The codes (B, m) of a block of rows."""
 
+    def _after_epoch(self, X: Any) -> None:
+        """What a method learns from all documents at once when an epoch is over, such as thresholds."""
+
     def _check_parameters(self) -> None:
         self._check_n_bits()
         for name in ("batch_size", "epochs", "patience"):
@@ -103,6 +106,7 @@ class NeuralHasher(Hasher):
                     X, related, rows=kept, neighbours=near, batch_size=self.batch_size, device=self._device(), rng=rng
                 ),
                 self._validate(validation, X, y, related, held_out),
+                lambda: self._after_epoch(X),
                 epochs=self.epochs,
                 patience=self.patience,
                 learning_rate=self.learning_rate,
@@ -128,8 +132,9 @@ class NeuralHasher(Hasher):
         return {name: tensor.detach().cpu().numpy() for name, tensor in self.model_.state_dict().items()}
 
     def _set_arrays(self, arrays: Mapping[str, NDArray]) -> None:
-        predictive = any(name.startswith("related_encoder.") for name in arrays)
-        model = self._build(self.n_features_in_, predictive)
+        with torch.random.fork_rng(devices=[]):
+            models = [self._build(self.n_features_in_, predictive) for predictive in (False, True)]
+        model = next((model for model in models if set(model.state_dict()) == set(arrays)), models[0])
         model.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
         self.model_ = model.to(self._device()).eval()
 

@@ -21,13 +21,15 @@ class FirstLayer(nn.Module):
 
 
 class Encoder(nn.Sequential):
-    """Rows (B, V) to (B, n_outputs), through a number of ReLU layers; none makes it linear."""
+    """Rows (B, V) to (B, n_outputs), through a number of ReLU layers with dropout; none makes it linear."""
 
-    def __init__(self, n_inputs: int, n_outputs: int, hidden_layers: int = 0, hidden_size: int = 512):
+    def __init__(
+        self, n_inputs: int, n_outputs: int, hidden_layers: int = 0, hidden_size: int = 512, dropout: float = 0.0
+    ):
         sizes = [hidden_size] * hidden_layers + [n_outputs]
         layers: list[nn.Module] = [FirstLayer(n_inputs, sizes[0])]
         for before, after in pairwise(sizes):
-            layers += [nn.ReLU(), nn.Linear(before, after)]
+            layers += [nn.ReLU(), *([nn.Dropout(dropout)] if dropout else []), nn.Linear(before, after)]
         super().__init__(*layers)
 
 

@@ -36,6 +36,7 @@ def train(
     model: Any,
     batches: Batches,
     validate: Callable[[], float],
+    after_epoch: Callable[[], None],
     *,
     epochs: int,
     patience: int,
@@ -55,6 +56,7 @@ def train(
     try:
         while not run.finished and len(run.history) < epochs:
             row = _epoch(model, batches, optimiser, clip)
+            after_epoch()
             row["score"] = float(validate())
             run.history.append({"epoch": len(run.history) + 1, **row})
             if run.best_epoch == 0 or row["score"] > run.history[run.best_epoch - 1]["score"]:

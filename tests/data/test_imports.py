@@ -177,9 +177,7 @@ def test_newsgroups(tmp_path, name):
     assert built == [record | {"labels": [str(record["id"]).split("/")[0]]} for record in expected]
 
 
-latin_1 = st.text(st.characters(max_codepoint=255, exclude_categories=["Cc"], include_characters="\n\t")).map(
-    str.strip
-)
+latin_1 = st.text(st.characters(max_codepoint=255, exclude_categories=["Cc"], include_characters="\n\t")).map(str.strip)
 
 
 def to_sgml(article: dict) -> str:

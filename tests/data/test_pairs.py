@@ -48,9 +48,7 @@ class Malicious:
 def test_a_pickle_that_would_run_code_is_refused(tmp_path, protocol):
     payload = pickle.dumps(([], [], [], [Malicious(str(tmp_path / "done"))]), protocol)
     (tmp_path / "pairs.p").write_bytes(payload)
-    with pytest.raises(
-        ValueError, match=r"pairs\.p is refused .*asks for \w+\.mkdir, and only plain data is allowed"
-    ):
+    with pytest.raises(ValueError, match=r"pairs\.p is refused .*asks for \w+\.mkdir, and only plain data is allowed"):
         read_pairs(tmp_path / "pairs.p")
     assert not (tmp_path / "done").exists()
     pickle.loads(payload)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-
 _SHORT = {"entropy": "H(Z)", "conditional_entropy": "H(Z|Y)", "information": "I", "score": "valid"}
 _ELSEWHERE = {"epoch", "seconds", "documents_per_second"}
 

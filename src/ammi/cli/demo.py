@@ -80,6 +80,7 @@ def play(demo: "Demo") -> None:
     _section("Questions: the nearest documents, and how many bits away they are")
     with notes.status("building the index"):
         index = demo.build()
+    results.print("So few bits say what a document is about, not every word of it.\n")
     with index:
         for question, hits in zip(QUESTIONS, index.search(model.encode(QUESTIONS), k=5), strict=True):
             table = documents_table(question)
@@ -96,6 +97,7 @@ def play(demo: "Demo") -> None:
 
 
 def _section(title: str) -> None:
+    results.print()
     results.rule(f"[bold]{title}", align="left", style="dim")
 
 

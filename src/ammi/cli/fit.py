@@ -83,6 +83,8 @@ def fit(
     vectorizer = {Units.words: WordVectorizer, Units.pieces: SentencePieceVectorizer}[units](vocabulary)
     model = DocumentHasher(hasher, vectorizer)
     documents = Documents(source, text, on_error=on_error)
+    if units is Units.pieces:
+        note("SentencePiece learns its units from a sample of the texts: this takes up to a minute.")
     report = _fit(model, documents, labels)
     model.save(out)
     report = {
@@ -98,7 +100,7 @@ def fit(
     if as_json:
         say_json(report)
     else:
-        facts(report)
+        facts({name: value for name, value in report.items() if name != "skipped" or value})
         note(f"Next: ammi index build INDEX {source} --model {out}")
 
 

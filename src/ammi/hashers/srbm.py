@@ -107,18 +107,21 @@ def _copy(layer: FirstLayer | WordDecoder, weight: Tensor, bias: Tensor) -> nn.M
 class SRBM(NeuralHasher):
     """Stacked restricted Boltzmann machines, on the words that are present (values above 0).
 
+    They want some thousand documents: after a handful of steps every code is the same.
+
     Args:
         n_bits: length m of the codes.
         hidden_layers: layers between the words and the code.
         hidden_size: their width. The published stacks: 500 and 500.
         pretraining_epochs: passes of contrastive divergence over the documents, for each machine.
-        pretraining_learning_rate: η of these. Useful: 0.01 to 0.1.
+        pretraining_learning_rate: η of these. Useful: 0.05 to 0.1.
         noise: standard deviation of the noise on the code's units; the larger, the nearer they come to 0 and 1.
         batch_size, learning_rate, init_range, clip, epochs, patience, checkpoint, device, n_jobs, random_state,
         verbose: as of AMMI; all but batch_size, init_range and what follows epochs are of the fine-tuning alone.
     """
 
     machines_: list[Machine]
+    _has_predictive_form = False
 
     def __init__(
         self,
@@ -127,7 +130,7 @@ class SRBM(NeuralHasher):
         hidden_layers: int = 2,
         hidden_size: int = 500,
         pretraining_epochs: int = 5,
-        pretraining_learning_rate: float = 0.05,
+        pretraining_learning_rate: float = 0.1,
         noise: float = 4.0,
         batch_size: int = 128,
         learning_rate: float = 0.001,

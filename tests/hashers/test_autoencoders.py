@@ -224,3 +224,27 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_were_not(method, tmp_path):
     unbroken = method(**small).fit(X, validation=lambda _: next(rising))
     assert resumed.best_epoch_ == unbroken.best_epoch_ == 3
     assert resumed.fingerprint_ == unbroken.fingerprint_
+
+
+@pytest.mark.parametrize(
+    ("hasher", "message"),
+    [
+        (BMSH(8, components=0), "components must be a whole number from 1 up, got 0"),
+        (GMSH(8, components=2.5), "components must be a whole number from 1 up, got 2.5"),  # type: ignore[arg-type]
+        (DVQ(8, dimension=0), "dimension must be a whole number from 1 up, got 0"),
+        (DVQ(8, commitment=-1), "commitment must be from 0 up, got -1"),
+        (NASH(8, divergence_weight=-1), "divergence_weight must be from 0 up, got -1"),
+        (NASH(8, dropout=1), "dropout must be from 0 to below 1, got 1"),
+        (VDSH(8, hidden_size=2.5), "hidden_size from 1 up, got 2 and 2.5"),  # type: ignore[arg-type]
+    ],
+)
+def test_parameters_that_do_not_fit_are_refused(hasher, message):
+    with pytest.raises(ValueError, match=message):
+        hasher.fit(topics()[0])
+
+
+@pytest.mark.parametrize("method", [VDSH, NASH, GMSH])
+def test_those_without_a_predictive_form_refuse_related_documents(method):
+    X, _ = topics()
+    with pytest.raises(ValueError, match="has no predictive form: use AMMI, BMMI, BMSH or DVQ"):
+        method(8, verbose=False).fit(X, related=X)

@@ -62,7 +62,7 @@ class GaussianAutoencoder(Autoencoder):
 
 
 class AutoencoderHasher(NeuralHasher):
-    """An estimator around an Autoencoder. Words are the columns whose value is above 0: dense vectors have few uses."""
+    """An estimator around an Autoencoder, which gives back the columns of a row whose value is above 0: its words."""
 
     hidden_layers: int
     hidden_size: int
@@ -81,11 +81,19 @@ class AutoencoderHasher(NeuralHasher):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not isinstance(self.hidden_layers, (int, np.integer)) or self.hidden_layers < 0 or self.hidden_size < 1:
+        whole = all(isinstance(size, (int, np.integer)) for size in (self.hidden_layers, self.hidden_size))
+        if not whole or self.hidden_layers < 0 or self.hidden_size < 1:
             raise ValueError(
-                "hidden_layers must be from 0 up and hidden_size from 1 up, "
+                "hidden_layers must be a whole number from 0 up and hidden_size from 1 up, "
                 f"got {self.hidden_layers!r} and {self.hidden_size!r}"
             )
+        for name in ("components", "dimension", "warm_up"):
+            value = getattr(self, name, 1)
+            if not isinstance(value, (int, np.integer)) or value < 1:
+                raise ValueError(f"{name} must be a whole number from 1 up, got {value!r}")
+        for name in ("divergence_weight", "commitment"):
+            if not getattr(self, name, 0) >= 0:
+                raise ValueError(f"{name} must be from 0 up, got {getattr(self, name)!r}")
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be from 0 to below 1, got {self.dropout!r}")
 
@@ -94,6 +102,7 @@ class GaussianHasher(AutoencoderHasher):
     """An estimator around a GaussianAutoencoder, whose thresholds are set after every epoch."""
 
     model_: GaussianAutoencoder
+    _has_predictive_form = False
 
     def _after_epoch(self, X: Any) -> None:
         means = np.concatenate(list(self._by_blocks(X, self.model_.mean)))

@@ -37,6 +37,8 @@ class NASH(AutoencoderHasher):
         verbose: as of AMMI.
     """
 
+    _has_predictive_form = False
+
     def __init__(
         self,
         n_bits: int = 64,

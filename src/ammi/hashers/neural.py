@@ -51,6 +51,8 @@ class NeuralHasher(Hasher):
     verbose: bool
     neighbours: int = 0
 
+    _has_predictive_form = True
+
     @abstractmethod
     def _build(self, n_features: int, predictive: bool) -> nn.Module:
         """The module to train, for rows of n_features; predictive if it is trained on related documents."""
@@ -86,6 +88,10 @@ class NeuralHasher(Hasher):
                 a tenth of the documents (2,000 at most), held out.
         """
         self._check_parameters()
+        if related is not None and not self._has_predictive_form:
+            raise ValueError(
+                f"{type(self).__name__} has no predictive form: use AMMI, BMMI, BMSH or DVQ with `related`"
+            )
         X = self._check_rows(X, reset=True)
         related = None if related is None else self._check_beside(related, "related", len_of=X)
         validation = self._check_validation(validation, related is not None)

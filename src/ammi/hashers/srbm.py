@@ -121,7 +121,6 @@ class SRBM(NeuralHasher):
     """
 
     machines_: list[Machine]
-    _has_predictive_form = False
 
     def __init__(
         self,

@@ -46,7 +46,7 @@ class VDSH(GaussianHasher):
         self,
         n_bits: int = 64,
         *,
-        warm_up: int = 5000,
+        warm_up: int = 1000,
         hidden_layers: int = 2,
         hidden_size: int = 500,
         dropout: float = 0.1,

@@ -61,6 +61,9 @@ class NeuralHasher(Hasher):
     def _module_bits(self, rows: Rows) -> Tensor:
         """The codes (B, m) of a block of rows."""
 
+    def _pretrain(self, X: Any, rng: np.random.Generator, progress: TrainingProgress) -> None:
+        """What a method learns before its epochs."""
+
     def _after_epoch(self, X: Any) -> None:
         """What a method learns from all documents at once when an epoch is over, such as thresholds."""
 
@@ -101,6 +104,7 @@ class NeuralHasher(Hasher):
         with progress, self._threads(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             kept, held_out = (np.arange(X.shape[0]), None) if validation else _hold_out(X.shape[0], rng)
+            self._pretrain(X, rng, progress)
             self.model_ = self._build(X.shape[1], related is not None).to(self._device())
             near = None
             if self.neighbours and related is None and len(kept) > 1:

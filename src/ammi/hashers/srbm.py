@@ -6,7 +6,7 @@ step of contrastive divergence: min F(v) - F(v') with v' the words that the hidd
 unrolled into an autoencoder, is then fine-tuned with noise on its code: max E[log p(x | σ(f(x) + ε))], z = [f(x) > 0].
 """
 
-import time
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -14,10 +14,9 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from scipy.sparse import csr_matrix
-from sklearn.utils import check_random_state
 from torch import Tensor, nn
 
-from ammi.hashers.neural import NeuralHasher, Validation
+from ammi.hashers.neural import NeuralHasher
 from ammi.nets.decoder import WordDecoder
 from ammi.nets.encoder import FirstLayer
 from ammi.nets.rows import Csr, Rows, product, to_rows
@@ -121,6 +120,7 @@ class SRBM(NeuralHasher):
     """
 
     machines_: list[Machine]
+    _has_predictive_form = False
 
     def __init__(
         self,
@@ -171,39 +171,24 @@ class SRBM(NeuralHasher):
         if not self.noise >= 0:
             raise ValueError(f"noise must be 0 or above, got {self.noise!r}")
 
-    def fit(self, X: Any, y: Any = None, *, related: Any = None, validation: Validation = None) -> "SRBM":
-        """Learn from rows X (n, V), sparse or dense; y and validation as of AMMI, related documents are refused.
-
-        `machines_` are the machines before the fine-tuning, the lowest first.
-        """
-        if related is not None:
-            raise ValueError("SRBM has no predictive form: leave related out, or use AMMI, BMSH or DVQ")
-        self._check_parameters()
-        self._pretrain(self._check_rows(X, reset=True))
-        super().fit(X, y, validation=validation)
-        return self
-
-    def _pretrain(self, X: Any) -> None:
-        seed = check_random_state(self.random_state).randint(2**31)
-        with torch.random.fork_rng(devices=[]), one_thread():
-            torch.manual_seed(seed)
-            machines = [machine.to(self._device()) for machine in self._new_machines(X.shape[1])]
-            _set_word_frequencies(machines[0], X)
-            batches = Batches(X, batch_size=self.batch_size, device=self._device(), rng=np.random.default_rng(seed))
-            epochs = len(machines) * self.pretraining_epochs
-            with TrainingProgress("machines", epochs, bool(self.verbose)) as progress:
-                for depth, machine in enumerate(machines):
-                    self._train_machine(machine, machines[:depth], batches, progress)
+    def _pretrain(self, X: Any, rng: np.random.Generator, progress: TrainingProgress) -> None:
+        """Train the machines one on top of the other; machines_ keeps them as they are before the fine-tuning."""
+        machines = [machine.to(self._device()) for machine in self._new_machines(X.shape[1])]
+        _set_word_frequencies(machines[0], X)
+        batches = Batches(X, batch_size=self.batch_size, device=self._device(), rng=rng)
+        advance = progress.part("machines", len(machines) * self.pretraining_epochs)
+        with one_thread():
+            for depth, machine in enumerate(machines):
+                self._train_machine(machine, machines[:depth], batches, advance)
         self.machines_ = machines
 
     def _train_machine(
-        self, machine: Machine, below: list[Machine], batches: Batches, progress: TrainingProgress
+        self, machine: Machine, below: list[Machine], batches: Batches, advance: Callable[[int], None]
     ) -> None:
         weight: dict[str, Any] = {"params": [machine.weight], "weight_decay": WEIGHT_DECAY}
         biases: dict[str, Any] = {"params": [machine.visible_bias, machine.hidden_bias]}
         optimiser = torch.optim.SGD([weight, biases], lr=self.pretraining_learning_rate, fused=True)
         for epoch in range(self.pretraining_epochs):
-            start = time.perf_counter()
             for group in optimiser.param_groups:
                 group["momentum"] = MOMENTUM[2 * epoch >= self.pretraining_epochs]
             for batch in batches:
@@ -214,9 +199,7 @@ class SRBM(NeuralHasher):
                 optimiser.zero_grad()
                 machine.divergence(v, words=not below).backward()
                 optimiser.step()
-            done = len(below) * self.pretraining_epochs + epoch + 1
-            speed = batches.n_documents / (time.perf_counter() - start)
-            progress.show({"epoch": done, "documents_per_second": speed})
+            advance(1)
 
     def _build(self, n_features: int, predictive: bool) -> nn.Module:
         return Unrolled(getattr(self, "machines_", None) or self._new_machines(n_features), self.noise)

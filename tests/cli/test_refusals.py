@@ -47,7 +47,7 @@ def test_an_empty_file(place: Place, ammi: Run, tmp_path):
     assert ammi("search", index, "ship").code == 0
     assert ammi("duplicates", index).code == 0
     assert ammi("drift", index, "--text", "ship", "--json").json["steps"] == []
-    check_refused(ammi("evaluate", index), "no document in", "has 'labels' in its metadata")
+    check_refused(ammi("evaluate", index), f"no document in {index} has a column 'labels': the columns there are none")
     assert ammi("info", index, "--json").json["documents"] == 0
     assert ammi("info", empty, "--json").json["documents"] == 0
     assert not (tmp_path / "model").exists()
@@ -95,7 +95,13 @@ def test_a_missing_column_is_named_with_those_there_are(place: Place, ammi: Run,
     ):
         check_refused(ammi(*command), "has no column 'body': the columns there are id, text, subject, year")
     check_refused(ammi("encode", place.model, place.source, "--id", "key"), "has no column 'key'")
-    check_refused(ammi("evaluate", place.index, "--labels", "topic"), "the columns there are subject, year")
+    topic = ("--labels", "topic")
+    for refused in (
+        ammi("evaluate", place.index, *topic),
+        ammi("evaluate", place.index, place.source, *topic),
+        ammi("fit", place.source, "--out", tmp_path / "model", *topic),
+    ):
+        check_refused(refused, "has a column 'topic': the columns there are subject, year")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -144,6 +150,8 @@ def test_what_is_not_there(place: Place, ammi: Run, tmp_path):
     check_refused(ammi("encode", tmp_path, place.source), f"{tmp_path} is not a model of ammi")
     check_refused(ammi("encode", place.model, tmp_path / "no.jsonl"), "there is no file or folder")
     check_refused(ammi("index", "add", place.index, tmp_path / "no.npz"), "No such file or directory", "no.npz")
+    nowhere = tmp_path / "nowhere" / "codes.npz"
+    check_refused(ammi("encode", place.model, place.source, "--out", nowhere), f"there is no folder {nowhere.parent}")
     check_refused(ammi("drift", place.index, "note-9999"), "has the id 'note-9999'")
     check_refused(ammi("fit", place.source, "--out", tmp_path / "m", "--config", tmp_path / "c.json"), "c.json")
     check_refused(ammi("index", "build", place.index, place.source, "--model", place.model), "holds an index: use ammi")

@@ -1,12 +1,13 @@
 """`ammi evaluate`: how often the nearest documents have the label of the query."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ammi.cli.options import AsJson, Broken, Index, OnError, OtherModel, TextColumn
-from ammi.cli.screen import counter, facts, say_json
-from ammi.cli.sources import BLOCK_DOCUMENTS, Documents
+from ammi.cli.screen import facts, notes, say_json
+from ammi.cli.sources import BLOCK_DOCUMENTS, Documents, label_column
 
 if TYPE_CHECKING:
     from ammi.search import HammingIndex
@@ -45,17 +46,17 @@ def evaluate(
 
     with HammingIndex.open(index) as opened:
         ids, codes = opened.export()
-        names = _labels(opened, ids, labels)
+        with notes.status("reading labels"):
+            names = label_column(_metadata(opened, ids), labels, str(index))
         if queries is None:
             measured = labelled_precision(codes, names, k)
         else:
             from ammi.hashers import model_of
 
-            documents = Documents(queries, text, on_error=on_error)
-            hasher = model_of(opened, model)
-            asked = [(document.text, document.metadata.get(labels)) for document in documents]
-            query_codes = hasher.encode(text for text, _ in asked)
-            measured = labelled_precision(codes, names, k, query_codes, [label for _, label in asked])
+            asked = list(Documents(queries, text, on_error=on_error))
+            query_names = label_column((document.metadata for document in asked), labels, queries)
+            query_codes = model_of(opened, model).encode(document.text for document in asked)
+            measured = labelled_precision(codes, names, k, query_codes, query_names)
     report = {"k": k, **measured._asdict(), "precision": round(measured.precision, 2), "codes": distinct_codes(codes)}
     if as_json:
         say_json(report)
@@ -71,17 +72,6 @@ def evaluate(
         )
 
 
-def _labels(index: "HammingIndex", ids: list[Any], column: str) -> list[Any]:
-    """The labels of all documents."""
-    names: list[Any] = []
-    columns: set[str] = set()
-    with counter("reading labels", len(ids)) as advance:
-        for start in range(0, len(ids), BLOCK_DOCUMENTS):
-            block = index.get(ids[start : start + BLOCK_DOCUMENTS])
-            names += [document.metadata.get(column) for document in block]
-            columns.update(*(document.metadata for document in block))
-            advance(len(block))
-    if column not in columns:
-        there = ", ".join(sorted(columns)) or "none"
-        raise ValueError(f"no document in {index.folder} has {column!r} in its metadata: the columns there are {there}")
-    return names
+def _metadata(index: "HammingIndex", ids: list[Any]) -> Iterator[dict[str, Any]]:
+    for start in range(0, len(ids), BLOCK_DOCUMENTS):
+        yield from (document.metadata for document in index.get(ids[start : start + BLOCK_DOCUMENTS]))

@@ -10,7 +10,7 @@ import typer
 from ammi.cli.options import AsJson, Broken, OnError, Source, TextColumn
 from ammi.cli.screen import facts, note, say_json
 from ammi.cli.settings import make_hasher, read_config
-from ammi.cli.sources import Documents, Texts
+from ammi.cli.sources import Documents, Texts, label_column
 
 if TYPE_CHECKING:
     from ammi.hashers import DocumentHasher
@@ -114,6 +114,6 @@ def _fit(model: "DocumentHasher", documents: Documents, labels: str | None) -> d
 
     from ammi.experiments.labelled import fit_held_out
 
-    names = [document.metadata.get(labels) for document in read]
+    names = label_column((document.metadata for document in read), labels, documents.name)
     precision = fit_held_out(model, texts, names)
     return {"documents": len(names), "precision at 100": round(precision, 2)}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ammi.cli.options import OnError
 from ammi.cli.screen import counter, note
@@ -53,6 +53,18 @@ class Texts:
                 yield document.text
                 advance(1)
                 self.count += 1
+
+
+def label_column(metadata: Iterable[dict[str, Any]], column: str, where: str) -> list[Any]:
+    """The labels of documents; a column that none of them has is refused with those there are."""
+    labels, columns = [], dict[str, None]()
+    for one in metadata:
+        labels.append(one.get(column))
+        columns |= dict.fromkeys(one)
+    if column not in columns:
+        there = ", ".join(columns) or "none"
+        raise ValueError(f"no document in {where} has a column {column!r}: the columns there are {there}")
+    return labels
 
 
 def blocks(documents: "Iterable[Document]") -> "Iterator[list[Document]]":

@@ -38,14 +38,14 @@ def write_codes(path: str | Path, blocks: Iterable[Block], n_bits: int, fingerpr
         return write_jsonl(path, (record for block in blocks for record in code_records(block, n_bits, fingerprint)))
     if Path(path).suffix != ".npz":
         raise ValueError(f"{path} is no name for a file of codes: expected the ending .npz or .jsonl")
-    ids: list[Id] = []
-    codes = [np.empty((0, -(-n_bits // 8)), np.uint8)]
-    for more_ids, more_codes in blocks:
-        ids += more_ids
-        codes.append(more_codes)
-    if len({type(id) for id in ids}) > 1:
-        raise ValueError(f"some ids are numbers and some strings, which {path} cannot hold: write .jsonl instead")
-    with replacing(Path(path)) as file:
+    with replacing(Path(path)) as file:  # refuses the place before the blocks are made
+        ids: list[Id] = []
+        codes = [np.empty((0, -(-n_bits // 8)), np.uint8)]
+        for more_ids, more_codes in blocks:
+            ids += more_ids
+            codes.append(more_codes)
+        if len({type(id) for id in ids}) > 1:
+            raise ValueError(f"some ids are numbers and some strings, which {path} cannot hold: write .jsonl instead")
         np.savez(file, ids=np.array(ids), codes=np.concatenate(codes), n_bits=n_bits, fingerprint=fingerprint)
     return len(ids)
 

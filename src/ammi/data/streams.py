@@ -95,6 +95,8 @@ def write_jsonl(path: str | Path, records: Iterable[dict[str, Any]]) -> int:
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file to write, which takes its place, or that of the one before it, when the block ends without an error."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} for {path.name}: make it first")
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
         with open(unfinished, "wb") as file:

@@ -120,7 +120,7 @@ def test_related_texts():
         (pa.array(["a word", "another", None]), "text 2 is None"),
         ([7], "text 0 is 7"),
     ],
-    ids=repr,
+    ids=["str", "bytes", "None", "NaN", "NA", "Arrow null", "int"],
 )
 def test_what_is_no_text_is_refused(texts, message, model):
     for job in (small().fit, model.transform, model.encode):

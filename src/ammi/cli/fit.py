@@ -26,7 +26,9 @@ class Units(str, Enum):
 def fit(
     source: Source,
     out: Annotated[Path, typer.Option("--out", metavar="MODEL", show_default=False, help="The folder to write.")],
-    method: Annotated[str, typer.Option(help="How to learn: ammi, bmmi, lsh, ...", show_default="ammi")] = "",
+    method: Annotated[
+        str, typer.Option(help="How to learn: ammi, bmsh, dvq, lsh, ... A wrong name lists all.", show_default="ammi")
+    ] = "",
     bits: Annotated[int | None, typer.Option(min=1, help="Length of the codes.", show_default="64")] = None,
     text: TextColumn = None,
     labels: Annotated[

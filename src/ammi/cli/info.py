@@ -39,7 +39,10 @@ def info(
         about = _codes(path)
     else:
         about = _documents(path, text)
-    say_json(about) if as_json else facts(about)
+    if as_json:
+        say_json(about)
+    else:
+        facts(about)
 
 
 def _model(folder: Path) -> dict[str, Any]:

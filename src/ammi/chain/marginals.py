@@ -9,13 +9,14 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ammi.chain.layout import order_of
+from ammi.chain.layout import bit_probs, order_of
 
 
 def forward(logits: Tensor) -> Tensor:
     """π(c | i), the probability that the o bits before bit i are c, as (..., m, 2**o)."""
-    order_of(logits)
-    return _batch_first(_forward(_bits_batch_last(logits)), logits)
+    if order_of(logits) == 0:
+        return torch.ones_like(logits)
+    return _batch_first(_Forward.apply(_bits_batch_last(logits)), logits)
 
 
 def window_marginals(logits: Tensor, width: int, pi: Tensor | None = None) -> Tensor:
@@ -23,16 +24,33 @@ def window_marginals(logits: Tensor, width: int, pi: Tensor | None = None) -> Te
 
     `pi` is forward(logits), where it is known already: one pass serves many quantities.
     """
+    if width == 1 and order_of(logits) == 0:
+        return bit_probs(logits).squeeze(-2)
     before, probs = _before_and_bit(logits, width, pi)
     return _batch_first(_sum_out_older(_append(before, probs), width), logits)
 
 
 def mean_windows(logits: Tensor, width: int, pi: Tensor | None = None) -> Tensor:
     """The window marginals of the uniform mixture of all chains in the batch, as (m, 2**width)."""
+    if order_of(logits) == 0:
+        return _mean_windows_by_halves(logits, width)
     before, probs = _before_and_bit(logits, width, pi)
     by_context = before.unflatten(1, (-1, probs.shape[1]))  # (m, 2**(k-o), 2**o, B)
     windows = torch.einsum("ihcl,icbl->ihcb", by_context, probs).flatten(1) / probs.shape[-1]
     return _sum_out_older(windows, width)
+
+
+def _mean_windows_by_halves(logits: Tensor, width: int) -> Tensor:
+    """mean_windows for o = 0: the halves of a window are independent given the chain, so the mean over chains of
+    their product is one matrix product, and tables of 2**(width/2) entries a chain are all that is needed."""
+    _check_width(width)
+    n_newer = width // 2
+    probs = _bits_batch_last(logits)  # (m, 1, 2, B)
+    older = probs.squeeze(1)
+    for _ in range(1, width - n_newer):
+        older = _append(_delay(older, 1), probs)  # (m, 2**(width - n_newer), B)
+    newer = _sum_out_older(older, n_newer)
+    return torch.einsum("iul,ivl->iuv", _delay(older, n_newer), newer).flatten(1) / probs.shape[-1]
 
 
 def _before_and_bit(logits: Tensor, width: int, pi: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -41,23 +59,23 @@ def _before_and_bit(logits: Tensor, width: int, pi: Tensor | None) -> tuple[Tens
     A window grows by a bit at its new end, at all positions at once: the windows that end at i - 1, times
     p(z_i | their last o bits), are the wider windows that end at i.
     """
-    order = order_of(logits)
-    if width < 1:
-        raise ValueError(f"a window has at least 1 bit, got {width}")
+    _check_width(width)
     probs = _bits_batch_last(logits)  # (m, 2**o, 2, B)
-    before = _forward(probs) if pi is None else _batch_last(pi)  # (m, 2**o, B)
-    for _ in range(order + 1, width):
-        windows = _append(before, probs)[:-1]
-        before = torch.cat((_before_the_first(windows.shape[1], probs).unsqueeze(0), windows))
+    before = _batch_last(forward(logits) if pi is None else pi)  # (m, 2**o, B)
+    for _ in range(order_of(logits) + 1, width):
+        before = _delay(_append(before, probs), 1)
     return before, probs
 
 
-def _forward(probs: Tensor) -> Tensor:
-    """π (m, 2**o, B) from p(bit | context) (m, 2**o, 2, B)."""
-    n_bits, n_contexts, _, n_chains = probs.shape
-    if n_contexts == 1:
-        return probs.new_ones(()).expand(n_bits, 1, n_chains)
-    return _Forward.apply(probs)
+def _check_width(width: int) -> None:
+    if width < 1:
+        raise ValueError(f"a window has at least 1 bit, got {width}")
+
+
+def _delay(windows: Tensor, n: int) -> Tensor:
+    """For each bit i the windows (m, 2**k, B) that end at i - n, where all bits before the first one are 0."""
+    start = _before_the_first(windows.shape[1], windows).expand(n, -1, -1)
+    return torch.cat((start, windows))[: len(windows)]
 
 
 class _Forward(torch.autograd.Function):
@@ -94,9 +112,9 @@ class _Forward(torch.autograd.Function):
         return before.unsqueeze(2) * onward
 
 
-def _before_the_first(n_windows: int, probs: Tensor) -> Tensor:
+def _before_the_first(n_windows: int, like: Tensor) -> Tensor:
     """All bits before the first one are 0: (2**k, B)."""
-    start = probs.new_zeros(n_windows, probs.shape[-1])
+    start = like.new_zeros(n_windows, like.shape[-1])
     start[0] = 1
     return start
 

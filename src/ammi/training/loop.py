@@ -76,15 +76,16 @@ def _epoch(model: Any, batches: Batches, optimiser: torch.optim.Optimizer, clip:
     start = time.perf_counter()
     totals: dict[str, Tensor] = {}
     model.train()
-    with one_thread():
-        for batch in batches:
+    trained = list(_trained(model))
+    for batch in batches:
+        with one_thread():
             loss, measured = model.loss(batch)
             optimiser.zero_grad()
             loss.backward()
-            nn.utils.clip_grad_norm_(_trained(model), clip)
-            optimiser.step()
-            for name, value in measured.items():
-                totals[name] = totals.get(name, torch.zeros(())) + value.detach() * batch.size
+            _clip(trained, clip)
+        optimiser.step()  # number by number, so the same on any number of threads
+        for name, value in measured.items():
+            totals[name] = totals.get(name, torch.zeros(())) + value.detach() * batch.size
     model.eval()
     seconds = time.perf_counter() - start
     means = {name: (total / batches.n_documents).item() for name, total in totals.items()}
@@ -100,6 +101,15 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def _clip(parameters: list[nn.Parameter], largest: float) -> None:
+    """Shorten the gradient to a norm of `largest`; most of the time there is nothing to do."""
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    norm = torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients]).norm()
+    if norm > largest:
+        for gradient in gradients:
+            gradient.mul_(largest / norm)
 
 
 def _trained(model: Any) -> Iterator[nn.Parameter]:

@@ -1,9 +1,8 @@
-"""What the benchmarks share: a median time, the machine, and a JSON file beside the scripts."""
+"""What the benchmarks share: the time of a job, the machine, and a JSON file beside the scripts."""
 
 import json
 import os
 import platform
-import statistics
 import time
 from collections.abc import Callable
 from datetime import date
@@ -11,14 +10,14 @@ from pathlib import Path
 
 
 def seconds(job: Callable[[], object], repeats: int = 5) -> float:
-    """The median time of a job, after one run to warm up."""
+    """The shortest time of a job, after one run to warm up: what else the machine does can only add to it."""
     job()
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
         job()
         times.append(time.perf_counter() - start)
-    return statistics.median(times)
+    return min(times)
 
 
 def machine() -> dict[str, object]:

@@ -131,6 +131,13 @@ def test_fit_leaves_the_callers_random_state_and_threads_alone():
     assert torch.get_num_threads() == threads
 
 
+def test_codes_of_real_articles_are_learned_in_a_few_epochs(reuters):
+    hasher = AMMI(32, epochs=8, random_state=0, verbose=False).fit(reuters.train)
+    base = hasher.encode(reuters.train)
+    assert precision_at_k(hasher.encode(reuters.test), reuters.test_labels, base, reuters.train_labels) > 75
+    assert distinct_codes(base) > 1000
+
+
 def test_1024_bits_and_empty_documents():
     X, _ = topics()
     hasher = AMMI(1024, **{**SMALL, "epochs": 1}).fit(X)

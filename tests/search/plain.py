@@ -55,6 +55,7 @@ class PlainIndex:
 def meets(metadata: dict[str, Any], where: dict[str, Any]) -> bool:
     for key, value in where.items():
         values = value if isinstance(value, list) else [value]
-        if not any(metadata.get(key) == one for one in values):
+        have = metadata.get(key)
+        if not any(one == value for one in values for value in (have if isinstance(have, list) else [have])):
             return False
     return True

@@ -88,3 +88,13 @@ class Changes(RuleBasedStateMachine):
 
 TestChanges = Changes.TestCase
 TestChanges.settings = settings(max_examples=40, stateful_step_count=15, deadline=None)
+
+
+def test_a_list_in_the_metadata_has_each_of_its_values(tmp_path):
+    with HammingIndex.create(tmp_path / "index", 8) as index:
+        codes = np.zeros((3, 1), np.uint8)
+        index.add(codes, ["a", "b", "c"], metadata=[{"labels": ["earn", "acq"]}, {"labels": "earn"}, {"labels": []}])
+        found = [
+            [hit.id for hit in index.search(codes[:1], where={"labels": w})[0]] for w in ("earn", ["acq", "grain"])
+        ]
+        assert found == [["a", "b"], ["a"]]

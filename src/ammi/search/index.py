@@ -44,8 +44,8 @@ class HammingIndex:
     Any number of processes may read while one writes; a search sees all that was changed before it began.
 
     `where` keeps a search to documents whose metadata has the values given: {"lang": "en"}. A list stands for any
-    of its values: {"year": [1987, 1988]}; a key that a document lacks has the value None. All metadata is read for
-    it, which takes a second or two for a million documents.
+    of its values, {"year": [1987, 1988]}, and so does one in the metadata; a key that a document lacks has the value
+    None. All metadata is read for it, which takes a second or two for a million documents.
 
     An index can remember the fingerprint and the folder of the model that makes its codes. A call that is told the
     fingerprint of its codes refuses those of another model.
@@ -246,5 +246,11 @@ def _as_json(metadata: object) -> str:
 
 
 def _condition(where: Mapping[str, Any]) -> Callable[[dict[str, Any]], bool]:
-    wanted = {key: value if isinstance(value, list) else [value] for key, value in where.items()}
-    return lambda metadata: all(metadata.get(key) in values for key, values in wanted.items())
+    wanted = {key: _as_values(value) for key, value in where.items()}
+    return lambda metadata: all(
+        any(value in values for value in _as_values(metadata.get(key))) for key, values in wanted.items()
+    )
+
+
+def _as_values(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

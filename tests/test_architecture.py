@@ -64,4 +64,5 @@ def test_importing_ammi_loads_nothing_heavy():
 def test_the_public_names_are_there_and_others_are_refused():
     assert run("import ammi; print(all(hasattr(ammi, name) for name in ammi.__all__))") == "True"
     assert run("import ammi; print(set(ammi.__all__) <= set(dir(ammi)))") == "True"
+    assert run("import ammi; print(ammi.hashers.by_name('sth').__name__)") == "STH"
     assert "no attribute 'nothing'" in run("import ammi\ntry: ammi.nothing\nexcept AttributeError as e: print(e)")

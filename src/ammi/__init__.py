@@ -25,7 +25,12 @@ _HOME = {
 __all__ = ["AMMI", "BMMI", "DocumentHasher", "HammingIndex", "MarkovBits", "__version__", "load"]
 
 
+_ROOMS = {"chain", "data", "evaluate", "hashers", "search", "text"}
+
+
 def __getattr__(name: str):
+    if name in _ROOMS:
+        return import_module(f"ammi.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'ammi' has no attribute {name!r}; it has {', '.join(__all__)}")
     value = getattr(import_module(_HOME[name]), name)

@@ -96,6 +96,8 @@ def test_high_orders():
 def test_bad_input_is_refused_with_what_was_expected():
     with pytest.raises(ValueError, match="power of two"):
         MarkovBits(torch.zeros(4, 3))
+    with pytest.raises(ValueError, match=r"a chain is a floating-point tensor .* got ndarray"):
+        MarkovBits(torch.zeros(4, 2).numpy())  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="finite"):
         MarkovBits(torch.tensor([[float("nan")]]))
     with pytest.raises(ValueError, match="finite"):

@@ -149,6 +149,8 @@ def test_damaged_and_foreign_folders_are_refused(name, tmp_path):
     config.unlink()
     with pytest.raises(ValueError, match="not a model of ammi"):
         ammi.load(folder)
+    with pytest.raises(ValueError, match="there is no folder"):
+        ammi.load(tmp_path / "nowhere")
     with pytest.raises(ValueError, match="choose another folder"):
         hasher.save(folder)
 

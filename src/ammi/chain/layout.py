@@ -12,10 +12,10 @@ from torch import Tensor
 
 def order_of(logits: Tensor) -> int:
     """The Markov order o of a table (..., m, 2**o)."""
-    if not logits.is_floating_point() or logits.ndim < 2 or logits.shape[-2] < 1:
+    if not torch.is_tensor(logits) or not logits.is_floating_point() or logits.ndim < 2 or logits.shape[-2] < 1:
+        got = f"{logits.dtype} of shape {tuple(logits.shape)}" if torch.is_tensor(logits) else type(logits).__name__
         raise ValueError(
-            f"a chain is a floating-point tensor of logits of shape (..., m, 2**order) with m >= 1, "
-            f"got {logits.dtype} of shape {tuple(logits.shape)}"
+            f"a chain is a floating-point tensor of logits of shape (..., m, 2**order) with m >= 1, got {got}"
         )
     width = logits.shape[-1]
     if width < 1 or width & (width - 1):

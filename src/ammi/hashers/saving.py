@@ -97,6 +97,8 @@ def load_hasher(folder: Path) -> Hasher:
 def read_config(folder: Path, *more: str) -> dict[str, Any]:
     """config.json of a model folder, checked to have what every model writes there, and more."""
     path = folder / CONFIG
+    if not folder.exists():
+        raise ValueError(f"there is no folder {folder}")
     if not path.is_file():
         raise ValueError(f"{folder} is not a model of ammi: there is no {CONFIG} in it")
     try:

@@ -3,22 +3,21 @@
 from collections.abc import Callable, Mapping
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 _SHORT = {"entropy": "H(Z)", "conditional_entropy": "H(Z|Y)", "information": "I", "score": "valid"}
 _ELSEWHERE = {"epoch", "seconds", "documents_per_second"}
 
 
 class TrainingProgress:
-    """A bar of epochs on standard error, or nothing where it is not wanted. A context manager."""
+    """A bar of epochs on standard error, 80 columns wide, or nothing where it is not wanted. A context manager."""
 
     def __init__(self, name: str, epochs: int, shown: bool):
         self._bar = Progress(
             TextColumn("{task.description}"),
-            BarColumn(bar_width=10),
+            BarColumn(bar_width=6),
             MofNCompleteColumn(),
             TextColumn("{task.fields[measured]}"),
-            TimeElapsedColumn(),
             console=Console(stderr=True),
             disable=not shown,
         )
@@ -32,9 +31,14 @@ class TrainingProgress:
         self._bar.stop()
 
     def part(self, name: str, total: int) -> Callable[[int], None]:
-        """A bar for a part of the run before its epochs, and the function that moves it on."""
+        """A bar for a part of the run before its epochs, gone when it is done, and the function that moves it on."""
         task = self._bar.add_task(name, total=total, measured="")
-        return lambda steps: self._bar.advance(task, steps)
+
+        def advance(steps: int) -> None:
+            self._bar.advance(task, steps)
+            self._bar.update(task, visible=not self._bar.tasks[task].finished)
+
+        return advance
 
     def show(self, row: Mapping[str, float]) -> None:
         """Move to the epoch of a row of the history and show what it measured."""

@@ -78,7 +78,7 @@ def fit(
         hasher.random_state = seed or 0
 
     from ammi.hashers import DocumentHasher
-    from ammi.hashers.saving import check_place
+    from ammi.hashers.saving import CONFIG, check_place
     from ammi.text import SentencePieceVectorizer, WordVectorizer
 
     check_place(out)
@@ -88,6 +88,8 @@ def fit(
     if units is Units.pieces:
         note("SentencePiece learns its units from a sample of the texts: this takes up to a minute.")
     report = _fit(model, documents, labels)
+    if (out / CONFIG).exists():
+        note(f"The model that {out} held is replaced: an index that was built with it must be built again.")
     model.save(out)
     report = {
         "model": str(out),

@@ -92,20 +92,22 @@ def report(runs: dict[tuple[str, str, int], dict]) -> None:
 
 def plot(runs: dict[tuple[str, str, int], dict]) -> None:
     """Precision against bits, one panel a set; AMMI stands out, the others are named at their right end."""
+    from matplotlib import colormaps
     from matplotlib.figure import Figure
 
+    colours = dict(zip(ORDER, colormaps["tab20"].colors, strict=False))  # type: ignore[attr-defined]
     figure = Figure(figsize=(13, 5.5), layout="constrained")
     for axes, name in zip(figure.subplots(1, len(SETS)), SETS, strict=True):
         ends = []
         for method in ORDER:
             points = [(bits, runs[name, method, bits]["test"]) for bits in BITS if (name, method, bits) in runs]
             if method == "bow" and (name, "bow", 0) in runs:
-                axes.axhline(runs[name, "bow", 0]["test"], color="grey", linestyle=":")
-                ends.append((runs[name, "bow", 0]["test"], "bow", "grey"))
-            elif points:
-                strong = method == "ammi"
-                (line,) = axes.plot(*zip(*points, strict=True), "o-", linewidth=3 if strong else 1.2, markersize=4)
-                ends.append((points[-1][1], method, line.get_color())) if len(points) > 1 else None
+                points = [(bits, runs[name, "bow", 0]["test"]) for bits in BITS]
+            if points:
+                colour, width = ("black", 3) if method == "ammi" else (colours[method], 1.2)
+                axes.plot(*zip(*points, strict=True), "o-", linewidth=width, markersize=4, color=colour)
+            if len(points) == len(BITS):
+                ends.append((points[-1][1], method, colour))
         label_ends(axes, ends)
         axes.set(title=name, xlabel="bits", xscale="log", xticks=BITS, xticklabels=BITS, xlim=(14, 230))
         axes.minorticks_off()
@@ -114,10 +116,11 @@ def plot(runs: dict[tuple[str, str, int], dict]) -> None:
     figure.savefig(RESULTS.parent / "hashers.png", dpi=110)
 
 
-def label_ends(axes: Any, ends: list[tuple[float, str, str]]) -> None:
+def label_ends(axes: Any, ends: list[tuple[float, str, Any]]) -> None:
     """The names of the lines at their right ends, moved apart where they would overlap."""
     low, high = axes.get_ylim()
-    step, last = (high - low) / 26, -1e9
+    step, last = (high - low) / 24, -1e9
+    axes.set_ylim(top=high + 4 * step)
     for height, method, colour in sorted(ends):
         last = max(height, last + step)
         weight = "bold" if method == "ammi" else "normal"

@@ -16,7 +16,7 @@ from rich.table import Table
 from ammi import AMMI
 from ammi.data import benchmark
 from ammi.evaluate import precision_at_k
-from timing import machine
+from ammi.experiments.machine import machine
 
 BITS = (16, 32, 64, 128)
 SEEDS = (0, 1, 2)

@@ -1,12 +1,11 @@
-"""What the benchmarks share: the time of a job, the machine, and a JSON file beside the scripts."""
+"""What the benchmarks share: the time of a job, and a JSON file beside the scripts."""
 
 import json
-import os
-import platform
 import time
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
+
+from ammi.experiments.machine import machine
 
 
 def seconds(job: Callable[[], object], repeats: int = 5) -> float:
@@ -18,17 +17,6 @@ def seconds(job: Callable[[], object], repeats: int = 5) -> float:
         job()
         times.append(time.perf_counter() - start)
     return min(times)
-
-
-def machine() -> dict[str, object]:
-    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
-    return {
-        "processor": model,
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "date": str(date.today()),
-    }
 
 
 def save(name: str, results: object) -> None:

@@ -28,6 +28,13 @@ def make_hasher(method: str, wanted: dict[str, Any], assignments: Iterable[str])
     """A hasher of the method with the parameters wanted, and then those of texts NAME=VALUE."""
     from ammi.hashers import by_name
 
+    return by_name(method)(**checked_parameters(method, wanted, assignments))
+
+
+def checked_parameters(method: str, wanted: dict[str, Any], assignments: Iterable[str]) -> dict[str, Any]:
+    """The parameters wanted and those of texts NAME=VALUE, all of which the method has."""
+    from ammi.hashers import by_name
+
     kind = by_name(method)
     known = list(kind().get_params())
     hints = get_type_hints(kind.__init__)
@@ -39,7 +46,7 @@ def make_hasher(method: str, wanted: dict[str, Any], assignments: Iterable[str])
     for name in wanted:
         if name not in known:
             raise ValueError(f"{method} has no parameter {name!r}: it has {', '.join(known) or 'none'}")
-    return kind(**wanted)
+    return wanted
 
 
 def _typed(name: str, text: str, hint: Any) -> Any:

@@ -124,7 +124,7 @@ class NeuralHasher(Hasher):
                 checkpoint=Checkpoint(self.checkpoint, self._identity(X, related)) if self.checkpoint else None,
                 progress=progress,
             )
-        self.history_, self.best_epoch_ = run.history, run.best_epoch
+        self.history_, self.best_epoch_, self.interrupted_ = run.history, run.best_epoch, run.interrupted
         return self
 
     def plot_history(self) -> Any:

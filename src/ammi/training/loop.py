@@ -24,12 +24,13 @@ class Objective(Protocol):
 
 @dataclass
 class Run:
-    """Where a training run stands; all of it goes into a checkpoint."""
+    """Where a training run stands; all but whether it was interrupted goes into a checkpoint."""
 
     history: History
     best: dict[str, Tensor]
     best_epoch: int = 0
     finished: bool = False
+    interrupted: bool = False
 
 
 def train(
@@ -66,6 +67,7 @@ def train(
             if checkpoint:
                 checkpoint.save(_state(run, model, optimiser, batches))
     except KeyboardInterrupt:
+        run.interrupted = True
         progress.say(f"Stopped by hand after epoch {len(run.history)}; the best one so far is kept.")
     if run.best_epoch:
         model.load_state_dict(run.best)

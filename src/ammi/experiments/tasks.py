@@ -1,0 +1,125 @@
+"""What methods are compared on: documents with labels, or pairs of related articles, each in three parts."""
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ammi.data import ArticlePairs, benchmark, benchmark_names, read_pairs
+from ammi.evaluate import distinct_codes, label_matrix, matching_at_k, precision_at_k
+from ammi.hashers import Hasher
+from ammi.text import WordVectorizer
+
+Watch = Callable[[float], None]
+
+
+class Task(ABC):
+    """Documents to learn from, a score that chooses epochs and hyperparameters, and one that is reported."""
+
+    @abstractmethod
+    def validation(self, hasher: Hasher) -> float:
+        """The score on the validation part, in percent."""
+
+    @abstractmethod
+    def test(self, hasher: Hasher) -> dict[str, float]:
+        """What is reported: the score on the test part as `test`, in percent, and what belongs to the task."""
+
+    @abstractmethod
+    def _learned_from(self, hasher: Hasher) -> tuple[Any, dict[str, Any]]:
+        """The rows that a hasher is fitted to, and further arguments of its fit."""
+
+    def fit(self, hasher: Hasher, watch: Watch = lambda score: None) -> None:
+        """Fit the hasher; where it has epochs the validation score chooses one, and `watch` is told of each."""
+
+        def validated(fitted: Hasher) -> float:
+            score = self.validation(fitted)
+            watch(score)
+            return score
+
+        rows, arguments = self._learned_from(hasher)
+        if _takes(hasher, "validation"):
+            arguments["validation"] = validated
+        hasher.fit(rows, **arguments)
+        if getattr(hasher, "interrupted_", False):
+            raise KeyboardInterrupt
+
+
+class LabelledTask(Task):
+    """Top-100 precision: which of the nearest training documents have a label in common with a document."""
+
+    def __init__(self, rows: Sequence[Any], labels: Sequence[Any]):
+        self.train, self.cv, self.held_out = rows
+        self.train_labels, self.cv_labels, self.held_out_labels = labels
+
+    def validation(self, hasher: Hasher) -> float:
+        return precision_at_k(hasher.encode(self.cv), self.cv_labels, hasher.encode(self.train), self.train_labels)
+
+    def test(self, hasher: Hasher) -> dict[str, float]:
+        base = hasher.encode(self.train)
+        return {
+            "test": precision_at_k(hasher.encode(self.held_out), self.held_out_labels, base, self.train_labels),
+            "distinct": distinct_codes(base),
+            "documents": len(base),
+        }
+
+    def _learned_from(self, hasher: Hasher) -> tuple[Any, dict[str, Any]]:
+        return self.train, {}
+
+
+class PairTask(Task):
+    """Top-100 matching: whether the article related to an article is among its nearest of the same part."""
+
+    def __init__(self, pairs: ArticlePairs):
+        self.pairs = pairs
+
+    def validation(self, hasher: Hasher) -> float:
+        return self._matching(hasher, *self.pairs.cv)
+
+    def test(self, hasher: Hasher) -> dict[str, float]:
+        codes = np.concatenate([hasher.encode(side) for side in self.pairs.train])
+        return {
+            "test": self._matching(hasher, *self.pairs.test),
+            "distinct": distinct_codes(codes),
+            "documents": len(codes),
+        }
+
+    def _matching(self, hasher: Hasher, X: Any, Y: Any) -> float:
+        return matching_at_k(hasher.encode(Y), hasher.encode(X))
+
+    def _learned_from(self, hasher: Hasher) -> tuple[Any, dict[str, Any]]:
+        X, Y = self.pairs.train
+        return Y, {"related": X} if _takes(hasher, "related") else {}
+
+
+def benchmark_task(name: str | Path) -> LabelledTask:
+    """The task of a benchmark set, by its name or the path of its `.mat` file."""
+    data = benchmark(name)
+    return LabelledTask((data.train, data.cv, data.test), (data.train_labels, data.cv_labels, data.test_labels))
+
+
+def documents_task(texts: Sequence[str], labels: Sequence[Any]) -> LabelledTask:
+    """The task of texts with labels: of ten, the ninth is for validation, the tenth for the test."""
+    targets, place = label_matrix(labels), np.arange(len(labels)) % 10
+    labelled = np.diff(targets.indptr) > 0
+    parts = [labelled & (place < 8), labelled & (place == 8), labelled & (place == 9)]
+    if not all(part.any() for part in parts):
+        raise ValueError(f"{labelled.sum()} of {len(labels)} documents have labels: too few for three parts")
+    X = WordVectorizer().fit(text for text, kept in zip(texts, place < 8, strict=True) if kept).transform(texts)
+    return LabelledTask([X[part] for part in parts], [targets[part] for part in parts])
+
+
+def named_task(source: str) -> Task:
+    """A benchmark by its name or file, or pairs by their folder or by the file in which they were published."""
+    path = Path(source)
+    if source.endswith(".mat") or source in benchmark_names():
+        return benchmark_task(source)
+    if path.exists():
+        return PairTask(read_pairs(path))
+    raise ValueError(f"no benchmark is called {source!r} and there is no such file: {', '.join(benchmark_names())}")
+
+
+def _takes(hasher: Hasher, argument: str) -> bool:
+    return argument in inspect.signature(hasher.fit).parameters

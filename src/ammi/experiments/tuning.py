@@ -1,0 +1,254 @@
+"""Hyperparameters by search: the paper's random search over its grid, with Optuna.
+
+A study is kept in a database, so that a search that was killed goes on where it was, and several machines may share
+one. Beside it, as files: the best parameters, which `ammi fit --config` takes, all trials, and plots.
+"""
+
+import inspect
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ammi.experiments.machine import machine
+from ammi.experiments.plots import search_history, search_importance
+from ammi.experiments.runs import Run, write_json
+from ammi.experiments.tasks import Task
+from ammi.hashers import by_name
+
+if TYPE_CHECKING:
+    from optuna import Study, Trial
+    from optuna.trial import FrozenTrial
+
+Sampler = Literal["random", "tpe"]
+Grid = Mapping[str, tuple[Any, ...]]
+
+_LEARNING: Grid = {"batch_size": (16, 32, 64, 128), "learning_rate": (0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001)}
+_ENTROPY: Grid = {**_LEARNING, "entropy_weight": (1.0, 1.5, 2.0, 2.5, 3.0, 3.5)}
+_AUTOENCODER: Grid = {
+    "batch_size": (64, 128, 256),
+    "learning_rate": (0.03, 0.01, 0.003, 0.001),
+    "hidden_layers": (0, 1, 2),
+    "hidden_size": (300, 500, 700),
+    "dropout": (0.0, 0.2, 0.5),
+    "init_range": (0.1, 0.3),
+}
+GRIDS: dict[str, Grid] = {  # AMMI's is the paper's
+    "ammi": {
+        **_ENTROPY,
+        "adversary": ("exact", "gradient"),
+        "adversary_steps": (1, 2, 4),
+        "adversary_learning_rate": (0.03, 0.01, 0.003, 0.001),
+    },
+    "bmmi": _ENTROPY,
+    "bmsh": {**_AUTOENCODER, "components": (10, 20, 50, 80), "divergence_weight": (0.5, 1.0, 2.0)},
+    "dvq": {
+        "batch_size": (32, 64, 128),
+        "learning_rate": (0.03, 0.01, 0.003, 0.001),
+        "dimension": (1, 2, 4),
+        "commitment": (0.1, 0.25, 0.5, 1.0, 2.0, 4.0),
+        "hidden_layers": (0, 1),
+        "init_range": (0.1, 0.3),
+    },
+    "gmsh": {**_AUTOENCODER, "components": (10, 20, 50), "divergence_weight": (0.5, 1.0, 2.0)},
+    "itq": {"iterations": (10, 50, 200)},
+    "nash": {**_AUTOENCODER, "divergence_weight": (0.5, 1.0, 2.0)},
+    "srbm": {"hidden_size": (300, 500, 700), "noise": (1.0, 4.0, 8.0), "learning_rate": (0.003, 0.001, 0.0003)},
+    "sth": {"neighbours": (10, 25, 50), "C": (0.01, 0.1, 1.0, 10.0)},
+    "vdsh": {**_AUTOENCODER, "warm_up": (1000, 5000)},
+}
+_ONLY_WITH: dict[str, tuple[str, Any]] = {
+    "adversary_steps": ("adversary", ("gradient",)),
+    "adversary_learning_rate": ("adversary", ("gradient",)),
+    "hidden_size": ("hidden_layers", (1, 2)),
+    "dropout": ("hidden_layers", (1, 2)),
+}
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is searched: a method at so many bits on a task, with some parameters fixed and the rest on a grid."""
+
+    task: str
+    method: str
+    bits: int
+    fixed: Mapping[str, Any]
+    sampler: Sampler = "random"
+    seed: int = 0
+
+    @property
+    def grid(self) -> Grid:
+        """What is varied."""
+        return {name: values for name, values in GRIDS[self.method].items() if name not in self.fixed}
+
+    def check(self) -> None:
+        """Refuse a method that has nothing to vary."""
+        if self.method not in GRIDS:
+            raise ValueError(f"{self.method} has nothing to tune: methods to tune are {', '.join(sorted(GRIDS))}")
+
+    def run(self, found: Mapping[str, Any]) -> Run:
+        return Run(self.task, self.method, self.bits, {**self.fixed, **found}, self.seed)
+
+
+class Tuning:
+    """A search under way: its study, the task, and the folder of its files."""
+
+    def __init__(self, search: Search, task: Task, folder: Path, storage: str | None = None):
+        self.search, self.task, self.folder = search, task, folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.study = _open(search, storage or f"sqlite:///{folder / 'study.db'}")
+        self._take_back()
+
+    @property
+    def finished(self) -> "list[FrozenTrial]":
+        """The trials that were measured, to their end or until they were given up."""
+        return [trial for trial in self.study.get_trials(deepcopy=False) if trial.state.name in ("COMPLETE", "PRUNED")]
+
+    def go_on(self, trials: int, watch: Callable[[int, int, float], None], done: Callable[[], None]) -> None:
+        """Try until so many trials are finished; tell of each epoch (trial, epoch, score) and of each trial."""
+        while len(self.finished) < trials:
+            self._try(watch)
+            self.write()
+            done()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The finished trials: state, validation score, parameters, epochs and seconds."""
+        return [_row(trial) for trial in self.finished]
+
+    def plot(self) -> None:
+        """Draw the history of the search and the importance of the parameters."""
+        search_history(self.rows()).savefig(self.folder / "history.png", dpi=110)
+        if figure := search_importance(self.study):
+            figure.savefig(self.folder / "importance.png", dpi=110)
+
+    def write(self) -> None:
+        """Write the best parameters and the list of trials."""
+        trials = self.rows()
+        about = {"task": self.search.task, "sampler": self.search.sampler, "seed": self.search.seed, **machine()}
+        about |= {"seconds": sum(row["seconds"] for row in trials), "trials": trials}
+        write_json(self.folder / "trials.json", {"method": self.search.method, "bits": self.search.bits, **about})
+        best = {"method": self.search.method, "parameters": {"n_bits": self.search.bits, **self.best_parameters()}}
+        write_json(self.folder / "best.json", {**best, "validation": self.study.best_value, "trials": len(trials)})
+
+    def best_parameters(self) -> dict[str, Any]:
+        return {**self.search.fixed, **self.study.best_params}
+
+    def _try(self, watch: Callable[[int, int, float], None]) -> None:
+        from optuna import TrialPruned
+        from optuna.trial import TrialState
+
+        trial = self.study.ask()
+        # A sampler of its own for each trial: a search that goes on draws what it would have drawn, not the same again.
+        self.study.sampler = _sampler(self.search.sampler, self.search.seed + trial.number)
+        for name, value in _who().items():
+            trial.set_user_attr(name, value)
+        hasher = self.search.run(self._suggest(trial)).hasher()
+        start, epoch = time.perf_counter(), 0
+
+        def watched(score: float) -> None:
+            nonlocal epoch
+            epoch += 1
+            watch(trial.number, epoch, score)
+            trial.report(score, epoch)
+            if trial.should_prune():
+                raise TrialPruned
+
+        outcome: dict[str, Any] = {"state": TrialState.FAIL}
+        try:
+            self.task.fit(hasher, watched)
+            outcome = {"values": self.task.validation(hasher)}
+        except TrialPruned:
+            outcome = {"state": TrialState.PRUNED}
+        finally:
+            trial.set_user_attr("seconds", time.perf_counter() - start)
+            trial.set_user_attr("epochs", epoch)
+            self.study.tell(trial, **outcome)
+            if outcome.get("state") == TrialState.FAIL:
+                self.study.enqueue_trial(trial.params)
+
+    def _suggest(self, trial: "Trial") -> dict[str, Any]:
+        chosen = dict(self.search.fixed)
+        for name, values in self.search.grid.items():
+            if _has_a_say(name, chosen):
+                chosen[name] = trial.suggest_categorical(name, values)
+        return {name: value for name, value in chosen.items() if name not in self.search.fixed}
+
+    def _take_back(self) -> None:
+        """Queue the trials again that a process of this machine left when it was killed."""
+        import psutil
+        from optuna.trial import TrialState
+
+        me = _who()
+        for trial in self.study.get_trials(states=(TrialState.RUNNING,)):
+            left = trial.user_attrs
+            if left.get("host") == me["host"] and not psutil.pid_exists(left.get("process", 0)):
+                self.study.tell(trial.number, state=TrialState.FAIL)
+                self.study.enqueue_trial(trial.params)
+
+
+def _open(search: Search, storage: str) -> "Study":
+    try:
+        import optuna
+    except ImportError as error:
+        raise ImportError("tuning needs Optuna: pip install 'ammi[tune]'") from error
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(
+        study_name=f"{search.task} {search.method} {search.bits}",
+        storage=storage,
+        direction="maximize",
+        sampler=_sampler(search.sampler, search.seed),
+        pruner=optuna.pruners.MedianPruner(n_startup_trials=4, n_warmup_steps=4),
+        load_if_exists=True,
+    )
+    wanted = {"fixed": dict(search.fixed), "grid": {name: list(values) for name, values in search.grid.items()}}
+    kept = study.user_attrs.get("search")
+    if kept and kept != wanted:
+        raise ValueError(
+            f"the study {study.study_name!r} in {storage} searches other parameters ({kept}): use another --out"
+        )
+    study.set_user_attr("search", wanted)
+    if not study.get_trials(deepcopy=False):
+        study.enqueue_trial(_near_defaults(search))
+    return study
+
+
+def _near_defaults(search: Search) -> dict[str, Any]:
+    """The first trial: the method's defaults, each moved to the nearest value of the grid."""
+    defaults = {name: one.default for name, one in inspect.signature(by_name(search.method)).parameters.items()}
+    chosen = dict(search.fixed)
+    for name, values in search.grid.items():
+        if _has_a_say(name, chosen):
+            default = defaults[name]
+            chosen[name] = default if default in values else min(values, key=lambda value: abs(value - default))
+    return {name: value for name, value in chosen.items() if name not in search.fixed}
+
+
+def _has_a_say(name: str, chosen: Mapping[str, Any]) -> bool:
+    """Whether a parameter matters, given those that were chosen before it."""
+    parent, values = _ONLY_WITH.get(name, ("", ()))
+    return parent not in chosen or chosen[parent] in values
+
+
+def _sampler(kind: Sampler, seed: int) -> Any:
+    from optuna.samplers import RandomSampler, TPESampler
+
+    return RandomSampler(seed=seed) if kind == "random" else TPESampler(seed=seed, multivariate=False)
+
+
+def _who() -> dict[str, Any]:
+    return {"host": platform.node(), "process": os.getpid()}
+
+
+def _row(trial: "FrozenTrial") -> dict[str, Any]:
+    reported = trial.intermediate_values.values()
+    return {
+        "trial": trial.number,
+        "state": trial.state.name.lower(),
+        "validation": trial.value if trial.state.name == "COMPLETE" else max(reported, default=None),
+        "parameters": trial.params,
+        "epochs": trial.user_attrs["epochs"],
+        "seconds": trial.user_attrs["seconds"],
+    }

@@ -7,7 +7,7 @@ from traceback import clear_frames
 
 import typer
 
-from ammi.cli import data, demo, drift, duplicates, encode, evaluate, fit, index, info, search, tune
+from ammi.cli import data, demo, drift, duplicates, encode, evaluate, fit, index, info, paper, search, tune
 from ammi.cli.screen import notes
 from ammi.version import __version__
 
@@ -31,6 +31,7 @@ for command in (
     evaluate.evaluate,
     info.info,
     tune.tune,
+    paper.paper,
 ):
     app.command()(command)
 app.add_typer(index.app, name="index")

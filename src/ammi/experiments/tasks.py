@@ -27,9 +27,14 @@ class Task(ABC):
     def test(self, hasher: Hasher) -> dict[str, float]:
         """What is reported: the score on the test part as `test`, in percent, and what belongs to the task."""
 
+    @property
     @abstractmethod
-    def _learned_from(self, hasher: Hasher) -> tuple[Any, dict[str, Any]]:
-        """The rows that a hasher is fitted to, and further arguments of its fit."""
+    def documents(self) -> Any:
+        """The rows that a hasher is fitted to."""
+
+    def _arguments(self, hasher: Hasher) -> dict[str, Any]:
+        """What else its fit takes."""
+        return {}
 
     def fit(self, hasher: Hasher, watch: Watch = lambda score: None) -> None:
         """Fit the hasher; where it has epochs the validation score chooses one, and `watch` is told of each."""
@@ -39,10 +44,8 @@ class Task(ABC):
             watch(score)
             return score
 
-        rows, arguments = self._learned_from(hasher)
-        if _takes(hasher, "validation"):
-            arguments["validation"] = validated
-        hasher.fit(rows, **arguments)
+        arguments = {"validation": validated} if _takes(hasher, "validation") else {}
+        hasher.fit(self.documents, **arguments, **self._arguments(hasher))
         if getattr(hasher, "interrupted_", False):
             raise KeyboardInterrupt
 
@@ -65,8 +68,9 @@ class LabelledTask(Task):
             "documents": len(base),
         }
 
-    def _learned_from(self, hasher: Hasher) -> tuple[Any, dict[str, Any]]:
-        return self.train, {}
+    @property
+    def documents(self) -> Any:
+        return self.train
 
 
 class PairTask(Task):
@@ -89,9 +93,12 @@ class PairTask(Task):
     def _matching(self, hasher: Hasher, X: Any, Y: Any) -> float:
         return matching_at_k(hasher.encode(Y), hasher.encode(X))
 
-    def _learned_from(self, hasher: Hasher) -> tuple[Any, dict[str, Any]]:
-        X, Y = self.pairs.train
-        return Y, {"related": X} if _takes(hasher, "related") else {}
+    @property
+    def documents(self) -> Any:
+        return self.pairs.train[1]
+
+    def _arguments(self, hasher: Hasher) -> dict[str, Any]:
+        return {"related": self.pairs.train[0]} if _takes(hasher, "related") else {}
 
 
 def benchmark_task(name: str | Path) -> LabelledTask:

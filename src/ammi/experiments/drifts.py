@@ -1,0 +1,64 @@
+"""Table 3: how the meaning of articles drifts with the Hamming distance of their codes, in words and in figures."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ammi.data.pairs import SPLITS, ArticlePairs, PairTexts, Record
+from ammi.evaluate import drift, label_matrix
+from ammi.hashers import Hasher
+
+CHOSEN: dict[str, tuple[Any, ...]] = {}  # by pair set, the ids of articles to start from
+QUERIES = 500
+STEP = 5  # bits, of the figure
+
+
+def drift_of(name: str, pairs: ArticlePairs, texts: PairTexts, hasher: Hasher) -> dict[str, Any]:
+    """Where chosen articles lead to, and how often articles at each distance share a label."""
+    records = [pair[side] for split in SPLITS for side in (0, 1) for pair in texts[split]]
+    codes = np.concatenate([hasher.encode(getattr(pairs, split)[side]) for split in SPLITS for side in (0, 1)])
+    places = {record["id"]: place for place, record in enumerate(records)}
+    starts = [places[id] for id in CHOSEN.get(name, ()) if id in places] or [len(records) - 1]
+    return {
+        "walks": [_walk(start, codes, records) for start in starts],
+        "agreement": _agreement(codes, [record.get("labels") for record in records]),
+    }
+
+
+def _walk(start: int, codes: np.ndarray, records: Sequence[Record]) -> dict[str, Any]:
+    others = np.delete(np.arange(len(codes)), start)
+    steps = drift(codes[start], codes[others])
+    return {
+        "from": _shown(records[start]),
+        "steps": [{"distance": step.distance, **_shown(records[others[step.position]])} for step in steps],
+    }
+
+
+def _shown(record: Record) -> dict[str, Any]:
+    """What a person judges an article by."""
+    title = record.get("title") or record.get("subject") or ""
+    return {
+        "id": record["id"],
+        "title": title,
+        "labels": record.get("labels") or [],
+        "beginning": " ".join(record["text"].removeprefix(title).split())[:160],
+    }
+
+
+def _agreement(codes: np.ndarray, labels: Sequence[Any]) -> list[dict[str, float]]:
+    """For articles so many bits apart, in steps: how many there are, and the percentage with a label in common."""
+    targets = label_matrix(labels)
+    labelled = np.flatnonzero(np.diff(targets.indptr))
+    codes, rows = codes[labelled], targets[labelled].astype(np.int32)
+    queries = np.random.default_rng(0).permutation(len(codes))[:QUERIES]
+    distances = np.bitwise_count(codes[queries][:, None] ^ codes).sum(-1, dtype=np.int64)
+    shared = (rows[queries] @ rows.T).toarray() > 0
+    distances[np.arange(len(queries)), queries] = -1  # an article is no neighbour of itself
+    steps = range(0, int(distances.max()) + 1, STEP)
+    inside = [(start, (distances >= start) & (distances < start + STEP)) for start in steps]
+    return [
+        {"distance": start, "pairs": int(there.sum()), "shared": float(shared[there].mean() * 100)}
+        for start, there in inside
+        if there.any()
+    ]

@@ -72,3 +72,16 @@ def best_log_prob(p: np.ndarray) -> float:
 def mixture_entropy(batch: np.ndarray) -> float:
     mixture = np.mean([code_probs(p) for p in batch], axis=0)
     return -float(np.sum(mixture[mixture > 0] * np.log(mixture[mixture > 0])))
+
+
+def bm25(corpus: list[list[str]], query: list[str], k1: float = 1.5, b: float = 0.75) -> np.ndarray:
+    """The score of each document for a query, with the weights that Lucene has."""
+    mean_length = np.mean([len(document) for document in corpus])
+    scores = np.zeros(len(corpus))
+    for word in query:
+        n = sum(word in document for document in corpus)
+        weight = math.log(1 + (len(corpus) - n + 0.5) / (n + 0.5))
+        for i, document in enumerate(corpus):
+            count = document.count(word)
+            scores[i] += weight * count / (count + k1 * (1 - b + b * len(document) / mean_length))
+    return scores

@@ -1,4 +1,4 @@
-"""The article pairs come back as matrices; a pickle that would run code does not run it."""
+"""Article pairs come back as they were written; a pickle that would run code does not run it."""
 
 import os
 import pickle
@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 
-from ammi.data import read_pairs
+from ammi.data import ArticlePairs, read_pair_texts, read_pairs, write_pairs
+from ammi.text import WordVectorizer, load_vectorizer
 
 VOCABULARY = {f"word{i}": i for i in range(7)}
 bags = st.dictionaries(st.integers(0, 6), st.floats(0, 1, width=32) | st.integers(0, 9))
@@ -87,3 +89,90 @@ def test_other_files_are_refused(tmp_path, junk):
     (tmp_path / "pairs.p").write_bytes(junk)
     with pytest.raises(ValueError, match="is refused as a pickle of plain data"):
         read_pairs(tmp_path / "pairs.p")
+
+
+documents = st.fixed_dictionaries({"id": st.integers(), "text": st.text()}, optional={"labels": st.lists(st.text())})
+rows = st.lists(st.tuples(st.tuples(documents, bags), st.tuples(documents, bags)), max_size=4)
+VECTORIZER = WordVectorizer().fit([" ".join(VOCABULARY)])
+
+
+def as_pairs(split: list) -> tuple[list, tuple[csr_matrix, csr_matrix]]:
+    """The documents of a split, and its matrices."""
+    X, Y = (csr_matrix(dense([pair[side][1] for pair in split])) for side in (0, 1))
+    return [(first, second) for (first, _), (second, _) in split], (X, Y)
+
+
+def write(folder, train=(), cv=(), test=()):
+    splits = {"train": as_pairs(train), "cv": as_pairs(cv), "test": as_pairs(test)}
+    texts = {name: texts for name, (texts, _) in splits.items()}
+    matrices = ArticlePairs(*(matrices for _, matrices in splits.values()))
+    return texts, matrices, write_pairs(folder, matrices, texts, VECTORIZER, {"source": "here", "seed": 3})
+
+
+ONE = ({"id": 1, "text": "a"}, {0: 1.0, 3: 0.5}), ({"id": 2, "text": "b"}, {6: 1.0})
+
+
+@given(rows, rows, rows)
+def test_a_folder_is_read_as_it_was_written(tmp_path_factory, train, cv, test):
+    folder = tmp_path_factory.mktemp("pairs") / "deep" / "pairs"
+    for again in (train, cv):  # the second time in place of the first
+        texts, matrices, config = write(folder, again, cv, test)
+        assert read_pair_texts(folder) == texts
+        read = read_pairs(folder)
+        for split in ("train", "cv", "test"):
+            for got, expected in zip(getattr(read, split), getattr(matrices, split), strict=True):
+                assert (got.dtype, got.shape) == (np.float32, expected.shape)
+                np.testing.assert_array_equal(got.toarray(), expected.toarray())
+    assert config["pairs"] == {"train": len(cv), "cv": len(cv), "test": len(test)}
+    assert (config["source"], config["seed"], config["words"]) == ("here", 3, 7)
+    assert load_vectorizer(folder / "vectorizer").vocabulary_ == VECTORIZER.vocabulary_
+    assert [path.name for path in folder.parent.iterdir()] == ["pairs"]
+
+
+def test_what_holds_no_pairs_is_neither_read_nor_replaced(tmp_path):
+    (tmp_path / "config.json").write_text('{"format": 1, "method": "AMMI"}')
+    with pytest.raises(ValueError, match="is there and does not hold pairs: choose another folder"):
+        write(tmp_path, [ONE])
+    with pytest.raises(ValueError, match="is there and does not hold pairs: choose another folder"):
+        write(tmp_path / "config.json", [ONE])
+    assert (tmp_path / "config.json").read_text() == '{"format": 1, "method": "AMMI"}'
+    for read in (read_pairs, read_pair_texts):
+        with pytest.raises(ValueError, match="does not hold pairs: expected a folder made by ammi data pairs"):
+            read(tmp_path)
+
+
+class FullDisk:
+    def save(self, folder):
+        raise OSError("no space left")
+
+
+def test_pairs_that_cannot_be_written_leave_the_old_ones(tmp_path):
+    texts, matrices, _ = write(tmp_path / "pairs", [ONE])
+    with pytest.raises(OSError, match="no space left"):
+        write_pairs(tmp_path / "pairs", matrices, texts, FullDisk(), {})
+    assert read_pair_texts(tmp_path / "pairs") == texts
+    assert [path.name for path in tmp_path.iterdir()] == ["pairs"]
+    with pytest.raises(ValueError, match=r"train.X has 1 rows: expected 2, one for each pair"):
+        write_pairs(tmp_path / "pairs", matrices, {**texts, "train": texts["train"] * 2}, VECTORIZER, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [("matrices.safetensors", read_pairs), ("pairs.jsonl.gz", read_pair_texts)],
+    ids=["matrices", "texts"],
+)
+def test_damaged_folders_are_refused(tmp_path, name, read):
+    write(tmp_path / "one", [ONE])
+    write(tmp_path / "two", [ONE, ONE], [ONE])
+    whole = (tmp_path / "one" / name).read_bytes()
+    for damaged in (whole[:-9], b"", (tmp_path / "two" / name).read_bytes()):
+        (tmp_path / "one" / name).write_bytes(damaged)
+        with pytest.raises(ValueError, match=f"{name} (is damaged|does not belong).*: make the pairs again"):
+            read(tmp_path / "one")
+    (tmp_path / "one" / name).unlink()
+    with pytest.raises(ValueError, match=f"{name} is damaged"):
+        read(tmp_path / "one")
+    config = tmp_path / "one" / "config.json"
+    config.write_text(config.read_text().replace('"format": 1', '"format": 2'))
+    with pytest.raises(ValueError, match=r"has format 2, this ammi .* reads 1"):
+        read(tmp_path / "one")

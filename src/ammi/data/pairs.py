@@ -1,16 +1,35 @@
-"""The published pairs of related articles, from a pickle of nothing but containers, strings and numbers."""
+"""Pairs of related articles: our own as a folder, the published ones as a pickle of plain data.
 
+The folder holds `config.json` (what the pairs were made from and how), `pairs.jsonl.gz` (the documents, a pair a line),
+`matrices.safetensors` (the same rows by words) and `vectorizer/` (what made these of those).
+"""
+
+import json
+import os
 import pickle
+import shutil
+import tempfile
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
 from scipy.sparse import csr_matrix
 
+from ammi.data.streams import BROKEN_COMPRESSION, open_bytes, write_jsonl
+from ammi.version import __version__
+
+FORMAT, KIND = 1, "article pairs"
+CONFIG, TEXTS, MATRICES, VECTORIZER = "config.json", "pairs.jsonl.gz", "matrices.safetensors", "vectorizer"
+SPLITS = ("train", "cv", "test")
+
 Pair = tuple[csr_matrix, csr_matrix]
+Record = dict[str, Any]
+PairTexts = dict[str, list[tuple[Record, Record]]]
 
 
 @dataclass(frozen=True)
@@ -22,6 +41,120 @@ class ArticlePairs:
     test: Pair
 
 
+class Saved(Protocol):
+    """What saves itself into a folder, as the vectorisers of `ammi.text` do."""
+
+    def save(self, folder: Path) -> None: ...
+
+
+def write_pairs(
+    folder: str | Path, pairs: ArticlePairs, texts: PairTexts, vectorizer: Saved, about: Mapping[str, Any]
+) -> Record:
+    """Write pairs as a folder, whole or not at all, in place of the pairs that are there; return its config.json.
+
+    `texts` are the documents of each split in the order of the matrices, the first of a pair in X and the second in Y;
+    `about` says where they come from.
+    """
+    folder = Path(folder)
+    check_place(folder)
+    sizes = {split: len(texts[split]) for split in SPLITS}
+    matrices = {f"{split}.{side}": X for split in SPLITS for side, X in zip("XY", getattr(pairs, split), strict=True)}
+    for name, X in matrices.items():
+        if X.shape[0] != sizes[name.split(".")[0]]:
+            raise ValueError(f"{name} has {X.shape[0]} rows: expected {sizes[name.split('.')[0]]}, one for each pair")
+    about = {**about, "words": pairs.train[0].shape[1], "pairs": sizes}
+    config = {"format": FORMAT, "ammi": __version__, "kind": KIND, **about}
+    lines = ({"split": split, "first": x, "second": y} for split in SPLITS for x, y in texts[split])
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as beside:
+        new, old = Path(beside) / "new", Path(beside) / "old"
+        new.mkdir()
+        write_jsonl(new / TEXTS, lines)
+        try:
+            save_file({name: array for key, X in matrices.items() for name, array in _arrays(key, X)}, new / MATRICES)
+        except SafetensorError as error:
+            raise OSError(f"the pairs could not be written to {folder} ({error}): make space and try again") from error
+        vectorizer.save(new / VECTORIZER)
+        (new / CONFIG).write_text(json.dumps(config, indent=1) + "\n")
+        if folder.exists():
+            os.replace(folder, old)
+        os.replace(new, folder)
+        shutil.rmtree(old, ignore_errors=True)
+    return config
+
+
+def check_place(folder: Path) -> None:
+    """Refuse to write pairs over what are none."""
+    if folder.is_file() or (folder.exists() and any(folder.iterdir()) and not _is_pairs(folder)):
+        raise ValueError(f"{folder} is there and does not hold pairs: choose another folder")
+
+
+def read_pairs(path: str | Path) -> ArticlePairs:
+    """Read the pairs of a folder that `write_pairs` wrote, or the published file."""
+    path = Path(path)
+    return _read_folder(path) if path.is_dir() else _read_pickle(path)
+
+
+def read_pair_texts(folder: str | Path) -> PairTexts:
+    """The documents of the pairs in a folder: for each split its pairs, in the order of the matrices."""
+    config = _read_config(Path(folder))
+    texts: PairTexts = {split: [] for split in SPLITS}
+    path = Path(folder, TEXTS)
+    try:
+        with open_bytes(path) as lines:
+            for line in lines:
+                pair = json.loads(line)
+                texts[pair["split"]].append((pair["first"], pair["second"]))
+    except (*BROKEN_COMPRESSION, OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is damaged: make the pairs again") from error
+    if {split: len(pairs) for split, pairs in texts.items()} != config["pairs"]:
+        raise ValueError(f"{path} does not belong to {CONFIG}: make the pairs again")
+    return texts
+
+
+def _read_folder(folder: Path) -> ArticlePairs:
+    config = _read_config(folder)
+    try:
+        arrays = load_file(folder / MATRICES)
+        X, Y = (
+            {split: _sparse(arrays, f"{split}.{side}", config["pairs"][split], config["words"]) for split in SPLITS}
+            for side in "XY"
+        )
+    except (OSError, SafetensorError, KeyError, ValueError, TypeError) as error:
+        raise ValueError(
+            f"{folder / MATRICES} is damaged or does not belong to {CONFIG}: make the pairs again"
+        ) from error
+    return ArticlePairs(*((X[split], Y[split]) for split in SPLITS))
+
+
+def _read_config(folder: Path) -> Record:
+    if not _is_pairs(folder):
+        raise ValueError(f"{folder} does not hold pairs: expected a folder made by ammi data pairs")
+    config = json.loads((folder / CONFIG).read_text())
+    if config.get("format") != FORMAT:
+        raise ValueError(f"{folder} has format {config.get('format')}, this ammi ({__version__}) reads {FORMAT}")
+    return config
+
+
+def _is_pairs(folder: Path) -> bool:
+    try:
+        return json.loads((folder / CONFIG).read_text())["kind"] == KIND
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _arrays(name: str, X: csr_matrix) -> list[tuple[str, np.ndarray]]:
+    parts = {"data": X.data.astype(np.float32), "indices": X.indices, "indptr": X.indptr}
+    return [(f"{name}.{part}", np.ascontiguousarray(array)) for part, array in parts.items()]
+
+
+def _sparse(arrays: dict[str, np.ndarray], name: str, n_rows: int, n_words: int) -> csr_matrix:
+    data, indices, indptr = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
+    X = csr_matrix((data, indices, indptr), shape=(n_rows, n_words))
+    X.check_format()
+    return X
+
+
 class _PlainUnpickler(pickle.Unpickler):
     """A pickle runs code by naming a function or a class to call: this one lets it name nothing."""
 
@@ -29,8 +162,8 @@ class _PlainUnpickler(pickle.Unpickler):
         raise pickle.UnpicklingError(f"it asks for {module}.{name}, and only plain data is allowed")
 
 
-def read_pairs(path: str | Path) -> ArticlePairs:
-    """Read the published file: training, validation and test pairs, and the vocabulary.
+def _read_pickle(path: Path) -> ArticlePairs:
+    """The published file: training, validation and test pairs, and the vocabulary.
 
     Each pair is two dicts `{word index: weight}`; of the vocabulary, any container, only the size is used.
     """

@@ -1,31 +1,28 @@
-"""Every method at 16, 32, 64 and 128 bits on the benchmark sets: top-100 precision, training and encoding time.
+"""Every method with its defaults on the benchmark sets, at 16 to 128 bits: precision, training and encoding time.
 
-Defaults everywhere; where a method trains in epochs, the epoch is chosen on the validation part. A run is one file in
-results/hashers, and a run that is there is not run again, so that several of these may work side by side
+Where a method trains in epochs, the epoch is chosen on the validation part. The runs are those of `ammi paper`, one
+file each in results/paper/runs; a run that is there is not run again, and several of these may work side by side
 (`python benchmarks/hashers.py [METHOD ...]`). The table and the plot are made from the files.
 """
 
-import inspect
-import json
-import os
 import sys
-import time
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from ammi.data import benchmark
-from ammi.evaluate import precision_at_k
-from ammi.hashers import METHODS, by_name
-from timing import machine
+from ammi.experiments.runs import Results, Run
+from ammi.experiments.tasks import benchmark_task
 
 SETS = ("reuters", "ng20", "tmc_small")
 BITS = (16, 32, 64, 128)
 ORDER = ("bow", "lsh", "srbm", "sph", "itq", "sth", "vdsh", "nash", "gmsh", "dvq", "bmsh", "bmmi", "ammi")
-RESULTS = Path(__file__).parent / "results" / "hashers"
+RESULTS = Results(Path(__file__).parents[1] / "results" / "paper" / "runs")
+PLOT = Path(__file__).parent / "results" / "hashers.png"
+
+Found = dict[tuple[str, str, int], dict[str, Any]]
 
 
 def wanted(method: str) -> tuple[int, ...]:
@@ -33,47 +30,16 @@ def wanted(method: str) -> tuple[int, ...]:
     return {"bow": (0,), "bmmi": (16,)}.get(method, BITS)
 
 
-def run(name: str, method: str, bits: int) -> dict[str, Any]:
-    data = benchmark(name)
-    known = inspect.signature(by_name(method)).parameters
-    parameters = {"n_bits": bits, "random_state": 0, "verbose": False}
-    hasher: Any = by_name(method)(**{key: value for key, value in parameters.items() if key in known})
-    start = time.perf_counter()
-    if "validation" in inspect.signature(hasher.fit).parameters:
-        hasher.fit(data.train, data.train_labels, validation=(data.cv, data.cv_labels))
-    else:
-        hasher.fit(data.train)
-    fitted = time.perf_counter()
-    base = hasher.encode(data.train)
-    encoded = time.perf_counter()
-    return {
-        "set": name,
-        "method": method,
-        "bits": bits,
-        "test": precision_at_k(hasher.encode(data.test), data.test_labels, base, data.train_labels),
-        "validation": precision_at_k(hasher.encode(data.cv), data.cv_labels, base, data.train_labels),
-        "fit_s": fitted - start,
-        "encode_s": encoded - fitted,
-        "load": os.getloadavg()[0],
-        **machine(),
-    }
+def all_runs(methods: list[str]) -> list[Run]:
+    return [Run(name, method, bits) for method in methods for name in SETS for bits in wanted(method)]
 
 
-def missing(methods: list[str]) -> Iterator[tuple[Path, tuple[str, str, int]]]:
-    for method in methods:
-        for name in SETS:
-            for bits in wanted(method):
-                path = RESULTS / f"{name}-{method}-{bits}.json"
-                if not path.exists():
-                    yield path, (name, method, bits)
+def results() -> Found:
+    found = {(run.task, run.method, run.bits): RESULTS.get(run) for run in all_runs(list(ORDER))}
+    return {key: result for key, result in found.items() if result}
 
 
-def results() -> dict[tuple[str, str, int], dict]:
-    runs = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))]
-    return {(run["set"], run["method"], run["bits"]): run for run in runs}
-
-
-def report(runs: dict[tuple[str, str, int], dict]) -> None:
+def report(runs: Found) -> None:
     table = Table("method", title="Top-100 precision on test; seconds to fit ng20 at 64 bits")
     for name in SETS:
         for bits in BITS:
@@ -90,7 +56,7 @@ def report(runs: dict[tuple[str, str, int], dict]) -> None:
     Console(width=170).print(table)
 
 
-def plot(runs: dict[tuple[str, str, int], dict]) -> None:
+def plot(runs: Found) -> None:
     """Precision against bits, one panel a set; AMMI stands out, the others are named at their right end."""
     from matplotlib import colormaps
     from matplotlib.figure import Figure
@@ -113,7 +79,7 @@ def plot(runs: dict[tuple[str, str, int], dict]) -> None:
         axes.minorticks_off()
         axes.spines[["top", "right"]].set_visible(False)
     figure.axes[0].set_ylabel("top-100 precision on test")
-    figure.savefig(RESULTS.parent / "hashers.png", dpi=110)
+    figure.savefig(PLOT, dpi=110)
 
 
 def label_ends(axes: Any, ends: list[tuple[float, str, Any]]) -> None:
@@ -128,16 +94,9 @@ def label_ends(axes: Any, ends: list[tuple[float, str, Any]]) -> None:
 
 
 def main() -> None:
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    methods = sys.argv[1:] or [method for method in ORDER if method in METHODS]
-    for path, key in missing(methods):
-        if path.exists():  # another one made it meanwhile
-            continue
-        result = run(*key)
-        new = path.with_suffix(f".{os.getpid()}")
-        new.write_text(json.dumps(result, indent=1) + "\n")
-        new.replace(path)
-        print(*key, f"{result['test']:.2f}", f"{result['fit_s']:.1f} s", flush=True)
+    RESULTS.complete(
+        all_runs(sys.argv[1:] or list(ORDER)), cache(benchmark_task), lambda run: print(run.path, flush=True)
+    )
     report(results())
     plot(results())
 

@@ -17,7 +17,6 @@ from ammi.training.adversaries import GradientAdversary
 BITS = 16
 PARTLY = 2  # epochs
 BATCH = 128
-STEPS = 1000
 LEARNING_RATES = (0.1, 0.03, 0.01)
 LAYERS = (0, 1)
 
@@ -32,18 +31,19 @@ def partly_trained_batch(task: Task, seed: int) -> Tensor:
         return hasher.model_.chains(to_rows(documents[np.sort(chosen)], torch.device("cpu")))
 
 
-def upper_bound(p: Tensor, order: int, seed: int) -> dict[str, Any]:
-    """The entropy of a batch in bits, and the bounds of a prior fitted by gradient steps and in closed form.
+def upper_bound(p: Tensor, order: int, steps: int, seed: int) -> dict[str, Any]:
+    """The entropy of a batch in bits, and the bounds of a prior fitted by so many gradient steps and in closed form.
 
     Of the fitted ones the best of a few learning rates and depths counts.
     """
     windows = mean_windows(p, order + 1)
-    torch.manual_seed(seed)
-    fitted = {
-        f"{layers} layers, rate {rate}": GradientAdversary(Prior(BITS, order, layers, 16), STEPS, rate, 10.0, 0.1)
-        for layers in LAYERS
-        for rate in LEARNING_RATES
-    }
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        fitted = {
+            f"{layers} layers, rate {rate}": GradientAdversary(Prior(BITS, order, layers, 16), steps, rate, 10.0, 0.1)
+            for layers in LAYERS
+            for rate in LEARNING_RATES
+        }
     bounds = {name: _bits(windows_cross_entropy(windows, one.respond(windows))) for name, one in fitted.items()}
     best = min(bounds, key=lambda name: bounds[name])
     return {

@@ -75,8 +75,8 @@ def all_claims(measured: Measured) -> list[Claim]:
 
 def richer_prior(measured: Measured, order: int) -> Claim:
     claim = (
-        f"The prior must be strictly richer than an encoder of order {order}: with r = {order} the validation precision "
-        f"is at least {POOR:.0f} points below the best with r > {order}, and more than {EQUAL} below all of them."
+        f"The prior must be strictly richer than an encoder of order {order}: with r = {order} the validation "
+        f"precision is at least {POOR:.0f} points below the best with r > {order}, and more than {EQUAL} below all of them."
     )
     line = measured.line(order)
     if len(line) < len(_priors(measured, order)):
@@ -122,9 +122,7 @@ def gradient_prior(measured: Measured) -> Claim:
 
 
 def order_0_suffices(measured: Measured) -> Claim:
-    claim = (
-        f"An encoder of order 0 suffices: order 1 is at most {EQUAL} points better (validation, each at its best r)."
-    )
+    claim = f"An encoder of order 0 suffices: order 1 is at most {EQUAL} points better (validation, each at its best)."
     lines = [measured.line(order) for order in (0, 1)]
     if any(len(line) < len(_priors(measured, order)) for order, line in enumerate(lines)):
         return judged(claim, [NOT_YET])

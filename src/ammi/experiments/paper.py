@@ -64,6 +64,7 @@ class Scale:
     seeds: tuple[int, ...] = (0, 1, 2)
     figure_set: str = "reuters"
     bound_orders: tuple[int, ...] = tuple(range(14))
+    bound_steps: int = 1000
     prior_orders: tuple[int, ...] = tuple(range(11))
     entropy_weights: tuple[float, ...] = (2.0, 3.0)
     epochs: int | None = None
@@ -81,6 +82,7 @@ QUICK = Scale(
     seeds=(0, 1),
     figure_set=TINY,
     bound_orders=(0, 1, 3),
+    bound_steps=50,
     prior_orders=(0, 1, 3),
     entropy_weights=(2.0,),
     epochs=2,
@@ -116,7 +118,8 @@ class Paper:
         with self.show.bar("figure 1 (a)", len(orders)) as advance:
             batch = cache(lambda: partly_trained_batch(self.task(self.scale.figure_set), seed=0))
             for order in orders:
-                write_json(self.bound_path(order), {**upper_bound(batch(), order, seed=0), "seed": 0, **machine()})
+                bound = upper_bound(batch(), order, self.scale.bound_steps, seed=0)
+                write_json(self.bound_path(order), {**bound, "seed": 0, **machine()})
                 advance(1)
         self._complete("figure 1 (b)", [run for line in self.figure1_runs().values() for run in line])
 

@@ -141,8 +141,9 @@ class Tuning:
         from optuna.trial import TrialState
 
         trial = self.study.ask()
-        # A sampler of its own for each trial: a search that goes on draws what it would have drawn, not the same again.
-        self.study.sampler = _sampler(self.search.sampler, self.search.seed + trial.number)
+        # A sampler for each trial, so that a search that goes on draws what it would have drawn, not the same again.
+        failed = self.study.get_trials(deepcopy=False, states=(TrialState.FAIL,))
+        self.study.sampler = _sampler(self.search.sampler, self.search.seed + trial.number - len(failed))
         for name, value in _who().items():
             trial.set_user_attr(name, value)
         hasher = self.search.run(self._suggest(trial)).hasher()

@@ -42,12 +42,14 @@ def test_the_same_seed_gives_the_same_figures(tmp_path):
     for folder in ("one", "other"):
         Results(tmp_path / folder).complete([run], lambda name: small_task(), lambda run: None)
     one, other = (Results(tmp_path / folder).get(run) for folder in ("one", "other"))
-    assert one and other
+    assert one is not None
+    assert other is not None
     assert (one["test"], one["validation"]) == (other["test"], other["validation"])
 
 
 def test_only_what_is_missing_is_run(tmp_path):
-    results, done = Results(tmp_path), []
+    results = Results(tmp_path)
+    done: list[Run] = []
     first, second = Run("small", "lsh", 8), Run("small", "lsh", 16)
     results.complete([first], lambda name: small_task(), done.append)
     written = (tmp_path / first.path).stat().st_mtime_ns
@@ -69,7 +71,8 @@ def test_a_run_that_breaks_leaves_nothing(tmp_path):
 
 
 def test_a_run_that_another_process_is_at_is_waited_for(tmp_path):
-    results, done = Results(tmp_path), []
+    results = Results(tmp_path)
+    done: list[Run] = []
     theirs, ours = Run("small", "lsh", 8), Run("small", "lsh", 16)
     lock = FileLock(tmp_path / ".locks" / theirs.path.with_suffix(".lock"))
     (tmp_path / ".locks" / "small").mkdir(parents=True)

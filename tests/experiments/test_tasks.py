@@ -83,5 +83,8 @@ def test_texts_with_labels_are_shared_out_by_place():
 
 def test_a_name_that_is_nothing_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("AMMI_DATA", str(tmp_path))
-    with pytest.raises(ValueError, match="no benchmark is called 'nothing' and there is no such file"):
+    with pytest.raises(ValueError, match="no benchmark is called 'nothing'"):
         named_task("nothing")
+    (tmp_path / "notes.jsonl").touch()
+    with pytest.raises(ValueError, match=r"notes.jsonl is neither a .mat file nor article pairs"):
+        named_task(str(tmp_path / "notes.jsonl"))

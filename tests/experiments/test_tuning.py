@@ -3,6 +3,7 @@
 import inspect
 import json
 
+import numpy as np
 import pytest
 
 from ammi.experiments.plots import search_history, search_importance
@@ -94,7 +95,7 @@ def test_an_interrupted_trial_is_tried_again(tmp_path):
 
 def test_a_study_of_other_parameters_is_refused(tmp_path):
     tuned(tmp_path, 1, task=Scripted())
-    with pytest.raises(ValueError, match="searches other parameters .* use another --out"):
+    with pytest.raises(ValueError, match=r"searches other parameters .* use another --out"):
         tuned(tmp_path, 1, Search("small", "ammi", 8, {"neighbours": 5}), Scripted())
 
 
@@ -123,7 +124,7 @@ def test_the_files_say_what_was_found(tmp_path):
 def test_the_plots_show_every_trial(tmp_path):
     tuning = tuned(tmp_path, 8, task=Scripted())
     (axes,) = search_history(tuning.rows()).axes
-    shown = sum(len(line.get_xdata()) for line in axes.lines[1:])
+    shown = sum(np.size(line.get_xdata()) for line in axes.lines[1:])
     assert shown == 8
     figure = search_importance(tuning.study)
     assert figure

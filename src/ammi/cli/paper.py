@@ -27,6 +27,10 @@ def paper(
     quick: Annotated[
         bool, typer.Option("--quick", help="On a tiny set that is on every machine, in less than two minutes.")
     ] = False,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The published Who-Did-What pairs, to have them in table 2 as well."),
+    ] = None,
     markdown: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the report's Markdown there.", show_default="report.md in FOLDER"),
@@ -52,7 +56,7 @@ def paper(
     from ammi.experiments.paper import PAPER, QUICK, Paper, Show
     from ammi.experiments.report import write_report
 
-    work = Paper(out, QUICK if quick else PAPER, Show(counter, search_on))
+    work = Paper(out, QUICK if quick else PAPER, Show(counter, search_on), pairs)
     parts = [Part.table1, Part.figure1, Part.table2, Part.table3] if part is Part.all else [part]
     for one in parts:
         if one is not Part.report:

@@ -8,7 +8,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +26,7 @@ from ammi.hashers import by_name
 
 PAPERS_OBJECTIVE = {"neighbours": 0}  # documents alone; the default of AMMI pairs each with its neighbours
 TUNED = ("ammi", "dvq", "bmsh")
+WHO_DID_WHAT = "who-did-what"  # the paper's own pairs, which come as matrices, without their texts
 PAIR_SETS = {"reuters-pairs": ("reuters", False), "newsgroup-replies": ("newsgroups", True)}  # corpus, of replies
 
 
@@ -102,8 +103,10 @@ class Show(NamedTuple):
 class Paper:
     """The experiments at some scale, in a folder."""
 
-    def __init__(self, folder: Path, scale: Scale, show: Show):
-        self.folder, self.scale, self.show = folder, scale, show
+    def __init__(self, folder: Path, scale: Scale, show: Show, published_pairs: Path | None = None):
+        self.folder, self.scale, self.show, self.published_pairs = folder, scale, show, published_pairs
+        if published_pairs:
+            self.scale = replace(scale, pair_sets=(*scale.pair_sets, WHO_DID_WHAT))
         self.results = Results(folder / "runs")
         self.task = cache(self._task)
 
@@ -131,7 +134,8 @@ class Paper:
     def table3(self) -> None:
         """Walk from chosen articles to others, farther and farther, under AMMI's codes of table 2."""
         self.table2()
-        missing = [name for name in self.scale.pair_sets if not self.drift_path(name).exists()]
+        with_texts = [name for name in self.scale.pair_sets if name != WHO_DID_WHAT]
+        missing = [name for name in with_texts if not self.drift_path(name).exists()]
         with self.show.bar("table 3", len(missing)) as advance:
             for name in missing:
                 run = self._run(TABLE_2[-1], name, self.scale.pair_bits, 0)
@@ -227,7 +231,9 @@ class Paper:
         return benchmark_task(name)
 
     def _pairs(self, name: str) -> Path:
-        """The folder of a set of article pairs, which is made where it is not there."""
+        """Where a set of article pairs is; it is made where it is not there."""
+        if name == WHO_DID_WHAT and self.published_pairs:
+            return self.published_pairs
         folder = self.folder / "pairs" / name
         if not folder.exists():
             if name == TINY_PAIRS:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ammi.data import ArticlePairs, benchmark, benchmark_names, read_pairs
+from ammi.data import ArticlePairs, benchmark, read_pairs
 from ammi.evaluate import distinct_codes, label_matrix, matching_at_k, precision_at_k
 from ammi.hashers import Hasher
 from ammi.text import WordVectorizer
@@ -120,12 +120,13 @@ def documents_task(texts: Sequence[str], labels: Sequence[Any]) -> LabelledTask:
 
 def named_task(source: str) -> Task:
     """A benchmark by its name or file, or pairs by their folder or by the file in which they were published."""
-    path = Path(source)
-    if source.endswith(".mat") or source in benchmark_names():
+    if source.endswith(".mat"):
         return benchmark_task(source)
-    if path.exists():
-        return PairTask(read_pairs(path))
-    raise ValueError(f"no benchmark is called {source!r} and there is no such file: {', '.join(benchmark_names())}")
+    if Path(source).is_dir() or source.endswith((".p", ".pkl", ".pickle")):
+        return PairTask(read_pairs(source))
+    if Path(source).exists():
+        raise ValueError(f"{source} is neither a .mat file nor article pairs: documents need a column of labels")
+    return benchmark_task(source)
 
 
 def _takes(hasher: Hasher, argument: str) -> bool:

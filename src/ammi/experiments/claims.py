@@ -76,7 +76,7 @@ def all_claims(measured: Measured) -> list[Claim]:
 def richer_prior(measured: Measured, order: int) -> Claim:
     claim = (
         f"The prior must be strictly richer than an encoder of order {order}: with r = {order} the validation "
-        f"precision is at least {POOR:.0f} points below the best with r > {order}, and more than {EQUAL} below all of them."
+        f"precision is at least {POOR:.0f} points below the best with r > {order}, and more than {EQUAL} below each."
     )
     line = measured.line(order)
     if len(line) < len(_priors(measured, order)):
@@ -132,8 +132,8 @@ def order_0_suffices(measured: Measured) -> Claim:
 
 def adversary_surpasses_brute_force(measured: Measured) -> Claim:
     claim = (
-        f"With r > 0 AMMI surpasses BMMI, whose entropy is exact (validation, {measured.scale.bits[0]} bits, best r and "
-        f"entropy weight; within {EQUAL} points counts as equal, which is holding in part)."
+        f"With r > 0 AMMI surpasses BMMI, whose entropy is exact (validation, {measured.scale.bits[0]} bits, best r "
+        f"and entropy weight; within {EQUAL} points counts as equal, which is holding in part)."
     )
     brute = measured.orders.get(("bmmi", 0, 0))
     line = measured.line(0)

@@ -1,11 +1,22 @@
 """Pictures of searches and of the paper's results, each understood without the text around it."""
 
 import warnings
+from itertools import accumulate
+from statistics import mean
 from typing import TYPE_CHECKING, Any
+
+from ammi.experiments import published
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from optuna import Study
+
+    from ammi.experiments.measured import Measured
+
+# Colours that the colour-blind tell apart (Okabe and Ito's).
+RED, BLUE, GREEN, YELLOW, PINK, GREY = "#D55E00", "#0072B2", "#009E73", "#E69F00", "#CC79A7", "0.7"
+COLOURS = {"AMMI": RED, "AMMI, neighbours": YELLOW, "BMSH": BLUE, "DVQ": GREEN, "BMMI": PINK}
+Label = tuple[float, str, str]  # height, text, colour
 
 
 def search_history(trials: list[dict[str, Any]]) -> "Figure":
@@ -53,58 +64,143 @@ def _axes(figsize: tuple[float, float]) -> tuple["Figure", Any]:
     return figure, axes
 
 
-def precision_by_bits(measured: "Measured") -> "Figure":
-    """Table 1, one panel a set: the methods that matter in colour, the others in grey, each named at its last point."""
-    scale = measured.scale
-    figure, panels = _panels(len(scale.sets), width=4.6, height=5.2)
-    for axes, name in zip(panels, scale.sets, strict=True):
-        labels = []
-        for row in dict.fromkeys(row for row, one, _ in measured.precision if one == name and row != "BOW"):
-            line = {bits: measured.precision.get((row, name, bits)) for bits in scale.bits}
-            means = {bits: mean(scores) for bits, scores in line.items() if scores}
-            colour, is_main = COLOURS.get(row, "0.65"), row in COLOURS
-            axes.plot(means.keys(), means.values(), "o-", color=colour, lw=2 if is_main else 1, ms=5 if is_main else 3)
-            labels.append((means[max(means)], row, colour if is_main else "0.45"))
-        theirs = {bits: published.program(name, bits) for bits in scale.bits}
-        if known := {bits: score for bits, score in theirs.items() if score}:
-            axes.plot(known.keys(), known.values(), "s--", color="black", lw=1, ms=3)
-            labels.append((known[max(known)], "published program", "black"))
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(scale.bits, [str(bits) for bits in scale.bits])
-        axes.set(title=name, xlabel="bits")
-        _label_ends(axes, scale.bits[-1] * 1.08, labels)
-    panels[0].set_ylabel("top-100 precision on the test part, %")
-    figure.suptitle("Precision of codes by their width; the paper has AMMI in front at the right", fontweight="bold")
+def precision_by_bits(measured: "Measured", name: str) -> "Figure":
+    """A set of table 1: the methods of the claims in colour, the others in grey, each named where its line ends."""
+    figure, axes = _axes(figsize=(7, 5.2))
+    widths, labels = measured.scale.bits, []
+    rows = dict.fromkeys(row for row, one, _ in measured.precision if one == name and row != "BOW")
+    lines = {row: [measured.precision.get((row, name, bits)) for bits in widths] for row in rows}
+    points = {
+        row: [(bits, mean(seeds)) for bits, seeds in zip(widths, line, strict=True) if seeds]
+        for row, line in lines.items()
+    }
+    if theirs := [(bits, score) for bits in widths if (score := published.program(name, bits))]:
+        points["published program"] = theirs
+    for row, line in points.items():
+        colour = "black" if row == "published program" else COLOURS.get(row, GREY)
+        style = (
+            {"ls": "--", "lw": 1, "ms": 3} if colour == "black" else {"lw": 1, "ms": 3} if colour == GREY else {"lw": 2}
+        )
+        axes.plot(*zip(*line, strict=True), marker="o", color=colour, zorder=1 if colour == GREY else 2, **style)
+        if len(line) == 1:
+            axes.annotate(row, line[0], (-7, 0), textcoords="offset points", color=colour, va="center", ha="right")
+        else:
+            labels.append((line[-1][1], row, "0.45" if colour == GREY else colour))
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(widths, [str(bits) for bits in widths])
+    axes.minorticks_off()
+    axes.set_xlim(widths[0] / 1.4, widths[-1] * 1.05)
+    axes.set(xlabel="bits of the code", ylabel="top-100 precision on the test part, %")
+    _title(
+        axes, f"{name}: precision by the width of the code", "the paper has AMMI (red) in front where codes are long"
+    )
+    _label_ends(axes, labels)
     return figure
 
 
 def bound_by_order(measured: "Measured") -> "Figure":
     """Figure 1 (a): the bound on the entropy by the order of the prior, and the entropy itself."""
     figure, axes = _axes(figsize=(7, 4.4))
-    bounds = measured.bounds
-    entropy = next(iter(bounds.values()))["entropy"]
-    axes.axhline(entropy, color="black", lw=1)
-    axes.plot(bounds.keys(), [bound["exact"] for bound in bounds.values()], "-", color=BLUE, lw=2)
-    axes.plot(bounds.keys(), [bound["gradient"] for bound in bounds.values()], "o", color=ORANGE, ms=7, mfc="none", mew=2)
-    first, second = list(bounds.values())[0], list(bounds.values())[min(1, len(bounds) - 1)]
-    right = {"textcoords": "offset points", "va": "bottom", "ha": "left"}
-    axes.annotate("best prior of order r (line)", (first["order"], first["exact"]), (12, 6), color=BLUE, **right)
-    axes.annotate("prior fitted by gradient steps", (second["order"], second["gradient"]), (12, 6), color=ORANGE, **right)
-    axes.annotate(f"entropy by brute force, {entropy:.2f} bits", (first["order"], entropy), (0, -4), "data", va="top")
-    axes.set(xlabel="Markov order r of the prior", ylabel="cross entropy of a batch of codes, bits")
+    bounds = [measured.bounds[order] for order in sorted(measured.bounds)]
+    orders, entropy = [bound["order"] for bound in bounds], bounds[0]["entropy"]
+    axes.axhline(entropy, color="black", lw=1.2)
+    axes.plot(orders, [bound["exact"] for bound in bounds], color=BLUE, lw=2, label="best prior of that order")
+    fitted = {"ls": "", "marker": "o", "ms": 8, "mfc": "none", "mew": 1.8, "label": "prior fitted by gradient steps"}
+    axes.plot(orders, [bound["gradient"] for bound in bounds], color=RED, **fitted)
+    axes.legend(frameon=False, labelcolor="linecolor")
+    above = {"textcoords": "offset points", "va": "bottom"}
+    axes.annotate(f"entropy by brute force, {entropy:.2f} bits", (orders[0], entropy), (0, 4), **above)
+    axes.set(xlabel="Markov order r of the prior (of the encoder: 0)", ylabel="cross entropy of a batch of codes, bits")
+    axes.set_xticks(orders)
+    _title(
+        axes,
+        "The bound on the entropy by the order of the prior",
+        "the paper: it comes down to the entropy only for r > 10",
+    )
     return figure
 
 
 def precision_by_order(measured: "Measured") -> "Figure":
     """Figure 1 (b): validation precision by the order of the prior, for encoders of order 0 and 1, and of BMMI."""
     figure, axes = _axes(figsize=(7, 4.4))
-    labels = []
-    for order, colour in ((0, ORANGE), (1, BLUE)):
+    labels: list[Label] = []
+    for order, colour in ((0, RED), (1, BLUE)):
         if line := measured.line(order):
-            axes.plot(line.keys(), line.values(), "o-", color=colour, lw=2)
-            axes.plot(order, line.get(order), "o", color="white", ms=4, zorder=3)
+            axes.plot(line.keys(), line.values(), marker="o", color=colour, lw=2)
             labels.append((line[max(line)], f"AMMI, o = {order}", colour))
     if brute := measured.orders.get(("bmmi", 0, 0)):
-        axes.axhline(brute, color="black", lw=1)
-        labels.append((brute, "BMMI, exact entropy", "black"))
+        axes.axhline(brute, color="black", lw=1.2)
+        labels.append((brute, "BMMI", "black"))
+    axes.set(xlabel="Markov order r of the prior (of the encoder: o)", ylabel="validation precision, %")
+    axes.set_xticks(measured.scale.prior_orders)
+    about = f"{measured.scale.figure_set}, {measured.scale.bits[0]} bits"
+    _title(
+        axes,
+        f"Precision by the order of the prior ({about})",
+        "the paper: poor where r = o, good above, and better than BMMI with its exact entropy",
+    )
+    _label_ends(axes, labels)
     return figure
+
+
+def matching_by_codes(measured: "Measured", name: str) -> "Figure":
+    """Table 2 on a set: top-100 matching against the share of training articles that have a code of their own."""
+    figure, axes = _axes(figsize=(7, 4.4))
+    for (row, one), scores in measured.pairs.items():
+        if one == name and row != "BOW":
+            share = [100 * score.distinct / score.documents for score in scores]
+            axes.plot(share, [score.matching for score in scores], "o", color=COLOURS[row], ms=8, alpha=0.8)
+            spot = (max(share), mean(score.matching for score in scores))
+            axes.annotate(
+                row, spot, (12, 0), textcoords="offset points", color=COLOURS[row], va="center", weight="bold"
+            )
+    axes.margins(0.2)
+    axes.set(xlabel="distinct codes, % of the training articles", ylabel="top-100 matching on the test part, %")
+    _title(
+        axes,
+        f"{name}: matching by the number of distinct codes",
+        "the paper has AMMI highest and farthest left; a point a seed",
+    )
+    return figure
+
+
+def agreement_by_distance(measured: "Measured") -> "Figure":
+    """How often articles so many bits apart have a label in common; faint where there are few pairs of them."""
+    figure, axes = _axes(figsize=(7, 4.4))
+    labels: list[Label] = []
+    for (name, drift), colour in zip(measured.drifts.items(), (RED, BLUE, GREEN), strict=False):
+        steps = drift["agreement"]
+        axes.plot([step["distance"] for step in steps], [step["shared"] for step in steps], color=colour, lw=2)
+        sizes = [20 if step["pairs"] >= 100 else 4 for step in steps]
+        axes.scatter([step["distance"] for step in steps], [step["shared"] for step in steps], sizes, color=colour)
+        labels.append((steps[-1]["shared"], name, colour))
+    axes.set_ylim(0)
+    axes.set(xlabel="Hamming distance of the codes, bits (steps of 5)", ylabel="articles with a label in common, %")
+    _title(
+        axes,
+        "Likeness of articles by the distance of their codes",
+        "drift is semantic where it falls; small points: under 100 pairs",
+    )
+    _label_ends(axes, labels)
+    return figure
+
+
+def _title(axes: Any, title: str, expected: str) -> None:
+    """What is shown, and below it what to look for."""
+    axes.set_title(f"{title}\n", loc="left", fontweight="bold")
+    axes.text(0, 1.02, expected, transform=axes.transAxes, va="bottom", color="0.35")
+
+
+def _label_ends(axes: Any, labels: list[Label]) -> None:
+    """Write at the right of the last points what the lines are, apart from each other."""
+    labels = sorted(labels)
+    heights = [height for height, _, _ in labels]
+    low, high = axes.get_ylim()
+    gap = 0.05 * (high - low)
+    raised = list(accumulate(heights, lambda below, own: max(own, below + gap)))
+    lowered = list(accumulate(heights[::-1], lambda above, own: min(own, above - gap)))[::-1]
+    right = axes.get_yaxis_transform()
+    for (height, text, colour), up, down in zip(labels, raised, lowered, strict=True):
+        middle = (up + down) / 2  # those of two lists with gaps have gaps as well
+        axes.plot((1, 1.03), (height, middle), color=colour, lw=0.6, transform=right, clip_on=False)
+        axes.text(1.035, middle, text, color=colour, va="center", transform=right)

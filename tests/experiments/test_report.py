@@ -97,7 +97,6 @@ def ran(paper: Paper, runs: list[Run]) -> None:
             "distinct": 90 - run.seed,
             "documents": 100,
             "fit_s": 1800.0,
-            "test_s": 0.0,
         }
         write_json(
             paper.results.folder / run.path, {**result, **({"fit_cpu_s": 1800.0} if place % 2 else {}), **MACHINE}

@@ -36,6 +36,14 @@ class Measured:
         cells = [self.precision.get((row, name, bits)) for name in names or self.scale.sets for bits in widths]
         return mean(mean(scores) for scores in cells if scores) if all(cells) else None
 
+    def curve(self, row: str, name: str) -> list[tuple[int, float]]:
+        """The mean precision of a line on a set at each width that is there."""
+        return [
+            (bits, mean(self.precision[row, name, bits]))
+            for bits in self.scale.bits
+            if (row, name, bits) in self.precision
+        ]
+
     def line(self, order: int) -> dict[int, float]:
         """AMMI's validation precision by the order of the prior, for an encoder of some order."""
         return {r: score for (method, o, r), score in sorted(self.orders.items()) if (method, o) == ("ammi", order)}

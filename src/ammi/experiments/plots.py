@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 # Colours that the colour-blind tell apart (Okabe and Ito's).
 RED, BLUE, GREEN, YELLOW, PINK, GREY = "#D55E00", "#0072B2", "#009E73", "#E69F00", "#CC79A7", "0.7"
-COLOURS = {"AMMI": RED, "AMMI, neighbours": YELLOW, "BMSH": BLUE, "DVQ": GREEN, "BMMI": PINK}
+PROGRAM = "published program"
+COLOURS = {"AMMI": RED, "AMMI, neighbours": YELLOW, "BMSH": BLUE, "DVQ": GREEN, "BMMI": PINK, PROGRAM: "black"}
 Label = tuple[float, str, str]  # height, text, colour
 
 
@@ -68,24 +69,17 @@ def precision_by_bits(measured: "Measured", name: str) -> "Figure":
     """A set of table 1: the methods of the claims in colour, the others in grey, each named where its line ends."""
     figure, axes = _axes(figsize=(7, 5.2))
     widths, labels = measured.scale.bits, []
-    rows = dict.fromkeys(row for row, one, _ in measured.precision if one == name and row != "BOW")
-    lines = {row: [measured.precision.get((row, name, bits)) for bits in widths] for row in rows}
-    points = {
-        row: [(bits, mean(seeds)) for bits, seeds in zip(widths, line, strict=True) if seeds]
-        for row, line in lines.items()
-    }
-    if theirs := [(bits, score) for bits in widths if (score := published.program(name, bits))]:
-        points["published program"] = theirs
-    for row, line in points.items():
-        colour = "black" if row == "published program" else COLOURS.get(row, GREY)
-        style = (
-            {"ls": "--", "lw": 1, "ms": 3} if colour == "black" else {"lw": 1, "ms": 3} if colour == GREY else {"lw": 2}
-        )
-        axes.plot(*zip(*line, strict=True), marker="o", color=colour, zorder=1 if colour == GREY else 2, **style)
-        if len(line) == 1:
-            axes.annotate(row, line[0], (-7, 0), textcoords="offset points", color=colour, va="center", ha="right")
-        else:
-            labels.append((line[-1][1], row, "0.45" if colour == GREY else colour))
+    curves = {row: measured.curve(row, name) for row in dict.fromkeys(row for row, _, _ in measured.precision)}
+    curves[PROGRAM] = [(bits, score) for bits in widths if (score := published.program(name, bits))]
+    for row, points in curves.items():
+        colour = COLOURS.get(row, GREY)
+        style: dict[str, Any] = {"lw": 2} if row in COLOURS and row != PROGRAM else {"lw": 1, "ms": 3}
+        style |= {"marker": "o", "ls": "--" if row == PROGRAM else "-", "zorder": 1 if colour == GREY else 2}
+        axes.plot(*zip(*points, strict=True), color=colour, **style)
+        if len(points) == 1:
+            axes.annotate(row, points[0], (-7, 0), textcoords="offset points", color=colour, va="center", ha="right")
+        elif points:
+            labels.append((points[-1][1], row, "0.45" if colour == GREY else colour))
     axes.set_xscale("log", base=2)
     axes.set_xticks(widths, [str(bits) for bits in widths])
     axes.minorticks_off()
@@ -164,22 +158,22 @@ def matching_by_codes(measured: "Measured", name: str) -> "Figure":
     return figure
 
 
-def agreement_by_distance(measured: "Measured") -> "Figure":
-    """How often articles so many bits apart have a label in common; faint where there are few pairs of them."""
+def agreement_by_distance(measured: "Measured", few: int) -> "Figure":
+    """How often articles so many bits apart have a label in common, with small points where there are few pairs."""
     figure, axes = _axes(figsize=(7, 4.4))
     labels: list[Label] = []
     for (name, drift), colour in zip(measured.drifts.items(), (RED, BLUE, GREEN), strict=False):
         steps = drift["agreement"]
-        axes.plot([step["distance"] for step in steps], [step["shared"] for step in steps], color=colour, lw=2)
-        sizes = [20 if step["pairs"] >= 100 else 4 for step in steps]
-        axes.scatter([step["distance"] for step in steps], [step["shared"] for step in steps], sizes, color=colour)
-        labels.append((steps[-1]["shared"], name, colour))
+        distances, shares = [step["distance"] for step in steps], [step["shared"] for step in steps]
+        axes.plot(distances, shares, color=colour, lw=2)
+        axes.scatter(distances, shares, [20 if step["pairs"] >= few else 4 for step in steps], color=colour)
+        labels.append((shares[-1], name, colour))
     axes.set_ylim(0)
     axes.set(xlabel="Hamming distance of the codes, bits (steps of 5)", ylabel="articles with a label in common, %")
     _title(
         axes,
         "Likeness of articles by the distance of their codes",
-        "drift is semantic where it falls; small points: under 100 pairs",
+        f"drift is semantic where it falls; small points: under {few} pairs",
     )
     _label_ends(axes, labels)
     return figure

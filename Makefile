@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test lint format bench docs clean
+.PHONY: demo test lint format bench paper docs clean
 
 demo: $(INSTALLED)
 	$(BIN)/ammi demo
@@ -23,6 +23,10 @@ format: $(INSTALLED)
 
 bench: $(INSTALLED)
 	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+
+# Every table and figure of the paper: hours without results/paper, a minute with it.
+paper: $(INSTALLED)
+	$(BIN)/ammi paper --markdown docs/paper.md
 
 docs: $(INSTALLED)
 	$(BIN)/python -m ammi.cli.reference > docs/commands.md

@@ -9,7 +9,10 @@ from ammi.data.pairs import SPLITS, ArticlePairs, PairTexts, Record
 from ammi.evaluate import drift, label_matrix
 from ammi.hashers import Hasher
 
-CHOSEN: dict[str, tuple[Any, ...]] = {}  # by pair set, the ids of articles to start from
+CHOSEN: dict[str, tuple[Any, ...]] = {  # articles to start from, of different subjects, from the test parts
+    "reuters-pairs": (21216, 6957, 9315, 11826),
+    "newsgroup-replies": ("sci.med/58810", "rec.sport.baseball/104376", "sci.crypt/15817", "talk.religion.misc/84253"),
+}
 QUERIES = 500
 STEP = 5  # bits, of the figure
 

@@ -217,12 +217,12 @@ def _open(search: Search, storage: str) -> "Study":
 
 
 def _near_defaults(search: Search) -> dict[str, Any]:
-    """The first trial: the method's defaults, each moved to the nearest value of the grid."""
+    """The first trial: the method's defaults, each moved to the nearest value of the grid; one of None is drawn."""
     defaults = {name: one.default for name, one in inspect.signature(by_name(search.method)).parameters.items()}
     chosen = dict(search.fixed)
     for name, values in search.grid.items():
-        if _has_a_say(name, chosen):
-            default = defaults[name]
+        default = defaults[name]
+        if default is not None and _has_a_say(name, chosen):
             chosen[name] = default if default in values else min(values, key=lambda value: abs(value - default))
     return {name: value for name, value in chosen.items() if name not in search.fixed}
 

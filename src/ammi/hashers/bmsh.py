@@ -4,6 +4,7 @@ max E[log p(x|z)] - β (KL(q(c|y) ‖ π) + Σ_c q(c|y) KL(Bern(q(y)) ‖ Bern(�
 straight-through gradient. In predictive hashing x is the related document, and π and γ are functions of y.
 """
 
+import math
 from typing import Any
 
 import torch
@@ -55,8 +56,8 @@ class BMSH(AutoencoderHasher):
         divergence_weight: β, the weight of the divergence from the prior. Useful: 0.5 to 3.
         hidden_layers, hidden_size, dropout: ReLU layers of the encoder, their width, and the share of their units that
             is left out at random in training. Useful: 0 to 2 layers of 300 to 700.
-        batch_size, learning_rate, init_range, clip, epochs, patience, checkpoint, device, n_jobs, random_state,
-        verbose: as of AMMI.
+        learning_rate: η; None is 0.04 / √n_bits, since long codes overshoot at what short ones need to arrive in time.
+        batch_size, init_range, clip, epochs, patience, checkpoint, device, n_jobs, random_state, verbose: as of AMMI.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class BMSH(AutoencoderHasher):
         hidden_size: int = 300,
         dropout: float = 0.5,
         batch_size: int = 128,
-        learning_rate: float = 0.01,
+        learning_rate: float | None = None,
         init_range: float = 0.3,
         clip: float = 10.0,
         epochs: int = 40,
@@ -97,6 +98,9 @@ class BMSH(AutoencoderHasher):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def _step(self) -> float:
+        return 0.04 / math.sqrt(self.n_bits) if self.learning_rate is None else self.learning_rate
 
     def _build(self, n_features: int, predictive: bool) -> nn.Module:
         parts = self._parts(n_features, self.n_bits + self.components, self.n_bits)

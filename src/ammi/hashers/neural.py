@@ -39,7 +39,7 @@ class NeuralHasher(Hasher):
     history_: History
 
     batch_size: int
-    learning_rate: float
+    learning_rate: Any  # a number, or None where a method has a rule for it
     init_range: float
     clip: float
     epochs: int
@@ -67,14 +67,18 @@ class NeuralHasher(Hasher):
     def _after_epoch(self, X: Any) -> None:
         """What a method learns from all documents at once when an epoch is over, such as thresholds."""
 
+    def _step(self) -> float:
+        """The learning rate of the epochs."""
+        return self.learning_rate
+
     def _check_parameters(self) -> None:
         self._check_n_bits()
         for name in ("batch_size", "epochs", "patience"):
             if not isinstance(getattr(self, name), (int, np.integer)) or getattr(self, name) < 1:
                 raise ValueError(f"{name} must be a whole number from 1 up, got {getattr(self, name)!r}")
-        for name in ("learning_rate", "init_range", "clip"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be above 0, got {getattr(self, name)!r}")
+        for name, value in {"learning_rate": self._step(), "init_range": self.init_range, "clip": self.clip}.items():
+            if value is None or not value > 0:
+                raise ValueError(f"{name} must be above 0, got {value!r}")
         if self.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
             raise ValueError(
                 "checkpoint needs a whole number as random_state, so that a run that goes on is the same run"
@@ -119,7 +123,7 @@ class NeuralHasher(Hasher):
                 lambda: self._after_epoch(X),
                 epochs=self.epochs,
                 patience=self.patience,
-                learning_rate=self.learning_rate,
+                learning_rate=self._step(),
                 clip=self.clip,
                 checkpoint=Checkpoint(self.checkpoint, self._identity(X, related)) if self.checkpoint else None,
                 progress=progress,

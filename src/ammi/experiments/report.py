@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ammi.experiments import plots, published
-from ammi.experiments.claims import FEW, Claim, all_claims
+from ammi.experiments.claims import FEW, Claim, Verdict, all_claims
 from ammi.experiments.measured import Measured, read, spread
 from ammi.experiments.page import escaped, table, to_page
 from ammi.experiments.paper import TABLE_1, TABLE_2, TUNED, WHO_DID_WHAT, Paper
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 TITLE = "The paper's claims, tables and figures, run again"
 NEEDED = {"matplotlib": "matplotlib", "markdown_it": "markdown-it-py"}  # module, package
-SIGNS = {"holds": "✓", "holds in part": "◐", "does not hold": "✗", "not run yet": "○"}
+SIGNS: dict[Verdict, str] = {"holds": "✓", "holds in part": "◐", "does not hold": "✗", "not run yet": "○"}
 SETS = {
     "tmc_small": "A fifth of the paper's TMC, aviation safety reports; the whole set could not be had.",
     "ng20": "20 Newsgroups, rebuilt from the raw texts to the size of the paper's NG20.",
@@ -74,12 +75,13 @@ class _Figures:
 
 
 def _summary(claims: list[Claim]) -> list[str]:
-    counts = [f"{sign} {verdict}: {sum(one.verdict == verdict for one in claims)}" for verdict, sign in SIGNS.items()]
+    counts = Counter(one.verdict for one in claims)
+    shown = ", ".join(f"{sign} {verdict}: {counts[verdict]}" for verdict, sign in SIGNS.items() if counts[verdict])
     rows = [(f"**{SIGNS[one.verdict]} {one.verdict}**", escaped(one.claim), escaped(one.evidence)) for one in claims]
     return [
         f"# {TITLE}",
         "The claims of *Learning Discrete Structured Representations by Adversarially Maximizing Mutual Information* "
-        f"(Stratos and Wiseman, ICML 2020), judged by runs of this package. {', '.join(counts)}.",
+        f"(Stratos and Wiseman, ICML 2020), judged by runs of this package. {shown}.",
         "AMMI is the paper's objective, which sees documents alone, with parameters found by a search. “AMMI, "
         "neighbours” is the default of this package, which pairs each document with its nearest neighbours. That is "
         "an addition of ours: no claim is said to hold because of it.",
@@ -93,9 +95,11 @@ def _table1(measured: Measured, figures: _Figures) -> list[str]:
         "Top-100 precision on the test part, in percent: how many of the 100 training documents with the nearest codes "
         "have a label in common with a test document. Mean ± standard deviation over seeds where there are several; in "
         "parentheses the paper's figure, on its own version of the set; bold the best of ours in each column.",
-        f"BOW compares sets of words and has no width. BMMI is for {measured.scale.bits[0]} bits. Other cells that are "
-        f"empty were not run yet: {_command('table1')}.",
+        f"BOW compares sets of words and has no width. BMMI is for {measured.scale.bits[0]} bits.",
     ]
+    expected = len(measured.scale.sets) * ((len(TABLE_1) - 2) * len(measured.scale.bits) + 2)  # BOW and BMMI have one
+    if len(measured.precision) < expected:
+        parts.append(f"Other cells that are empty were not run yet: {_command('table1')}.")
     for name in measured.scale.sets:
         if any(one == name for _, one, _ in measured.precision):
             alt = f"Precision of every method on {name} by the number of bits"
@@ -179,13 +183,14 @@ def _table2(measured: Measured, figures: _Figures) -> list[str]:
     theirs = [published.TABLE_2[row.name] for row in TABLE_2]
     columns += [[f"{codes:,}" for codes, _ in theirs], [_number(matching) for _, matching in theirs]]
     head += [f"the paper: codes of {published.TABLE_2_DOCUMENTS:,}", "the paper: matching, %"]
+    complete = len(measured.pairs) == len(TABLE_2) * len(measured.scale.pair_sets)
     return [
         "## Table 2: predictive document hashing",
         f"Codes of {measured.scale.pair_bits} bits, learned from pairs of related articles. Matching: for how many "
-        "test articles the related one is among the 100 nearest. Distinct codes are counted on the training articles. "
-        f"Bold: the fewest codes and the best matching of ours. Empty cells were not run yet: {_command('table2')}.",
-        "Matching is the easier the fewer pairs there are to choose from: the paper's test part has 7,326, of which "
-        "100 are 1.4%. How many the sets have is at the end.",
+        "test articles the related one is among the 100 nearest. It is the easier the fewer pairs there are to choose "
+        "from: the paper's test part has 7,326, of which 100 are 1.4%; how many ours have is at the end. Distinct "
+        "codes are counted on the training articles. Bold: the fewest codes and the best matching of ours.",
+        *([] if complete else [f"Empty cells were not run yet: {_command('table2')}."]),
         table(head, [(row.name, *cells) for row, *cells in zip(TABLE_2, *columns, strict=True)], numbers=True),
         *pictures,
     ]
@@ -245,11 +250,13 @@ def _costs(paper: Paper) -> list[str]:
 
 def _search(paper: Paper, name: str, method: str, trials: list[dict[str, Any]]) -> tuple[str, ...]:
     """A line about a search."""
+    wanted = paper.scale.pair_trials if name in paper.scale.pair_sets else paper.scale.trials
     given_up = sum(trial["state"] == "pruned" for trial in trials)
     best = max(trial["validation"] for trial in trials if trial["state"] == "complete")
     seconds = sum(trial["seconds"] for trial in trials)
     found = ", ".join(f"{parameter} {value}" for parameter, value in paper.found(name, method).items())
-    return (name, method.upper(), str(len(trials)), str(given_up), _number(best), _hours(seconds), escaped(found))
+    count = f"{len(trials)} of {wanted}"
+    return (name, method.upper(), count, str(given_up), _number(best), _hours(seconds), escaped(found))
 
 
 def _machines(runs: list[dict[str, Any]]) -> list[str]:

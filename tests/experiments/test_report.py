@@ -95,6 +95,7 @@ def ran(paper: Paper, runs: list[Run]) -> None:
             "test": score,
             "validation": score,
             "distinct": 90 - run.seed,
+            "dimension": 128,
             "documents": 100,
             "fit_s": 1800.0,
         }

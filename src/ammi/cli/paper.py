@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markdown import Markdown
 
-from ammi.cli.screen import counter, note
+from ammi.cli.screen import counter, note, results
 from ammi.cli.tune import search_on
 
 
@@ -19,6 +20,9 @@ class Part(str, Enum):
     table2 = "table2"
     table3 = "table3"
     report = "report"
+
+
+RUN = (Part.table1, Part.figure1, Part.table2, Part.table3)
 
 
 def paper(
@@ -54,13 +58,12 @@ def paper(
     ammi paper report --markdown docs/paper.md
     """
     from ammi.experiments.paper import PAPER, QUICK, Paper, Show
-    from ammi.experiments.report import write_report
+    from ammi.experiments.report import write_part, write_report
 
     work = Paper(out, QUICK if quick else PAPER, Show(counter, search_on), pairs)
-    parts = [Part.table1, Part.figure1, Part.table2, Part.table3] if part is Part.all else [part]
-    for one in parts:
-        if one is not Part.report:
-            getattr(work, one.value)()
-    if part in (Part.all, Part.report):
-        page = write_report(work, markdown or out / "report.md")
-        note(f"The report is in {page}.")
+    for one in RUN if part is Part.all else {part} & set(RUN):
+        getattr(work, one.value)()
+        results.print(Markdown(write_part(work, one.value)))
+        note(f"Figures are in {out / 'figures'}.")
+    if part not in RUN:
+        note(f"The report is in {write_report(work, markdown or out / 'report.md')}.")

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from ammi.experiments.paper import TABLE_1, TABLE_2, Paper, Row, Scale
 from ammi.experiments.runs import Run
 
+PAIR_KEYS = ("test", "distinct", "documents", "dimension")
+
 
 class PairScore(NamedTuple):
     """A run of table 2."""
@@ -17,6 +19,7 @@ class PairScore(NamedTuple):
     matching: float  # percent
     distinct: int
     documents: int
+    dimension: int  # bits of a code
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ def read(paper: Paper) -> Measured:
         alone = Paper(paper.folder, replace(scale, pair_sets=(name,)), paper.show)
         for row in TABLE_2:
             for _, results in _by_width(alone, alone.table2_runs, row):
-                scores = [PairScore(one["test"], one["distinct"], one["documents"]) for one in results]
+                scores = [PairScore(*(one[key] for key in PAIR_KEYS)) for one in results]
                 measured.pairs[row.name, name] = scores
         if paper.drift_path(name).exists():
             measured.drifts[name] = json.loads(paper.drift_path(name).read_text())

@@ -58,7 +58,7 @@ def _axes(figsize: tuple[float, float]) -> tuple["Figure", Any]:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError("plots need matplotlib: pip install 'ammi[tune]'") from error
+        raise ImportError("plots need matplotlib: pip install 'ammi[plots]'") from error
     figure = Figure(figsize=figsize, layout="constrained")
     axes = figure.subplots()
     axes.spines[["top", "right"]].set_visible(False)

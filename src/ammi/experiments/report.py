@@ -38,8 +38,7 @@ PROGRAM = "AMMI, the published program"
 
 def write_report(paper: Paper, markdown: Path) -> Path:
     """Write the Markdown, its figures and the page; the path of the page is returned."""
-    if missing := [package for module, package in NEEDED.items() if not find_spec(module)]:
-        raise ImportError(f"the report needs {' and '.join(missing)}: pip install 'ammi[paper]'")
+    _check_installed()
     measured = read(paper)
     figures = _Figures(paper.folder / "figures", markdown.parent)
     parts = [
@@ -58,6 +57,19 @@ def write_report(paper: Paper, markdown: Path) -> Path:
     markdown.write_text(text, encoding="utf-8")
     page.write_text(to_page(text, markdown.parent, TITLE), encoding="utf-8")
     return page
+
+
+def write_part(paper: Paper, part: str) -> str:
+    """Draw the figures of a table or figure, and return its part of the report without them."""
+    _check_installed()
+    parts = {"table1": _table1, "figure1": _figure1, "table2": _table2, "table3": _table3}
+    written = parts[part](read(paper), _Figures(paper.folder / "figures", paper.folder))
+    return "\n\n".join(text for text in written if not text.startswith("!["))
+
+
+def _check_installed() -> None:
+    if missing := [package for module, package in NEEDED.items() if not find_spec(module)]:
+        raise ImportError(f"the report needs {' and '.join(missing)}: pip install 'ammi[paper]'")
 
 
 class _Figures:
@@ -170,30 +182,36 @@ def _figure1(measured: Measured, figures: _Figures) -> list[str]:
 
 
 def _table2(measured: Measured, figures: _Figures) -> list[str]:
-    columns, head, pictures = [], ["method"], []
-    for name in measured.scale.pair_sets:
-        scores = [measured.pairs.get((row.name, name), []) for row in TABLE_2]
-        columns.append(_column([[float(one.distinct) for one in seeds] for seeds in scores], best=min, form=",.0f"))
-        columns.append(_column([[one.matching for one in seeds] for seeds in scores]))
-        documents = {one.documents for seeds in scores for one in seeds}
-        head += [f"{name}: codes" + "".join(f" of {count:,}" for count in documents), f"{name}: matching, %"]
-        if any(scores[1:]):  # the first is BOW's
-            alt = f"Matching by the number of distinct codes on {name}"
-            pictures.append(figures.add(f"matching-{name}", alt, plots.matching_by_codes(measured, name)))
-    theirs = [published.TABLE_2[row.name] for row in TABLE_2]
-    columns += [[f"{codes:,}" for codes, _ in theirs], [_number(matching) for _, matching in theirs]]
-    head += [f"the paper: codes of {published.TABLE_2_DOCUMENTS:,}", "the paper: matching, %"]
-    complete = len(measured.pairs) == len(TABLE_2) * len(measured.scale.pair_sets)
-    return [
+    parts = [
         "## Table 2: predictive document hashing",
         f"Codes of {measured.scale.pair_bits} bits, learned from pairs of related articles. Matching: for how many "
-        "test articles the related one is among the 100 nearest. It is the easier the fewer pairs there are to choose "
-        "from: the paper's test part has 7,326, of which 100 are 1.4%; how many ours have is at the end. Distinct "
-        "codes are counted on the training articles. Bold: the fewest codes and the best matching of ours.",
-        *([] if complete else [f"Empty cells were not run yet: {_command('table2')}."]),
-        table(head, [(row.name, *cells) for row, *cells in zip(TABLE_2, *columns, strict=True)], numbers=True),
-        *pictures,
+        "test articles, in percent, the related one is among the 100 nearest. It is the easier the fewer pairs there "
+        "are to choose from: the paper's test part has 7,326, of which 100 are 1.4%; how many ours have is at the end. "
+        "Distinct codes are counted on the training articles. Bold: the fewest codes and the best matching of ours; in "
+        f"parentheses the paper's, of {published.TABLE_2_DOCUMENTS:,} other articles.",
     ]
+    if len(measured.pairs) < len(TABLE_2) * len(measured.scale.pair_sets):
+        parts.append(f"What is missing was not run yet: {_command('table2')}.")
+    for name in measured.scale.pair_sets:
+        if any(one == name for _, one in measured.pairs):
+            alt = f"Matching by the number of distinct codes on {name}"
+            picture = figures.add(f"matching-{name}", alt, plots.matching_by_codes(measured, name))
+            parts += [f"### {name}", SETS.get(name, ""), _matchings(measured, name), picture]
+    return parts
+
+
+def _matchings(measured: Measured, name: str) -> str:
+    """Table 2 on a set of pairs."""
+    scores = [measured.pairs.get((row.name, name), []) for row in TABLE_2]
+    codes, matching = zip(*(published.TABLE_2[row.name] for row in TABLE_2), strict=True)
+    columns = [
+        [f"{seeds[0].dimension:,}" if seeds else "" for seeds in scores],
+        _column([[float(one.distinct) for one in seeds] for seeds in scores], codes, best=min, form=",.0f"),
+        _column([[one.matching for one in seeds] for seeds in scores], matching),
+    ]
+    count = next(seeds[0].documents for seeds in scores if seeds)
+    head = ("method", "dimension", f"distinct codes of {count:,}", "matching, %")
+    return table(head, [(row.name, *cells) for row, *cells in zip(TABLE_2, *columns, strict=True)], numbers=True)
 
 
 def _table3(measured: Measured, figures: _Figures) -> list[str]:
@@ -235,8 +253,8 @@ def _costs(paper: Paper) -> list[str]:
         f"{paper.scale.tuned_bits} bits for table 1, whose other widths use what was found there, and at "
         f"{paper.scale.pair_bits} bits for table 2. The paper searches at each width. BMMI has what was found for "
         "AMMI.",
-        f"At their defaults: {defaults}. The defaults were chosen on validation parts of the same sets, but STH's C "
-        "with an eye on test precision, which flatters it a little. Tuned methods, BMMI and “AMMI, neighbours” were "
+        f"At their defaults: {defaults}. The defaults were chosen on validation parts of the same sets (LOG.md). Tuned "
+        "methods, BMMI and “AMMI, neighbours” were "
         f"run with {len(paper.scale.seeds)} seeds, the rest with one.",
         table(head, [_search(paper, *key, done) for key, done in searches.items() if done])
         if trials
@@ -302,7 +320,7 @@ def _column(
         figure = f"{mean(seeds):{form}}" if seeds else ""
         figure += f" ± {spread(seeds):{form}}" if len(seeds) > 1 else ""
         figure = f"**{figure}**" if seeds and mean(seeds) == first else figure
-        cells.append(f"{figure} ({other:.2f})".strip() if other is not None else figure)
+        cells.append(f"{figure} ({other:{form}})".strip() if other is not None else figure)
     return cells
 
 

@@ -63,6 +63,7 @@ def measure(run: Run, task: Task) -> dict[str, Any]:
         "bits": run.bits,
         "parameters": dict(run.parameters),
         "seed": run.seed,
+        "dimension": hasher.n_bits,
         **task.test(hasher),
         "validation": task.validation(hasher),
         "epochs": len(getattr(hasher, "history_", [])),

@@ -43,13 +43,16 @@ def paper(
     """Reproduce the paper: run its tables and figures, and report which of its claims hold.
 
     [bold]table1[/]: top-100 precision of every method at 16 to 128 bits on three sets.
-    [bold]figure1[/]: what the Markov order of the prior does to the bound on the entropy, and to the precision.
+    [bold]figure1[/]: what the order of the prior does to the entropy's bound and to precision.
     [bold]table2[/]: predictive hashing of article pairs, distinct codes and top-100 matching.
-    [bold]table3[/]: semantic drift, articles at growing Hamming distance from chosen ones.
+    [bold]table3[/]: semantic drift, articles at growing distance from chosen ones.
     [bold]report[/]: a page with all of it beside the published figures. It only reads.
 
-    A run is one JSON file, and a run that is there is not run again: after Ctrl-C or a kill the same command goes on,
-    and several may work on one folder side by side. Data sets are looked for in the folder that AMMI_DATA names.
+    A run is one JSON file, and what is there is not run again.
+    After Ctrl-C or a kill the same command goes on.
+    Several may work on one folder side by side.
+
+    Data sets are looked for in the folder that AMMI_DATA names.
 
     [bold]Examples[/]
 

@@ -62,12 +62,15 @@ def tune(
     seed: Annotated[int, typer.Option(help="The same seed draws the same trials.")] = 0,
     as_json: options.AsJson = False,
 ) -> None:
-    """Search for good hyperparameters on the validation part, by the paper's random search over its grid.
+    """Search for good hyperparameters on the validation part, as the paper does.
 
-    The first trial is the method's defaults. A trial whose scores stay below the median of the others is given up.
-    Ctrl-C or a kill loses nothing but the trial under way: the same command goes on, and a larger --trials adds
-    to what there is. In FOLDER: best.json, for [bold]ammi fit --config[/]; trials.json; plots of history and
-    importance.
+    It draws from the paper's grid at random; the first trial is the method's defaults.
+    A trial whose scores stay below the median of the others is given up.
+
+    Ctrl-C or a kill loses nothing but the trial under way: the same command goes on.
+    A larger --trials adds to what there is.
+
+    FOLDER gets best.json, for [bold]ammi fit --config[/], trials.json, and two plots.
 
     [bold]Examples[/]
 

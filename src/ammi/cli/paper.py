@@ -2,13 +2,16 @@
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markdown import Markdown
 
 from ammi.cli.screen import counter, note, results
 from ammi.cli.tune import search_on
+
+if TYPE_CHECKING:
+    from ammi.experiments.paper import Paper
 
 
 class Part(str, Enum):
@@ -65,8 +68,16 @@ def paper(
 
     work = Paper(out, QUICK if quick else PAPER, Show(counter, search_on), pairs)
     for one in RUN if part is Part.all else {part} & set(RUN):
-        getattr(work, one.value)()
+        _run(work, one)
         results.print(Markdown(write_part(work, one.value)))
         note(f"Figures are in {out / 'figures'}.")
     if part not in RUN:
         note(f"The report is in {write_report(work, markdown or out / 'report.md')}.")
+
+
+def _run(work: "Paper", part: Part) -> None:
+    try:
+        getattr(work, part.value)()
+    except KeyboardInterrupt:
+        note(f"Stopped in {part.value}. What is finished is kept, and the same command goes on.")
+        raise

@@ -62,11 +62,12 @@ def document_id(id: str | int) -> Text:
 
 
 class _Count(ProgressColumn):
-    """How many so far, and how many a second."""
+    """How many so far, of how many, and how many a second."""
 
     def render(self, task: Task) -> Text:
-        speed = f"  {task.speed:,.0f}/s" if task.speed else ""
-        return Text(f"{task.completed:,.0f}{speed}")
+        of = f"/{task.total:,.0f}" if task.total else ""
+        speed = f"  {task.speed:,.0f}/s" if task.speed and task.speed >= 1 else ""
+        return Text(f"{task.completed:,.0f}{of}{speed}")
 
 
 @contextmanager

@@ -98,17 +98,22 @@ def tune(
 def search_on(tuning: "Tuning", trials: int) -> None:
     """Search until so many trials are finished, with a bar of them."""
     columns = (TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, TextColumn("{task.fields[now]}"), console=notes, disable=not notes.is_terminal) as bar:
-        title = f"{tuning.search.task} {tuning.search.method} {tuning.search.bits} bits"
-        shown = bar.add_task(title, total=trials, completed=len(tuning.finished), now="")
+    bar = Progress(*columns, TextColumn("{task.fields[now]}"), console=notes, disable=not notes.is_terminal)
+    title = f"{tuning.search.task} {tuning.search.method} {tuning.search.bits} bits"
+    shown = bar.add_task(title, total=trials, completed=len(tuning.finished), now="")
 
-        def watch(trial: int, epoch: int, score: float) -> None:
-            bar.update(shown, now=f"trial {trial} epoch {epoch}: {score:.2f}")
+    def watch(trial: int, epoch: int, score: float) -> None:
+        bar.update(shown, now=f"trial {trial} epoch {epoch}: {score:.2f}")
 
-        def done() -> None:
-            bar.update(shown, completed=len(tuning.finished), now=f"best {tuning.study.best_value:.2f}")
+    def done() -> None:
+        bar.update(shown, completed=len(tuning.finished), now=f"best {tuning.study.best_value:.2f}")
 
-        tuning.go_on(trials, watch, done)
+    try:
+        with bar:
+            tuning.go_on(trials, watch, done)
+    except KeyboardInterrupt:
+        note(f"Stopped: {len(tuning.finished)} of {trials} trials are finished. The same command goes on.")
+        raise
 
 
 def _task(data: str, labels: str | None, text: str | None) -> "Task":

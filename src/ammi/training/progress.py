@@ -47,4 +47,5 @@ class TrainingProgress:
         self._bar.update(self._task, completed=int(row["epoch"]), measured="  ".join([*measured, speed]))
 
     def say(self, text: str) -> None:
-        self._bar.console.print(text)
+        if not self._bar.disable:
+            self._bar.console.print(text)

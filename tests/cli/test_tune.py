@@ -66,6 +66,8 @@ def test_what_cannot_be_searched_is_refused_in_a_sentence(ammi: Run, source, tmp
     assert "lsh has nothing to tune" in ammi("tune", "lsh", source, "--labels", "subject", *out).err
     assert "no method 'amni'" in ammi("tune", "amni", source, "--labels", "subject", *out).err
     assert "ammi has no parameter 'order_'" in ammi("tune", "ammi", source, "--set", "order_=1", *out).err
+    assert "n_bits is no hyperparameter" in ammi("tune", "ammi", source, "--set", "n_bits=8", *out).err
+    assert "documents need --labels COLUMN" in ammi("tune", "ammi", source, *out).err
     refused = ammi("tune", "ammi", source, "--labels", "topic", *out)
     assert refused.code == 1
     assert "no document in" in refused.err

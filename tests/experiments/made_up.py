@@ -27,7 +27,7 @@ def as_published() -> Measured:
         }
     for name in PAPER.pair_sets:
         for row, (codes, matching) in published.TABLE_2.items():
-            measured.pairs[row, name] = [PairScore(matching, codes, published.TABLE_2_DOCUMENTS, 128)]
+            measured.pairs[row, name] = [PairScore(matching, codes, published.TABLE_2_DOCUMENTS, 128, [200, 150, 150])]
         steps = [{"distance": 5 * step, "pairs": 1000, "shared": 60 * 0.8**step} for step in range(10)]
         measured.drifts[name] = {"walks": [], "agreement": steps}
     return measured

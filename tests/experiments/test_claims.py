@@ -153,7 +153,9 @@ def test_order_1_that_is_better():
 
 def test_predictive_hashing_on_one_set_of_two():
     measured = as_published()
-    measured.pairs[AMMI, "reuters-pairs"] = [PairScore(10.0, 208_808, published.TABLE_2_DOCUMENTS, 128)]
+    measured.pairs[AMMI, "reuters-pairs"] = [
+        PairScore(10.0, 208_808, published.TABLE_2_DOCUMENTS, 128, [200, 150, 150])
+    ]
     assert claims.fewest_codes(measured).verdict == "holds in part"
     assert claims.best_matching(measured).verdict == "holds in part"
 

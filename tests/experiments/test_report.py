@@ -23,7 +23,7 @@ from ammi.experiments.report import write_report
 from ammi.experiments.runs import Run, write_json
 
 SCALE = replace(
-    PAPER, sets=("reuters", "ng20"), bits=(16, 32), seeds=(0, 1), bound_orders=(0, 1, 2), prior_orders=(0, 1, 2)
+    PAPER, sets=("reuters", "ng20"), bits=(16, 32), seeds=(0, 1), bound_orders=(0, 1, 3), prior_orders=(0, 1, 3)
 )
 MACHINE = {"processor": "a | b", "cores": 2, "python": "3.11", "ammi": "0.1", "date": "2020-01-01"}
 ODD = "<script>alert(1)</script> | a & b *c* _d_ [e](f) `g` \\ $h$ # ! ~~i~~ &lt;"
@@ -74,7 +74,10 @@ def searched(paper: Paper) -> None:
     for name in (*SCALE.sets, *SCALE.pair_sets):
         for method in TUNED:
             states = ("complete", "complete", "pruned")
-            trials = [{"state": state, "validation": 70.0 + i, "seconds": 1800.0} for i, state in enumerate(states)]
+            trials = [
+                {"state": state, "validation": 70.0 + i, "seconds": 1800.0, "cpu_seconds": None}
+                for i, state in enumerate(states)
+            ]
             write_json(paper.search_folder(name, method) / "trials.json", {"trials": trials})
             write_json(
                 paper.search_folder(name, method) / "best.json", {"parameters": {"n_bits": 64, "batch_size": 32}}
@@ -96,6 +99,7 @@ def ran(paper: Paper, runs: list[Run]) -> None:
             "validation": score,
             "distinct": 90 - run.seed,
             "dimension": 128,
+            "pairs": [200, 150, 150],
             "documents": 100,
             "fit_s": 1800.0,
         }
@@ -113,7 +117,7 @@ def drawn(paper: Paper) -> None:
         article = {"title": ODD, "labels": ["a|b", "<c>"], "beginning": ODD * 2}
         walk = {"from": article, "steps": [{"distance": 5, **article}]}
         agreement = [{"distance": 5 * step, "pairs": 200, "shared": 50.0 - step} for step in range(4)]
-        write_json(paper.drift_path(name), {"walks": [walk], "agreement": agreement})
+        write_json(paper.drift_path(paper.drift_run(name)), {"walks": [walk], "agreement": agreement})
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,10 @@ import json
 import threading
 
 import pytest
-from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ammi.experiments.runs import Results, Run
+from ammi.experiments.runs import Results, Run, alone
 from tests.experiments.test_tasks import small_task
 
 parameters = st.dictionaries(st.sampled_from(["epochs", "batch_size", "C"]), st.integers(1, 3))
@@ -74,9 +73,7 @@ def test_a_run_that_another_process_is_at_is_waited_for(tmp_path):
     results = Results(tmp_path)
     done: list[Run] = []
     theirs, ours = Run("small", "lsh", 8), Run("small", "lsh", 16)
-    lock = FileLock(tmp_path / ".locks" / theirs.path.with_suffix(".lock"))
-    (tmp_path / ".locks" / "small").mkdir(parents=True)
-    with lock:
+    with alone(tmp_path / theirs.path):
         worker = threading.Thread(
             target=results.complete, args=([theirs, ours], lambda name: small_task(), done.append)
         )

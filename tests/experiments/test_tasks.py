@@ -17,10 +17,10 @@ def small_task(seed: int = 0) -> LabelledTask:
 
 
 def small_pairs(seed: int = 0) -> ArticlePairs:
-    X, _ = topics(400, seed=seed)
-    noise, _ = topics(400, seed=seed + 1)
+    X, _ = topics(420, seed=seed)
+    noise, _ = topics(420, seed=seed + 1)
     Y = csr_matrix(X + 0.1 * noise)
-    parts = slice(0, 200), slice(200, 300), slice(300, 400)
+    parts = slice(0, 200), slice(200, 310), slice(310, 420)
     return ArticlePairs(*((X[part], Y[part]) for part in parts))
 
 
@@ -41,9 +41,23 @@ def test_matching_is_the_share_of_articles_that_find_theirs():
     X, Y = (hasher.transform(side) for side in task.pairs.test)
     nearest = np.argsort((Y[:, None] != X).sum(-1), axis=1, kind="stable")[:, :100]
     measured = task.test(hasher)
-    assert measured["test"] == pytest.approx((nearest == np.arange(100)[:, None]).any(1).mean() * 100)
+    assert measured["test"] == pytest.approx((nearest == np.arange(110)[:, None]).any(1).mean() * 100)
     sides = [hasher.transform(side) for side in task.pairs.train]
     assert (measured["distinct"], measured["documents"]) == (len(np.unique(np.concatenate(sides), axis=0)), 400)
+
+
+def test_matching_among_a_hundred_is_refused():
+    X, _ = topics(100)
+    with pytest.raises(ValueError, match="100 pairs in the validation part: top-100 matching needs more than 100"):
+        PairTask(ArticlePairs((X, X), (X, X), (X, X)))
+
+
+def test_a_fingerprint_tells_tasks_apart():
+    one, other = small_task(), small_task()
+    assert one.fingerprint() == other.fingerprint()
+    other.cv_labels = other.cv_labels[::-1]
+    assert one.fingerprint() != other.fingerprint()
+    assert PairTask(small_pairs()).fingerprint() != PairTask(small_pairs(seed=5)).fingerprint()
 
 
 def test_pairs_are_learned_from_where_the_method_can():

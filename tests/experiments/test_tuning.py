@@ -30,12 +30,15 @@ class Scripted(Task):
 
     documents = None
 
+    def fingerprint(self):
+        return "scripted"
+
     def fit(self, hasher, watch=lambda score: None):
         for epoch in range(10):
-            watch(hasher.learning_rate * 1000 + epoch / 100)
+            watch(self.validation(hasher) + epoch / 100)
 
     def validation(self, hasher):
-        return hasher.learning_rate * 1000
+        return (hasher.learning_rate or 0) * 1000
 
     def test(self, hasher):
         raise AssertionError("a search does not look at the test part")
@@ -49,10 +52,11 @@ def test_a_grid_varies_what_the_method_has(method):
         assert len(set(values)) == len(values) > 1
 
 
-def test_the_first_trial_is_the_defaults(tmp_path):
-    (row,) = tuned(tmp_path, 1, Search("small", "dvq", 8, {}), Scripted()).rows()
-    defaults = inspect.signature(by_name("dvq")).parameters
-    assert row["parameters"] == {name: defaults[name].default for name in GRIDS["dvq"]}
+@pytest.mark.parametrize("method", ["bmsh", "dvq"])
+def test_the_first_trial_is_the_defaults(method, tmp_path):
+    (row,) = tuned(tmp_path, 1, Search("small", method, 8, {}), Scripted()).rows()
+    defaults = inspect.signature(by_name(method)).parameters
+    assert row["parameters"] == {name: defaults[name].default for name in GRIDS[method]}
 
 
 def test_parameters_without_a_say_are_not_drawn(tmp_path):
@@ -77,7 +81,7 @@ def test_hopeless_trials_are_given_up(tmp_path):
     tuning = tuned(tmp_path, 20, task=Scripted())
     given_up = [row for row in tuning.rows() if row["state"] == "pruned"]
     assert given_up
-    assert all(row["epochs"] < 10 for row in given_up)
+    assert all(len(row["scores"]) < 10 for row in given_up)
     best = max(row["parameters"]["learning_rate"] for row in tuning.rows())
     assert tuning.best_parameters()["learning_rate"] == best
     assert all(row["parameters"]["learning_rate"] < best for row in given_up)
@@ -95,11 +99,47 @@ def test_an_interrupted_trial_is_tried_again(tmp_path):
 
 def test_a_study_of_other_parameters_is_refused(tmp_path):
     tuned(tmp_path, 1, task=Scripted())
-    with pytest.raises(ValueError, match=r"searches other parameters .* use another --out"):
+    with pytest.raises(ValueError, match="is of another search, with other fixed: choose another --out"):
         tuned(tmp_path, 1, Search("small", "ammi", 8, {"neighbours": 5}), Scripted())
+    with pytest.raises(ValueError, match="is of another search, with other data:"):
+        tuned(tmp_path, 1)
+
+
+def test_a_database_that_was_lost_is_made_again_from_the_trials(tmp_path):
+    whole = tuned(tmp_path / "whole", 10, task=Scripted())
+    tuned(tmp_path / "lost", 6, task=Scripted())
+    (tmp_path / "lost" / "study.db").unlink()
+    assert drawn(tuned(tmp_path / "lost", 10, task=Scripted())) == drawn(whole)
+
+
+def test_a_trial_that_breaks_is_not_tried_for_ever(tmp_path):
+    class Breaking(Scripted):
+        def fit(self, hasher, watch=lambda score: None):
+            if hasher.learning_rate == 0.01:
+                raise RuntimeError("no memory")
+            super().fit(hasher, watch)
+
+    with pytest.raises(RuntimeError, match="no memory"):
+        tuned(tmp_path, 3, task=Breaking())  # the defaults
+    assert tuned(tmp_path, 1, task=Breaking()).rows()
+
+
+def test_other_seeds_draw_other_trials(tmp_path):
+    def after_the_first(seed: int) -> list:
+        search = Search("small", "ammi", 8, SHORT, seed=seed)
+        return drawn(tuned(tmp_path / str(seed), 4, search, Scripted()))[1:]
+
+    assert not [trial for trial in after_the_first(0) if trial in after_the_first(1)]
+
+
+def test_what_is_no_storage_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="nothing is no storage of Optuna"):
+        tuned(tmp_path, 1, task=Scripted(), storage="nothing")
 
 
 def test_a_method_without_hyperparameters_is_refused():
+    with pytest.raises(ValueError, match="n_bits is no hyperparameter"):
+        Search("small", "ammi", 8, {"n_bits": 8}).check()
     with pytest.raises(ValueError, match="lsh has nothing to tune: methods to tune are ammi, bmmi"):
         Search("small", "lsh", 8, {}).check()
 

@@ -1,5 +1,6 @@
 """`ammi tune`: search for the hyperparameters of a method."""
 
+import json
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -64,7 +65,8 @@ def tune(
 ) -> None:
     """Search for good hyperparameters on the validation part, as the paper does.
 
-    It draws from the paper's grid at random; the first trial is the method's defaults.
+    It draws from a grid at random, AMMI's is the paper's; the first trial is the method's defaults,
+    or the nearest that the grid has.
     A trial whose scores stay below the median of the others is given up.
 
     Ctrl-C or a kill loses nothing but the trial under way: the same command goes on.
@@ -78,10 +80,12 @@ def tune(
     ammi tune bmsh mails.jsonl --labels folder --sampler tpe --trials 40
     ammi fit mails.jsonl --config tuned/mails-bmsh-64/best.json --out model
     """
+    from ammi.experiments.tasks import PairTask
     from ammi.experiments.tuning import Search, Tuning
 
+    method = method.lower()
     fixed = checked_parameters(method, {}, assignments or [])
-    name = Path(data).name.split(".")[0]
+    name = Path(data).name if Path(data).is_dir() else Path(data).name.split(".")[0]
     search = Search(name, method, bits, fixed, sampler.value, seed)
     search.check()
     out = out or Path("tuned", f"{name}-{method}-{bits}")
@@ -89,10 +93,13 @@ def tune(
     search_on(tuning, trials)
     tuning.plot()
     if as_json:
-        say_json({"folder": str(out), "method": method, "parameters": tuning.best_parameters()})
+        say_json({"folder": str(out), **json.loads((out / "best.json").read_text())})
         return
     results.print(_best(tuning))
-    note(f"Next: ammi fit SOURCE --config {out / 'best.json'} --out MODEL")
+    if isinstance(tuning.task, PairTask):
+        note(f"Next, in Python: by_name({method!r})(**parameters of {out / 'best.json'}).fit(Y, related=X)")
+    else:
+        note(f"Next: ammi fit SOURCE --config {out / 'best.json'} --out MODEL")
 
 
 def search_on(tuning: "Tuning", trials: int) -> None:
@@ -139,6 +146,6 @@ def _best(tuning: "Tuning") -> Table:
     table.add_row("validation", *(f"{row['validation']:.2f}" for row in best), style="bold")
     for name in dict.fromkeys(name for row in best for name in row["parameters"]):
         table.add_row(name, *(plain(row["parameters"].get(name, "")) for row in best))
-    table.add_row("epochs", *(str(row["epochs"]) for row in best), style="dim")
+    table.add_row("epochs", *(str(len(row["scores"])) for row in best), style="dim")
     table.add_row("seconds", *(f"{row['seconds']:.0f}" for row in best), style="dim")
     return table

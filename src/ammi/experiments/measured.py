@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from statistics import mean, stdev
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 from ammi.experiments.paper import TABLE_1, TABLE_2, Paper, Row, Scale
 from ammi.experiments.runs import Run
 
-PAIR_KEYS = ("test", "distinct", "documents", "dimension")
+PAIR_KEYS = ("test", "distinct", "documents", "dimension", "pairs")
 
 
 class PairScore(NamedTuple):
@@ -20,6 +21,7 @@ class PairScore(NamedTuple):
     distinct: int
     documents: int
     dimension: int  # bits of a code
+    pairs: list[int]  # for training, validation and test
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,8 @@ def read(paper: Paper) -> Measured:
             for _, results in _by_width(alone, alone.table2_runs, row):
                 scores = [PairScore(*(one[key] for key in PAIR_KEYS)) for one in results]
                 measured.pairs[row.name, name] = scores
-        if paper.drift_path(name).exists():
-            measured.drifts[name] = json.loads(paper.drift_path(name).read_text())
+        with suppress(FileNotFoundError):  # not walked yet, or not searched for
+            measured.drifts[name] = json.loads(paper.drift_path(paper.drift_run(name)).read_text())
     for key, runs in paper.figure1_runs().items():
         if found := _all_results(paper, runs):
             measured.orders[key] = max(result["validation"] for result in found)

@@ -7,18 +7,21 @@ method, `pairs/` the sets of article pairs. What is there is not done again, and
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from filelock import Timeout
 
 from ammi.data import corpus_path, read_documents, read_pair_texts, read_pairs
 from ammi.experiments.bounds import partly_trained_batch, upper_bound
 from ammi.experiments.drifts import drift_of
 from ammi.experiments.machine import machine
 from ammi.experiments.pairs import build_pairs
-from ammi.experiments.runs import Results, Run, write_json
+from ammi.experiments.runs import Results, Run, alone, write_json
 from ammi.experiments.tasks import PairTask, Task, benchmark_task
 from ammi.experiments.tiny import TINY, TINY_PAIRS, tiny_articles, tiny_task
 from ammi.experiments.tuning import Search, Tuning
@@ -61,7 +64,7 @@ class Scale:
     tuned_bits: int = 64
     pair_bits: int = 128
     trials: int = 12
-    pair_trials: int = 6
+    pair_trials: int = 12
     seeds: tuple[int, ...] = (0, 1, 2)
     figure_set: str = "reuters"
     bound_orders: tuple[int, ...] = tuple(range(14))
@@ -105,7 +108,7 @@ class Paper:
 
     def __init__(self, folder: Path, scale: Scale, show: Show, published_pairs: Path | None = None):
         self.folder, self.scale, self.show, self.published_pairs = folder, scale, show, published_pairs
-        if published_pairs:
+        if published_pairs or (folder / "runs" / WHO_DID_WHAT).exists():
             self.scale = replace(scale, pair_sets=(*scale.pair_sets, WHO_DID_WHAT))
         self.results = Results(folder / "runs")
         self.task = cache(self._task)
@@ -134,16 +137,15 @@ class Paper:
     def table3(self) -> None:
         """Walk from chosen articles to others, farther and farther, under AMMI's codes of table 2."""
         self.table2()
-        with_texts = [name for name in self.scale.pair_sets if name != WHO_DID_WHAT]
-        missing = [name for name in with_texts if not self.drift_path(name).exists()]
+        runs = [self.drift_run(name) for name in self.scale.pair_sets if name != WHO_DID_WHAT]
+        missing = [run for run in runs if not self.drift_path(run).exists()]
         with self.show.bar("table 3", len(missing)) as advance:
-            for name in missing:
-                run = self._run(TABLE_2[-1], name, self.scale.pair_bits, 0)
-                hasher, folder = run.hasher(), self._pairs(name)
-                self.task(name).fit(hasher)
-                found = drift_of(name, read_pairs(folder), read_pair_texts(folder), hasher)
-                about = {"task": name, "bits": run.bits, "parameters": dict(run.parameters), "seed": run.seed}
-                write_json(self.drift_path(name), {**about, **found, **machine()})
+            for run in missing:
+                hasher, folder = run.hasher(), self._pairs(run.task)
+                self.task(run.task).fit(hasher)
+                found = drift_of(run.task, read_pairs(folder), read_pair_texts(folder), hasher)
+                about = {"task": run.task, "bits": run.bits, "parameters": dict(run.parameters), "seed": run.seed}
+                write_json(self.drift_path(run), {**about, **found, **machine()})
                 advance(1)
 
     def table1_runs(self, row: Row) -> list[Run]:
@@ -172,10 +174,14 @@ class Paper:
         return lines
 
     def bound_path(self, order: int) -> Path:
-        return self.folder / "bounds" / f"{self.scale.figure_set}-{order}.json"
+        return self.folder / "bounds" / f"{self.scale.figure_set}-{order}-{self.scale.bound_steps}.json"
 
-    def drift_path(self, name: str) -> Path:
-        return self.folder / "drift" / f"{name}.json"
+    def drift_run(self, name: str) -> Run:
+        """The run of table 2 whose codes table 3 walks among."""
+        return self._run(TABLE_2[-1], name, self.scale.pair_bits, self.scale.seeds[0])
+
+    def drift_path(self, run: Run) -> Path:
+        return self.folder / "drift" / run.path
 
     def search_folder(self, name: str, method: str) -> Path:
         return self.folder / "tuning" / f"{name}-{method}-{self._search(name, method).bits}"
@@ -186,14 +192,15 @@ class Paper:
         return Search(name, method, bits, self._shortened(method, fixed))
 
     def _tune(self, names: Iterable[str], trials: int) -> None:
-        """The searches of the tuned methods; one whose files say that it has had its trials is not opened."""
-        for name in names:
-            for method in TUNED:
+        """The searches of the tuned methods that have not had their trials, each by one process at a time."""
+        for patience in (0, -1):
+            for name, method in product(names, TUNED):
                 folder = self.search_folder(name, method)
-                if len(self.trials(name, method)) < trials:
-                    tuning = Tuning(self._search(name, method), self.task(name), folder)
-                    self.show.search(tuning, trials)
-                    tuning.plot()
+                with suppress(Timeout), alone(folder, patience):
+                    if len(self.trials(name, method)) < trials or not (folder / "history.png").exists():
+                        tuning = Tuning(self._search(name, method), self.task(name), folder)
+                        self.show.search(tuning, trials)
+                        tuning.plot()
 
     def trials(self, name: str, method: str) -> list[dict[str, Any]]:
         """The finished trials of a search."""
@@ -235,9 +242,11 @@ class Paper:
         if name == WHO_DID_WHAT and self.published_pairs:
             return self.published_pairs
         folder = self.folder / "pairs" / name
-        if not folder.exists():
+        with alone(folder):
+            if folder.exists():
+                return folder
             if name == TINY_PAIRS:
-                build_pairs(tiny_articles(), folder, source=TINY, vocabulary_size=1000)
+                build_pairs(tiny_articles(), folder, source=TINY, vocabulary_size=1000, held_out=0.35)
             else:
                 corpus, replies = PAIR_SETS[name]
                 documents = read_documents(corpus_path(corpus))

@@ -2,7 +2,6 @@
 
 import warnings
 from itertools import accumulate
-from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from ammi.experiments import published
@@ -37,11 +36,11 @@ def search_history(trials: list[dict[str, Any]]) -> "Figure":
 
 def search_importance(study: "Study") -> "Figure | None":
     """How much of the scores' variance each parameter explains (PED-ANOVA), or None where too few trials finished."""
-    from optuna.importance import get_param_importances
+    from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 
     try:
         with warnings.catch_warnings(action="ignore"):  # it finds every small study inaccurate
-            shares = get_param_importances(study)
+            shares = get_param_importances(study, evaluator=PedAnovaImportanceEvaluator())
     except (RuntimeError, ValueError):  # it wants several finished trials, of different scores
         return None
     if not shares:
@@ -143,11 +142,9 @@ def matching_by_codes(measured: "Measured", name: str) -> "Figure":
     for (row, one), scores in measured.pairs.items():
         if one == name and row != "BOW":
             share = [100 * score.distinct / score.documents for score in scores]
-            axes.plot(share, [score.matching for score in scores], "o", color=COLOURS[row], ms=8, alpha=0.8)
-            spot = (max(share), mean(score.matching for score in scores))
-            axes.annotate(
-                row, spot, (12, 0), textcoords="offset points", color=COLOURS[row], va="center", weight="bold"
-            )
+            matching = [score.matching for score in scores]
+            axes.plot(share, matching, "o", color=COLOURS[row], ms=8, alpha=0.8, label=row)
+    axes.legend(frameon=False, labelcolor="linecolor")
     axes.margins(0.2)
     axes.set(xlabel="distinct codes, % of the training articles", ylabel="top-100 matching on the test part, %")
     _title(

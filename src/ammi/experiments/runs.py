@@ -18,6 +18,7 @@ from ammi.experiments.tasks import Task
 from ammi.hashers import Hasher, by_name
 
 DEFAULTS = "defaults"
+GENERAL = ("n_bits", "random_state", "verbose")  # parameters that a run sets itself
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Run:
 
     def hasher(self) -> Hasher:
         kind = by_name(self.method)
-        general = {"n_bits": self.bits, "random_state": self.seed, "verbose": False}
+        general = dict(zip(GENERAL, (self.bits, self.seed, False), strict=True))
         known = inspect.signature(kind).parameters
         return kind(**{name: value for name, value in general.items() if name in known}, **self.parameters)
 
@@ -97,15 +98,17 @@ class Results:
         """
         for patience in (0, -1):
             for run in self.missing(runs):
-                with suppress(Timeout), self._alone(run, patience):
+                with suppress(Timeout), alone(self.folder / run.path, patience):
                     if self.missing([run]):  # else the other process has just done it
                         write_json(self.folder / run.path, measure(run, find(run.task)))
                         done(run)
 
-    def _alone(self, run: Run, patience: float) -> FileLock:
-        lock = self.folder / ".locks" / run.path.with_suffix(".lock")
-        lock.parent.mkdir(parents=True, exist_ok=True)
-        return FileLock(lock, timeout=patience)
+
+def alone(path: Path, patience: float = -1) -> FileLock:
+    """A lock for making a file, which goes when its process does; after `patience` seconds Timeout is raised."""
+    lock = path.parent / ".locks" / path.stem
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    return FileLock(lock, timeout=patience)
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -1,5 +1,6 @@
 """What methods are compared on: documents with labels, or pairs of related articles, each in three parts."""
 
+import hashlib
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from ammi.data import ArticlePairs, benchmark, read_pairs
 from ammi.evaluate import distinct_codes, label_matrix, matching_at_k, precision_at_k
@@ -24,13 +26,17 @@ class Task(ABC):
         """The score on the validation part, in percent."""
 
     @abstractmethod
-    def test(self, hasher: Hasher) -> dict[str, float]:
+    def test(self, hasher: Hasher) -> dict[str, Any]:
         """What is reported: the score on the test part as `test`, in percent, and what belongs to the task."""
 
     @property
     @abstractmethod
     def documents(self) -> Any:
         """The rows that a hasher is fitted to."""
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """What tells this task from any other: a digest of what is learned from and validated on."""
 
     def _arguments(self, hasher: Hasher) -> dict[str, Any]:
         """What else its fit takes."""
@@ -60,7 +66,7 @@ class LabelledTask(Task):
     def validation(self, hasher: Hasher) -> float:
         return precision_at_k(hasher.encode(self.cv), self.cv_labels, hasher.encode(self.train), self.train_labels)
 
-    def test(self, hasher: Hasher) -> dict[str, float]:
+    def test(self, hasher: Hasher) -> dict[str, Any]:
         base = hasher.encode(self.train)
         return {
             "test": precision_at_k(hasher.encode(self.held_out), self.held_out_labels, base, self.train_labels),
@@ -72,22 +78,29 @@ class LabelledTask(Task):
     def documents(self) -> Any:
         return self.train
 
+    def fingerprint(self) -> str:
+        return _digest(self.train, self.cv, self.train_labels, self.cv_labels)
+
 
 class PairTask(Task):
     """Top-100 matching: whether the article related to an article is among its nearest of the same part."""
 
     def __init__(self, pairs: ArticlePairs):
+        for part, (X, _) in {"validation": pairs.cv, "test": pairs.test}.items():
+            if X.shape[0] <= 100:
+                raise ValueError(f"{X.shape[0]} pairs in the {part} part: top-100 matching needs more than 100")
         self.pairs = pairs
 
     def validation(self, hasher: Hasher) -> float:
         return self._matching(hasher, *self.pairs.cv)
 
-    def test(self, hasher: Hasher) -> dict[str, float]:
+    def test(self, hasher: Hasher) -> dict[str, Any]:
         codes = np.concatenate([hasher.encode(side) for side in self.pairs.train])
         return {
             "test": self._matching(hasher, *self.pairs.test),
             "distinct": distinct_codes(codes),
             "documents": len(codes),
+            "pairs": [part[0].shape[0] for part in (self.pairs.train, self.pairs.cv, self.pairs.test)],
         }
 
     def _matching(self, hasher: Hasher, X: Any, Y: Any) -> float:
@@ -96,6 +109,9 @@ class PairTask(Task):
     @property
     def documents(self) -> Any:
         return self.pairs.train[1]
+
+    def fingerprint(self) -> str:
+        return _digest(*self.pairs.train, *self.pairs.cv)
 
     def _arguments(self, hasher: Hasher) -> dict[str, Any]:
         return {"related": self.pairs.train[0]} if _takes(hasher, "related") else {}
@@ -125,9 +141,20 @@ def named_task(source: str) -> Task:
     if Path(source).is_dir() or source.endswith((".p", ".pkl", ".pickle")):
         return PairTask(read_pairs(source))
     if Path(source).exists():
-        raise ValueError(f"{source} is neither a .mat file nor article pairs: documents need a column of labels")
+        raise ValueError(f"{source} is neither a .mat file nor article pairs: documents need --labels COLUMN")
     return benchmark_task(source)
 
 
 def _takes(hasher: Hasher, argument: str) -> bool:
     return argument in inspect.signature(hasher.fit).parameters
+
+
+def _digest(*parts: Any) -> str:
+    """A digest of matrices, sparse or dense."""
+    digest = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        arrays = (part.indptr, part.indices, part.data) if issparse(part) else (np.asarray(part),)
+        for array in arrays:
+            digest.update(f"{array.dtype} {array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

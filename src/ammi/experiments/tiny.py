@@ -13,14 +13,14 @@ SIZE = 1000
 
 
 def tiny_task() -> LabelledTask:
-    """Docstrings of numpy and scipy, labelled by their subpackage."""
+    """Docstrings of scipy, labelled by their subpackage."""
     records = list(islice(docstring_records(("scipy",)), 0, None, 2))[:SIZE]
     return documents_task([record["text"] for record in records], [record["label"] for record in records])
 
 
 def tiny_articles() -> Iterator[Document]:
     """Both halves of docstrings as articles of one day, which the search for pairs has to bring together again."""
-    for record in islice(docstring_records(("scipy",)), SIZE):
+    for record in islice(docstring_records(("scipy",)), 2 * SIZE):
         words = record["text"].split()
         half = len(words) // 2
         for part, text in (("first", words[:half]), ("second", words[half:])):

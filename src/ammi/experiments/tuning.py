@@ -1,10 +1,12 @@
 """Hyperparameters by search: the paper's random search over its grid, with Optuna.
 
 A study is kept in a database, so that a search that was killed goes on where it was, and several machines may share
-one. Beside it, as files: the best parameters, which `ammi fit --config` takes, all trials, and plots.
+one. Beside it, as files: the best parameters, which `ammi fit --config` takes, all trials, from which a database that
+was lost is made again, and plots.
 """
 
 import inspect
+import json
 import os
 import platform
 import time
@@ -13,9 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from ammi.experiments.machine import machine
 from ammi.experiments.plots import search_history, search_importance
-from ammi.experiments.runs import Run, write_json
+from ammi.experiments.runs import GENERAL, Run, write_json
 from ammi.experiments.tasks import Task
 from ammi.hashers import by_name
 
@@ -26,17 +30,19 @@ if TYPE_CHECKING:
 Sampler = Literal["random", "tpe"]
 Grid = Mapping[str, tuple[Any, ...]]
 
+MEASURED = ("seconds", "cpu_seconds", "sampler")  # of a trial, beside its scores
+
 _LEARNING: Grid = {"batch_size": (16, 32, 64, 128), "learning_rate": (0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001)}
 _ENTROPY: Grid = {**_LEARNING, "entropy_weight": (1.0, 1.5, 2.0, 2.5, 3.0, 3.5)}
 _AUTOENCODER: Grid = {
     "batch_size": (64, 128, 256),
     "learning_rate": (0.03, 0.01, 0.003, 0.001),
-    "hidden_layers": (0, 1, 2),
+    "hidden_layers": (0, 1),
     "hidden_size": (300, 500, 700),
     "dropout": (0.0, 0.2, 0.5),
     "init_range": (0.1, 0.3),
 }
-GRIDS: dict[str, Grid] = {  # AMMI's is the paper's
+GRIDS: dict[str, Grid] = {  # AMMI's and BMMI's are the paper's, which does not say what it varies of the others
     "ammi": {
         **_ENTROPY,
         "adversary": ("exact", "gradient"),
@@ -44,7 +50,12 @@ GRIDS: dict[str, Grid] = {  # AMMI's is the paper's
         "adversary_learning_rate": (0.03, 0.01, 0.003, 0.001),
     },
     "bmmi": _ENTROPY,
-    "bmsh": {**_AUTOENCODER, "components": (10, 20, 50, 80), "divergence_weight": (0.5, 1.0, 2.0)},
+    "bmsh": {
+        **_AUTOENCODER,
+        "learning_rate": (None, 0.01, 0.003, 0.001),
+        "components": (10, 20, 50, 80),
+        "divergence_weight": (0.5, 1.0, 2.0),
+    },
     "dvq": {
         "batch_size": (32, 64, 128),
         "learning_rate": (0.03, 0.01, 0.003, 0.001),
@@ -58,7 +69,7 @@ GRIDS: dict[str, Grid] = {  # AMMI's is the paper's
     "nash": {**_AUTOENCODER, "divergence_weight": (0.5, 1.0, 2.0)},
     "srbm": {"hidden_size": (300, 500, 700), "noise": (1.0, 4.0, 8.0), "learning_rate": (0.003, 0.001, 0.0003)},
     "sth": {"neighbours": (10, 25, 50), "C": (0.01, 0.1, 1.0, 10.0)},
-    "vdsh": {**_AUTOENCODER, "warm_up": (1000, 5000)},
+    "vdsh": {**_AUTOENCODER, "hidden_layers": (1, 2), "warm_up": (1000, 5000)},
 }
 _ONLY_WITH: dict[str, tuple[str, Any]] = {
     "adversary_steps": ("adversary", ("gradient",)),
@@ -85,9 +96,11 @@ class Search:
         return {name: values for name, values in GRIDS[self.method].items() if name not in self.fixed}
 
     def check(self) -> None:
-        """Refuse a method that has nothing to vary."""
+        """Refuse a method that has nothing to vary, and to fix what is no hyperparameter."""
         if self.method not in GRIDS:
             raise ValueError(f"{self.method} has nothing to tune: methods to tune are {', '.join(sorted(GRIDS))}")
+        if wrong := [name for name in GENERAL if name in self.fixed]:
+            raise ValueError(f"{wrong[0]} is no hyperparameter: the search sets it from its bits and its seed")
 
     def run(self, found: Mapping[str, Any]) -> Run:
         return Run(self.task, self.method, self.bits, {**self.fixed, **found}, self.seed)
@@ -100,6 +113,7 @@ class Tuning:
         self.search, self.task, self.folder = search, task, folder
         folder.mkdir(parents=True, exist_ok=True)
         self.study = _open(search, storage or f"sqlite:///{folder / 'study.db'}")
+        self._claim()
         self._take_back()
 
     @property
@@ -115,26 +129,63 @@ class Tuning:
             done()
 
     def rows(self) -> list[dict[str, Any]]:
-        """The finished trials: state, validation score, parameters, epochs and seconds."""
+        """The finished trials: state, validation score, parameters, the scores of all epochs, and seconds."""
         return [_row(trial) for trial in self.finished]
 
     def plot(self) -> None:
         """Draw the history of the search and the importance of the parameters."""
-        search_history(self.rows()).savefig(self.folder / "history.png", dpi=110)
         if figure := search_importance(self.study):
             figure.savefig(self.folder / "importance.png", dpi=110)
+        search_history(self.rows()).savefig(self.folder / "history.png", dpi=110)
 
     def write(self) -> None:
-        """Write the best parameters and the list of trials."""
+        """Write the best parameters, and then the list of trials, which says that they are there."""
         trials = self.rows()
-        about = {"task": self.search.task, "sampler": self.search.sampler, "seed": self.search.seed, **machine()}
-        about |= {"seconds": sum(row["seconds"] for row in trials), "trials": trials}
-        write_json(self.folder / "trials.json", {"method": self.search.method, "bits": self.search.bits, **about})
-        best = {"method": self.search.method, "parameters": {"n_bits": self.search.bits, **self.best_parameters()}}
+        about = {"task": self.search.task, "method": self.search.method, "bits": self.search.bits}
+        best = {**about, "parameters": {"n_bits": self.search.bits, **self.best_parameters()}}
         write_json(self.folder / "best.json", {**best, "validation": self.study.best_value, "trials": len(trials)})
+        write_json(self.folder / "trials.json", {**about, **self._identity(), **machine(), "trials": trials})
 
     def best_parameters(self) -> dict[str, Any]:
         return {**self.search.fixed, **self.study.best_params}
+
+    def _claim(self) -> None:
+        """Make an empty study the one of this search; one of another search is refused."""
+        wanted, kept = self._identity(), self.study.user_attrs
+        if other := [name for name in wanted if kept and kept.get(name) != wanted[name]]:
+            raise ValueError(
+                f"the study {self.study.study_name!r} is of another search, with other {' and '.join(other)}: "
+                "choose another --out, or another --storage"
+            )
+        for name, value in wanted.items():
+            self.study.set_user_attr(name, value)
+        if not self.study.get_trials(deepcopy=False):
+            self._restore()
+            self.study.enqueue_trial(_near_defaults(self.search), skip_if_exists=True)
+
+    def _identity(self) -> dict[str, Any]:
+        """What a study is of."""
+        grid = {name: list(values) for name, values in self.search.grid.items()}
+        return {"data": self.task.fingerprint(), "fixed": dict(self.search.fixed), "grid": grid}
+
+    def _restore(self) -> None:
+        """Put the trials of trials.json into an empty study."""
+        from optuna.distributions import CategoricalDistribution
+        from optuna.trial import TrialState, create_trial
+
+        path = self.folder / "trials.json"
+        for row in json.loads(path.read_text())["trials"] if path.exists() else []:
+            done = row["state"] == "complete"
+            self.study.add_trial(
+                create_trial(
+                    state=TrialState.COMPLETE if done else TrialState.PRUNED,
+                    value=row["validation"] if done else None,
+                    params=row["parameters"],
+                    distributions={name: CategoricalDistribution(self.search.grid[name]) for name in row["parameters"]},
+                    intermediate_values=dict(enumerate(row["scores"], 1)),
+                    user_attrs={name: row[name] for name in MEASURED},
+                )
+            )
 
     def _try(self, watch: Callable[[int, int, float], None]) -> None:
         from optuna import TrialPruned
@@ -143,11 +194,11 @@ class Tuning:
         trial = self.study.ask()
         # A sampler for each trial, so that a search that goes on draws what it would have drawn, not the same again.
         failed = self.study.get_trials(deepcopy=False, states=(TrialState.FAIL,))
-        self.study.sampler = _sampler(self.search.sampler, self.search.seed + trial.number - len(failed))
+        self.study.sampler = _sampler(self.search.sampler, (self.search.seed, trial.number - len(failed)))
         for name, value in _who().items():
             trial.set_user_attr(name, value)
         hasher = self.search.run(self._suggest(trial)).hasher()
-        start, epoch = time.perf_counter(), 0
+        start, cpu_start, epoch = time.perf_counter(), time.process_time(), 0
 
         def watched(score: float) -> None:
             nonlocal epoch
@@ -163,12 +214,14 @@ class Tuning:
             outcome = {"values": self.task.validation(hasher)}
         except TrialPruned:
             outcome = {"state": TrialState.PRUNED}
+        except KeyboardInterrupt:
+            self.study.enqueue_trial(trial.params)
+            raise
         finally:
-            trial.set_user_attr("seconds", time.perf_counter() - start)
-            trial.set_user_attr("epochs", epoch)
+            measured = (time.perf_counter() - start, time.process_time() - cpu_start, self.search.sampler)
+            for name, value in zip(MEASURED, measured, strict=True):
+                trial.set_user_attr(name, value)
             self.study.tell(trial, **outcome)
-            if outcome.get("state") == TrialState.FAIL:
-                self.study.enqueue_trial(trial.params)
 
     def _suggest(self, trial: "Trial") -> dict[str, Any]:
         chosen = dict(self.search.fixed)
@@ -193,36 +246,29 @@ class Tuning:
 def _open(search: Search, storage: str) -> "Study":
     try:
         import optuna
+        from sqlalchemy.exc import ArgumentError
     except ImportError as error:
         raise ImportError("tuning needs Optuna: pip install 'ammi[tune]'") from error
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    study = optuna.create_study(
-        study_name=f"{search.task} {search.method} {search.bits}",
-        storage=storage,
-        direction="maximize",
-        sampler=_sampler(search.sampler, search.seed),
-        pruner=optuna.pruners.MedianPruner(n_startup_trials=4, n_warmup_steps=4),
-        load_if_exists=True,
-    )
-    wanted = {"fixed": dict(search.fixed), "grid": {name: list(values) for name, values in search.grid.items()}}
-    kept = study.user_attrs.get("search")
-    if kept and kept != wanted:
-        raise ValueError(
-            f"the study {study.study_name!r} in {storage} searches other parameters ({kept}): use another --out"
+    try:
+        return optuna.create_study(
+            study_name=f"{search.task} {search.method} {search.bits}",
+            storage=storage,
+            direction="maximize",
+            pruner=optuna.pruners.MedianPruner(n_startup_trials=4, n_warmup_steps=4),
+            load_if_exists=True,
         )
-    study.set_user_attr("search", wanted)
-    if not study.get_trials(deepcopy=False):
-        study.enqueue_trial(_near_defaults(search))
-    return study
+    except ArgumentError as error:
+        raise ValueError(f"{storage} is no storage of Optuna: expected a URL such as sqlite:///study.db") from error
 
 
 def _near_defaults(search: Search) -> dict[str, Any]:
-    """The first trial: the method's defaults, each moved to the nearest value of the grid; one of None is drawn."""
+    """The first trial: the method's defaults, each moved to the nearest value of the grid."""
     defaults = {name: one.default for name, one in inspect.signature(by_name(search.method)).parameters.items()}
     chosen = dict(search.fixed)
     for name, values in search.grid.items():
-        default = defaults[name]
-        if default is not None and _has_a_say(name, chosen):
+        if _has_a_say(name, chosen):
+            default = defaults[name]
             chosen[name] = default if default in values else min(values, key=lambda value: abs(value - default))
     return {name: value for name, value in chosen.items() if name not in search.fixed}
 
@@ -233,10 +279,11 @@ def _has_a_say(name: str, chosen: Mapping[str, Any]) -> bool:
     return parent not in chosen or chosen[parent] in values
 
 
-def _sampler(kind: Sampler, seed: int) -> Any:
+def _sampler(kind: Sampler, seed: tuple[int, int]) -> Any:
     from optuna.samplers import RandomSampler, TPESampler
 
-    return RandomSampler(seed=seed) if kind == "random" else TPESampler(seed=seed, multivariate=False)
+    number = int(np.random.SeedSequence(seed).generate_state(1)[0])
+    return RandomSampler(seed=number) if kind == "random" else TPESampler(seed=number, multivariate=False)
 
 
 def _who() -> dict[str, Any]:
@@ -244,12 +291,12 @@ def _who() -> dict[str, Any]:
 
 
 def _row(trial: "FrozenTrial") -> dict[str, Any]:
-    reported = trial.intermediate_values.values()
+    scores = [score for _, score in sorted(trial.intermediate_values.items())]
     return {
         "trial": trial.number,
         "state": trial.state.name.lower(),
-        "validation": trial.value if trial.state.name == "COMPLETE" else max(reported, default=None),
+        "validation": trial.value if trial.state.name == "COMPLETE" else max(scores),
         "parameters": trial.params,
-        "epochs": trial.user_attrs["epochs"],
-        "seconds": trial.user_attrs["seconds"],
+        "scores": scores,
+        **{name: trial.user_attrs[name] for name in MEASURED},
     }

@@ -42,7 +42,7 @@ def write_report(paper: Paper, markdown: Path) -> Path:
     measured = read(paper)
     figures = _Figures(paper.folder / "figures", markdown.parent)
     parts = [
-        *_summary(all_claims(measured)),
+        *_summary(all_claims(measured), tiny=TINY in paper.scale.sets),
         *_table1(measured, figures),
         *_figure1(measured, figures),
         *_table2(measured, figures),
@@ -86,7 +86,7 @@ class _Figures:
         return f"![{alt}]({quote(link)})"
 
 
-def _summary(claims: list[Claim]) -> list[str]:
+def _summary(claims: list[Claim], tiny: bool) -> list[str]:
     counts = Counter(one.verdict for one in claims)
     shown = ", ".join(f"{sign} {verdict}: {counts[verdict]}" for verdict, sign in SIGNS.items() if counts[verdict])
     rows = [(f"**{SIGNS[one.verdict]} {one.verdict}**", escaped(one.claim), escaped(one.evidence)) for one in claims]
@@ -97,6 +97,11 @@ def _summary(claims: list[Claim]) -> list[str]:
         "AMMI is the paper's objective, which sees documents alone, with parameters found by a search. “AMMI, "
         "neighbours” is the default of this package, which pairs each document with its nearest neighbours. That is "
         "an addition of ours: no claim is said to hold because of it.",
+        *(
+            ["This is a quick run: the verdicts show that everything works, and nothing about the claims."]
+            if tiny
+            else []
+        ),
         table(("verdict", "claim", "what it rests on"), rows),
     ]
 

@@ -64,7 +64,7 @@ class Scale:
     tuned_bits: int = 64
     pair_bits: int = 128
     trials: int = 12
-    pair_trials: int = 12
+    pair_trials: int = 6
     seeds: tuple[int, ...] = (0, 1, 2)
     figure_set: str = "reuters"
     bound_orders: tuple[int, ...] = tuple(range(14))
@@ -213,12 +213,11 @@ class Paper:
         return {parameter: value for parameter, value in best["parameters"].items() if parameter != "n_bits"}
 
     def _run(self, row: Row, name: str, bits: int, seed: int) -> Run:
-        parameters: dict[str, Any] = {}
-        if row.settings == "tuned":
-            parameters = self.found(name, row.method)
-        elif row.settings == "of AMMI":
-            found = self.found(name, "ammi").items()
-            parameters = {parameter: value for parameter, value in found if not parameter.startswith("adversary")}
+        searched = {"tuned": row.method, "of AMMI": "ammi"}.get(row.settings)
+        found = self.found(name, searched) if searched else {}
+        defaults = {key: one.default for key, one in inspect.signature(by_name(row.method)).parameters.items()}
+        # What was found to be as it is by default is left out: it is the same run.
+        parameters = {key: value for key, value in found.items() if key in defaults and value != defaults[key]}
         return Run(name, row.method, bits, self._shortened(row.method, parameters), seed)
 
     def _shortened(self, method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -275,14 +275,12 @@ def _costs(paper: Paper) -> list[str]:
 
 def _search(paper: Paper, name: str, method: str, trials: list[dict[str, Any]]) -> tuple[str, ...]:
     """A line about a search."""
-    wanted = paper.scale.pair_trials if name in paper.scale.pair_sets else paper.scale.trials
     given_up = sum(trial["state"] == "pruned" for trial in trials)
     best = max((trial for trial in trials if trial["state"] == "complete"), key=lambda trial: trial["validation"])
     seconds = sum(_cost(trial) for trial in trials)
     found = ", ".join(f"{parameter} {value}" for parameter, value in paper.found(name, method).items())
-    count = f"{len(trials)} of {wanted}"
     place = "first, the defaults" if best["trial"] == 0 else str(best["trial"])
-    figures = (count, str(given_up), _number(best["validation"]), place, _hours(seconds))
+    figures = (str(len(trials)), str(given_up), _number(best["validation"]), place, _hours(seconds))
     return (name, method.upper(), *figures, escaped(found))
 
 

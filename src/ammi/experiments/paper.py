@@ -28,7 +28,6 @@ from ammi.experiments.tuning import Search, Tuning
 from ammi.hashers import by_name
 
 PAPERS_OBJECTIVE = {"neighbours": 0}  # documents alone; the default of AMMI pairs each with its neighbours
-TUNED = ("ammi", "dvq", "bmsh")
 WHO_DID_WHAT = "who-did-what"  # the paper's own pairs, which come as matrices, without their texts
 PAIR_SETS = {"reuters-pairs": ("reuters", False), "newsgroup-replies": ("newsgroups", True)}  # corpus, of replies
 
@@ -38,20 +37,25 @@ class Row(NamedTuple):
 
     name: str
     method: str
-    settings: str = "defaults"  # or "tuned", or "of AMMI": those found for AMMI, without its adversary
+    tuned: bool = False  # by a search, or else at its defaults
 
 
 OTHERS = ("bow", "lsh", "srbm", "sph", "itq", "sth", "vdsh", "nash", "gmsh")
 NAMES = {"sph": "SpH", "srbm": "S-RBM"}
 TABLE_1 = (
     *(Row(NAMES.get(method, method.upper()), method) for method in OTHERS),
-    Row("DVQ", "dvq", "tuned"),
-    Row("BMSH", "bmsh", "tuned"),
-    Row("AMMI", "ammi", "tuned"),
-    Row("BMMI", "bmmi", "of AMMI"),
+    Row("DVQ", "dvq", tuned=True),
+    Row("BMSH", "bmsh", tuned=True),
+    Row("AMMI", "ammi", tuned=True),
+    Row("BMMI", "bmmi", tuned=True),
     Row("AMMI, neighbours", "ammi"),
 )
-TABLE_2 = (Row("BOW", "bow"), *(Row(method.upper(), method, "tuned") for method in ("bmsh", "dvq", "ammi")))
+TABLE_2 = (Row("BOW", "bow"), *(Row(method.upper(), method, tuned=True) for method in ("bmsh", "dvq", "ammi")))
+
+
+def tuned(table: Iterable[Row]) -> list[str]:
+    """The methods of a table that are searched for."""
+    return [row.method for row in table if row.tuned]
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,7 @@ class Paper:
 
     def table1(self) -> None:
         """Search at one width on every set, and run every method at every width."""
-        self._tune(self.scale.sets, self.scale.trials)
+        self._tune(product(self.scale.sets, tuned(TABLE_1)), self.scale.trials)
         self._complete("table 1", [run for row in TABLE_1 for run in self.table1_runs(row)])
 
     def figure1(self) -> None:
@@ -131,7 +135,7 @@ class Paper:
 
     def table2(self) -> None:
         """Search on every set of article pairs, and run the methods that learn from pairs."""
-        self._tune(self.scale.pair_sets, self.scale.pair_trials)
+        self._tune(product(self.scale.pair_sets, tuned(TABLE_2)), self.scale.pair_trials)
         self._complete("table 2", [run for row in TABLE_2 for run in self.table2_runs(row)])
 
     def table3(self) -> None:
@@ -151,7 +155,7 @@ class Paper:
     def table1_runs(self, row: Row) -> list[Run]:
         """The runs of a line of table 1; BMMI is for 16 bits, and BOW has as many bits as there are words."""
         widths = {"bow": (0,), "bmmi": self.scale.bits[:1]}.get(row.method, self.scale.bits)
-        seeds = self.scale.seeds if row.method in (*TUNED, "bmmi") else self.scale.seeds[:1]
+        seeds = self.scale.seeds if row.method in tuned(TABLE_1) else self.scale.seeds[:1]
         return [self._run(row, name, bits, seed) for name in self.scale.sets for bits in widths for seed in seeds]
 
     def table2_runs(self, row: Row) -> list[Run]:
@@ -187,14 +191,17 @@ class Paper:
         return self.folder / "tuning" / f"{name}-{method}-{self._search(name, method).bits}"
 
     def _search(self, name: str, method: str) -> Search:
-        bits = self.scale.pair_bits if name in self.scale.pair_sets else self.scale.tuned_bits
-        fixed = PAPERS_OBJECTIVE if method == "ammi" else {}
+        """The search for a method on a set: BMMI's is at its one width, and AMMI and BMMI see documents alone."""
+        bits = self.scale.bits[0] if method == "bmmi" else self.scale.tuned_bits
+        bits = self.scale.pair_bits if name in self.scale.pair_sets else bits
+        fixed = PAPERS_OBJECTIVE if method in ("ammi", "bmmi") else {}
         return Search(name, method, bits, self._shortened(method, fixed))
 
-    def _tune(self, names: Iterable[str], trials: int) -> None:
+    def _tune(self, searches: Iterable[tuple[str, str]], trials: int) -> None:
         """The searches of the tuned methods that have not had their trials, each by one process at a time."""
+        wanted = list(searches)
         for patience in (0, -1):
-            for name, method in product(names, TUNED):
+            for name, method in wanted:
                 folder = self.search_folder(name, method)
                 with suppress(Timeout), alone(folder, patience):
                     if len(self.trials(name, method)) < trials or not (folder / "history.png").exists():
@@ -213,11 +220,10 @@ class Paper:
         return {parameter: value for parameter, value in best["parameters"].items() if parameter != "n_bits"}
 
     def _run(self, row: Row, name: str, bits: int, seed: int) -> Run:
-        searched = {"tuned": row.method, "of AMMI": "ammi"}.get(row.settings)
-        found = self.found(name, searched) if searched else {}
+        found = self.found(name, row.method) if row.tuned else {}
         defaults = {key: one.default for key, one in inspect.signature(by_name(row.method)).parameters.items()}
         # What was found to be as it is by default is left out: it is the same run.
-        parameters = {key: value for key, value in found.items() if key in defaults and value != defaults[key]}
+        parameters = {key: value for key, value in found.items() if value != defaults[key]}
         return Run(name, row.method, bits, self._shortened(row.method, parameters), seed)
 
     def _shortened(self, method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:

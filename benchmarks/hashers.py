@@ -40,20 +40,24 @@ def results() -> Found:
 
 
 def report(runs: Found) -> None:
-    table = Table("method", title="Top-100 precision on test; seconds to fit ng20 at 64 bits")
+    table = Table(
+        "method", title="Top-100 precision on test; seconds to fit ng20 at 64 bits and to encode its documents"
+    )
     for name in SETS:
         for bits in BITS:
             table.add_column(f"{name} {bits}", justify="right")
     table.add_column("mean", justify="right")
     table.add_column("fit s", justify="right")
+    table.add_column("encode s", justify="right")
     for method in ORDER:
         cells = [runs.get((name, method, 0 if method == "bow" else bits)) for name in SETS for bits in BITS]
         values = [f"{cell['test']:.1f}" if cell else "" for cell in cells]
         present = [cell["test"] for cell in cells if cell]
         mean = f"{sum(present) / len(present):.2f}" if len(present) == len(cells) else ""
         timed = runs.get(("ng20", method, wanted(method)[-2 if len(wanted(method)) > 1 else 0]))
-        table.add_row(method, *values, mean, f"{timed['fit_s']:.1f}" if timed else "")
-    Console(width=170).print(table)
+        times = (f"{timed['fit_s']:.1f}", f"{timed['encode_s']:.2f}") if timed else ()
+        table.add_row(method, *values, mean, *times)
+    Console(width=190).print(table)
 
 
 def plot(runs: Found) -> None:

@@ -40,9 +40,7 @@ def results() -> Found:
 
 
 def report(runs: Found) -> None:
-    table = Table(
-        "method", title="Top-100 precision on test; seconds to fit ng20 at 64 bits and to encode its documents"
-    )
+    table = Table("method", title="Top-100 precision on test; seconds to fit and to encode ng20 at 64 bits")
     for name in SETS:
         for bits in BITS:
             table.add_column(f"{name} {bits}", justify="right")

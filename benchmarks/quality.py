@@ -17,14 +17,11 @@ from ammi import AMMI
 from ammi.data import benchmark
 from ammi.evaluate import precision_at_k
 from ammi.experiments.machine import machine
+from ammi.experiments.published import PROGRAM
 
 BITS = (16, 32, 64, 128)
 SEEDS = (0, 1, 2)
-PUBLISHED = {  # the published program on these matrices, 16 / 32 / 64 / 128 bits
-    "reuters": (76.62, 81.40, 82.45, 83.24),
-    "ng20": (54.54, 59.77, 63.32, 65.80),
-    "tmc_small": (72.59, 74.10, 76.26, 77.13),
-}
+PUBLISHED = {name: PROGRAM[name] for name in ("reuters", "ng20", "tmc_small")}
 VARIANTS: dict[str, dict] = {
     "default": {},
     "documents alone, exact adversary": {"neighbours": 0, "entropy_weight": 3.0, "adversary": "exact"},

@@ -7,7 +7,7 @@ method, `pairs/` the sets of article pairs. What is there is not done again, and
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
@@ -20,7 +20,7 @@ from ammi.data import corpus_path, read_documents, read_pair_texts, read_pairs
 from ammi.experiments.bounds import partly_trained_batch, upper_bound
 from ammi.experiments.drifts import drift_of
 from ammi.experiments.machine import machine
-from ammi.experiments.pairs import build_pairs
+from ammi.experiments.pairs import Progress, build_pairs
 from ammi.experiments.runs import Results, Run, alone, write_json
 from ammi.experiments.tasks import PairTask, Task, benchmark_task
 from ammi.experiments.tiny import TINY, TINY_PAIRS, tiny_articles, tiny_task
@@ -33,11 +33,11 @@ PAIR_SETS = {"reuters-pairs": ("reuters", False), "newsgroup-replies": ("newsgro
 
 
 class Row(NamedTuple):
-    """A line of a table: its name, the method, and which of its parameters are used."""
+    """A line of a table: its name, and the method with parameters that were searched for or with its defaults."""
 
     name: str
     method: str
-    tuned: bool = False  # by a search, or else at its defaults
+    tuned: bool = False
 
 
 OTHERS = ("bow", "lsh", "srbm", "sph", "itq", "sth", "vdsh", "nash", "gmsh")
@@ -96,14 +96,11 @@ QUICK = Scale(
     epochs=2,
 )
 
-Advance = Callable[[float], None]
-Counter = Callable[[str, float | None], AbstractContextManager[Advance]]
-
 
 class Show(NamedTuple):
     """How progress is shown: a bar of so many steps, and the bar of a search."""
 
-    bar: Counter
+    bar: Progress
     search: Callable[[Tuning, int], None]
 
 
@@ -203,8 +200,8 @@ class Paper:
         for patience in (0, -1):
             for name, method in wanted:
                 folder = self.search_folder(name, method)
-                table1 = name in self.scale.sets and method != "bmmi"
-                trials = self.scale.trials if table1 else self.scale.fewer_trials
+                fewer = name in self.scale.pair_sets or method == "bmmi"
+                trials = self.scale.fewer_trials if fewer else self.scale.trials
                 with suppress(Timeout), alone(folder, patience):
                     if len(self.trials(name, method)) < trials or not (folder / "history.png").exists():
                         tuning = Tuning(self._search(name, method), self.task(name), folder)

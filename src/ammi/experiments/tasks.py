@@ -1,6 +1,5 @@
 """What methods are compared on: documents with labels, or pairs of related articles, each in three parts."""
 
-import hashlib
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -8,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from ammi.data import ArticlePairs, benchmark, read_pairs
 from ammi.evaluate import distinct_codes, label_matrix, matching_at_k, precision_at_k
 from ammi.hashers import Hasher
+from ammi.hashers.neural import matrix_digest
 from ammi.text import WordVectorizer
 
 Watch = Callable[[float], None]
@@ -36,7 +35,7 @@ class Task(ABC):
 
     @abstractmethod
     def fingerprint(self) -> str:
-        """What tells this task from any other: a digest of what is learned from and validated on."""
+        """What tells this task from any other: digests of what is learned from and validated on."""
 
     def _arguments(self, hasher: Hasher) -> dict[str, Any]:
         """What else its fit takes."""
@@ -79,7 +78,8 @@ class LabelledTask(Task):
         return self.train
 
     def fingerprint(self) -> str:
-        return _digest(self.train, self.cv, self.train_labels, self.cv_labels)
+        parts = (self.train, self.cv, self.train_labels, self.cv_labels)
+        return " ".join(map(matrix_digest, parts))
 
 
 class PairTask(Task):
@@ -111,7 +111,7 @@ class PairTask(Task):
         return self.pairs.train[1]
 
     def fingerprint(self) -> str:
-        return _digest(*self.pairs.train, *self.pairs.cv)
+        return " ".join(map(matrix_digest, (*self.pairs.train, *self.pairs.cv)))
 
     def _arguments(self, hasher: Hasher) -> dict[str, Any]:
         return {"related": self.pairs.train[0]} if _takes(hasher, "related") else {}
@@ -147,14 +147,3 @@ def named_task(source: str) -> Task:
 
 def _takes(hasher: Hasher, argument: str) -> bool:
     return argument in inspect.signature(hasher.fit).parameters
-
-
-def _digest(*parts: Any) -> str:
-    """A digest of matrices, sparse or dense."""
-    digest = hashlib.blake2b(digest_size=8)
-    for part in parts:
-        arrays = (part.indptr, part.indices, part.data) if issparse(part) else (np.asarray(part),)
-        for array in arrays:
-            digest.update(f"{array.dtype} {array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()

@@ -222,8 +222,8 @@ class NeuralHasher(Hasher):
         parameters = {k: v for k, v in self.get_params(deep=False).items() if k not in _NOT_PART_OF_A_RUN}
         return {
             **parameters,
-            "documents": _digest(X),
-            "related documents": None if related is None else _digest(related),
+            "documents": matrix_digest(X),
+            "related documents": None if related is None else matrix_digest(related),
         }
 
     def _device(self) -> torch.device:
@@ -250,7 +250,8 @@ def _hold_out(n: int, rng: np.random.Generator) -> tuple[NDArray, NDArray | None
     return np.sort(order[size:]), np.sort(order[:size])
 
 
-def _digest(X: Any) -> str:
+def matrix_digest(X: Any) -> str:
+    """What tells a matrix, sparse or dense, from any other."""
     digest = hashlib.blake2b(str(X.shape).encode(), digest_size=8)
     for array in (X.indptr, X.indices, X.data) if issparse(X) else (X,):
         digest.update(np.ascontiguousarray(array).data)

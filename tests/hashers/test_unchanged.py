@@ -1,7 +1,8 @@
 """What is learned stays what it was: codes and fingerprints of every method, recorded with version 0.1.0.
 
-On the processor that they were recorded on they are the same to the bit; elsewhere sums round differently, and nearly all
-bits are the same. `python -m tests.hashers.test_unchanged` records them again, after a change that is meant to change them.
+On the processor that they were recorded on they are the same to the bit; elsewhere sums round differently, and nearly
+all bits are the same. `python -m tests.hashers.test_unchanged` records them again, after a change that is meant to
+change them.
 """
 
 import hashlib

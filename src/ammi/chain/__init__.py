@@ -1,4 +1,4 @@
-"""Exact algorithms on Markov chains over bits: pure functions of tensors, in nats, and MarkovBits around them."""
+"""Exact algorithms on structures over bits, in nats: pure functions of tensors, Chain and MarkovBits around them."""
 
 from ammi.chain.decode import log_prob, sample, viterbi
 from ammi.chain.distribution import MarkovBits
@@ -14,10 +14,16 @@ from ammi.chain.entropy import (
 )
 from ammi.chain.layout import order_of, with_order
 from ammi.chain.marginals import forward, mean_windows, window_marginals
+from ammi.chain.markov import Chain, ChainDistributions
+from ammi.chain.structure import Distributions, Structure
 
 __all__ = [
     "MAX_BRUTE_FORCE_BITS",
+    "Chain",
+    "ChainDistributions",
+    "Distributions",
     "MarkovBits",
+    "Structure",
     "best_prior",
     "cross_entropy",
     "entropy",

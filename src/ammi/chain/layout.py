@@ -5,9 +5,26 @@ z_i = 1 given the o bits before it, with z_i = 0 for i < 1. The context c is tho
 the oldest bit the most significant, so that after bit b the context becomes (2*c + b) % 2**o.
 """
 
+from numbers import Integral
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+
+LARGEST_TABLE = 2**26  # logits of one chain; its windows and gradients are then some gigabytes
+
+
+def check_size(n_bits: int, order: int) -> None:
+    """Refuse a chain that is none, or whose table no memory holds."""
+    if not isinstance(n_bits, Integral) or n_bits < 1:
+        raise ValueError(f"a chain has a whole number of bits, from 1 up, got {n_bits!r}")
+    if not isinstance(order, Integral) or order < 0:
+        raise ValueError(f"the order of a chain is a whole number from 0 up, got {order!r}")
+    if n_bits > LARGEST_TABLE >> order:
+        raise ValueError(
+            f"a chain of {n_bits} bits and order {order} has {n_bits} * 2**{order} logits, more than the "
+            f"{LARGEST_TABLE} that are possible: take a lower order or fewer bits"
+        )
 
 
 def order_of(logits: Tensor) -> int:

@@ -3,13 +3,16 @@
 import torch
 from torch import Tensor, nn
 
+from ammi.chain import Structure
+
 
 class Prior(nn.Module):
-    """Logits (m, 2**r) of a chain, from an embedding Θ (m, H) through ReLU layers; H = 0 is the raw table itself."""
+    """The table (m, K) of a structure, from an embedding Θ (m, H) through ReLU layers; H = 0 is the raw table."""
 
-    def __init__(self, n_bits: int, order: int, layers: int, size: int):
+    def __init__(self, structure: Structure, layers: int, size: int):
         super().__init__()
-        width = 2**order
+        self.structure = structure
+        n_bits, width = structure.shape
         self.embedding = nn.Parameter(torch.empty(n_bits, size or width))
         self.network: nn.Module = nn.Identity()
         if size:

@@ -1,0 +1,111 @@
+"""What AMMI asks of a structure over m bits. A Markov chain is one (markov.py); another one is another such file.
+
+A structure is the shape of a family of distributions over codes z in {0,1}^m, each of them a table of logits. It plays
+up to three parts:
+
+    the encoder p(z|y)        `table` and `read`: a batch of tables, one for each document, as Distributions
+    the other encoder q(z|x)  the same, and `statistics`, `cross_entropy_of`: p.cross_entropy(q)
+    the prior q(z)            `mean_statistics`, `cross_entropy_of`, `best_prior`: the adversary's side of H⁺(Z)
+
+The cross entropy of p with q is linear in a few expectations under p, the statistics of q's structure (of a chain: the
+window marginals). So they are computed once for each batch, and averaged over documents where all share one q:
+
+    H(p, q) = cross_entropy_of(statistics(p), q),      H⁺(Z) = cross_entropy_of(mean_statistics(p), q(z)).
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+class Structure(ABC):
+    """A family of distributions over m bits, each given by a table of logits."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """The shape of one table: a row of logits for each of the m bits."""
+
+    @property
+    @abstractmethod
+    def statistics_shape(self) -> tuple[int, ...]:
+        """The shape of what `cross_entropy_of` needs of one distribution."""
+
+    @abstractmethod
+    def read(self, table: Tensor) -> "Distributions":
+        """The distributions of tables (..., *shape)."""
+
+    @abstractmethod
+    def statistics(self, p: "Distributions") -> Tensor:
+        """The expectations (..., *statistics_shape) under p that its cross entropy with this structure is made of."""
+
+    @abstractmethod
+    def mean_statistics(self, p: "Distributions") -> Tensor:
+        """The mean of `statistics` over the batch, (*statistics_shape)."""
+
+    @abstractmethod
+    def cross_entropy_of(self, statistics: Tensor, table: Tensor) -> Tensor:
+        """H(p, q) (...,) in nats, of p's statistics (..., *statistics_shape) and q's table (..., *shape)."""
+
+    @abstractmethod
+    def best_prior(self, statistics: Tensor) -> Tensor:
+        """The table (..., *shape) that makes `cross_entropy_of` these statistics smallest."""
+
+    @abstractmethod
+    def check_prior(self, encoder: "Structure") -> None:
+        """Refuse an encoder that this structure is too poor a prior for."""
+
+    @property
+    def n_logits(self) -> int:
+        """How many outputs a network has whose outputs are one table."""
+        n_bits, width = self.shape
+        return n_bits * width
+
+    def table(self, outputs: Tensor) -> Tensor:
+        """A network's outputs (B, n_logits) as tables (B, *shape)."""
+        return outputs.unflatten(1, self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Distributions(ABC):
+    """A batch of distributions of one structure. What one pass over them gives is kept for the next question.
+
+    The passes are part of one graph of gradients: add up what is to be differentiated and go backward once.
+    """
+
+    structure: Structure
+    logits: Tensor  # (..., *structure.shape)
+
+    @abstractmethod
+    def windows(self, width: int) -> Tensor:
+        """The joint probabilities (..., m, 2**width) of the `width` bits that end at each bit; earlier bits are 0."""
+
+    @abstractmethod
+    def mean_windows(self, width: int) -> Tensor:
+        """The mean of `windows` over the batch, (m, 2**width)."""
+
+    @abstractmethod
+    def mixture_entropy(self) -> Tensor:
+        """Ĥ(Z), the entropy () of the uniform mixture of a batch (B, *structure.shape), over all 2^m codes."""
+
+    @abstractmethod
+    def mode(self) -> Tensor:
+        """The most probable codes (..., m)."""
+
+    @abstractmethod
+    def sample(self, shape: torch.Size) -> Tensor:
+        """Independent codes (*shape, ..., m)."""
+
+    def cross_entropy(self, q: "Distributions") -> Tensor:
+        """H(p, q) = -E_p[log q(z)] (...,) in nats, for q of any structure whose statistics can be had of this one."""
+        return q.structure.cross_entropy_of(q.structure.statistics(self), q.logits)
+
+    def entropy(self) -> Tensor:
+        """H(p) (...,) in nats."""
+        return self.cross_entropy(self)
+
+    def marginals(self) -> Tensor:
+        """The probability (..., m) that each bit is 1."""
+        return self.windows(1)[..., 1]

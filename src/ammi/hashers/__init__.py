@@ -1,37 +1,58 @@
-"""Every method that learns codes, one file each, all scikit-learn estimators with the interface of base.Hasher."""
+"""Every method that learns codes, one file each, all scikit-learn estimators with the interface of base.Hasher.
 
-from ammi.hashers.ammi import AMMI
-from ammi.hashers.base import Hasher
-from ammi.hashers.bmmi import BMMI
-from ammi.hashers.bmsh import BMSH
-from ammi.hashers.bow import BOW
-from ammi.hashers.documents import DocumentHasher, model_of
-from ammi.hashers.dvq import DVQ
-from ammi.hashers.gmsh import GMSH
-from ammi.hashers.itq import ITQ
-from ammi.hashers.lsh import LSH
-from ammi.hashers.nash import NASH
-from ammi.hashers.saving import load
-from ammi.hashers.sph import SpH
-from ammi.hashers.srbm import SRBM
-from ammi.hashers.sth import STH
-from ammi.hashers.vdsh import VDSH
+The names are loaded on first use: torch and scikit-learn take seconds, and a search by codes needs neither.
+"""
 
-METHODS: dict[str, type[Hasher]] = {
-    "ammi": AMMI,
-    "bmmi": BMMI,
-    "bmsh": BMSH,
-    "bow": BOW,
-    "dvq": DVQ,
-    "gmsh": GMSH,
-    "itq": ITQ,
-    "lsh": LSH,
-    "nash": NASH,
-    "sph": SpH,
-    "srbm": SRBM,
-    "sth": STH,
-    "vdsh": VDSH,
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ammi.plugins import Registry
+
+if TYPE_CHECKING:
+    from ammi.hashers.ammi import AMMI
+    from ammi.hashers.base import Hasher
+    from ammi.hashers.bmmi import BMMI
+    from ammi.hashers.bmsh import BMSH
+    from ammi.hashers.bow import BOW
+    from ammi.hashers.documents import DocumentHasher
+    from ammi.hashers.dvq import DVQ
+    from ammi.hashers.gmsh import GMSH
+    from ammi.hashers.itq import ITQ
+    from ammi.hashers.lsh import LSH
+    from ammi.hashers.nash import NASH
+    from ammi.hashers.saving import load
+    from ammi.hashers.sph import SpH
+    from ammi.hashers.srbm import SRBM
+    from ammi.hashers.sth import STH
+    from ammi.hashers.trained import TrainedHasher
+    from ammi.hashers.vdsh import VDSH
+
+_CLASSES = {
+    "AMMI": "ammi",
+    "BMMI": "bmmi",
+    "BMSH": "bmsh",
+    "BOW": "bow",
+    "DVQ": "dvq",
+    "GMSH": "gmsh",
+    "ITQ": "itq",
+    "LSH": "lsh",
+    "NASH": "nash",
+    "SRBM": "srbm",
+    "STH": "sth",
+    "SpH": "sph",
+    "VDSH": "vdsh",
 }
+_HOME = {
+    **_CLASSES,
+    "DocumentHasher": "documents",
+    "Hasher": "base",
+    "TrainedHasher": "trained",
+    "load": "saving",
+}
+
+methods: "Registry[type[Hasher]]" = Registry(
+    "ammi.methods", "method", {file: f"ammi.hashers.{file}:{name}" for name, file in _CLASSES.items()}
+)
 
 __all__ = [
     "AMMI",
@@ -42,7 +63,6 @@ __all__ = [
     "GMSH",
     "ITQ",
     "LSH",
-    "METHODS",
     "NASH",
     "SRBM",
     "STH",
@@ -50,14 +70,25 @@ __all__ = [
     "DocumentHasher",
     "Hasher",
     "SpH",
+    "TrainedHasher",
     "by_name",
     "load",
-    "model_of",
+    "methods",
 ]
 
 
-def by_name(name: str) -> type[Hasher]:
+def by_name(name: str) -> "type[Hasher]":
     """The class of a method, as the command line names it."""
-    if name not in METHODS:
-        raise ValueError(f"no method {name!r}: there are {', '.join(sorted(METHODS))}")
-    return METHODS[name]
+    return methods.get(name)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'ammi.hashers' has no attribute {name!r}")
+    value = getattr(import_module(f"ammi.hashers.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -3,28 +3,29 @@
 max E[log p(x|z)] - β KL(q(z|y) ‖ p(z)),   x = y, or in predictive hashing the document related to y
 """
 
-import math
 from abc import abstractmethod
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ammi.hashers.neural import NeuralHasher
+from ammi.hashers.parameters import estimator, parameter
+from ammi.hashers.trained import EncoderHasher
 from ammi.nets.decoder import WordDecoder
-from ammi.nets.encoder import Encoder
+from ammi.nets.encoder import Encoder, draw_uniform
 from ammi.nets.rows import Rows
+from ammi.nets.units import BITS_PER_NAT
 from ammi.training.batches import Batch
+from ammi.training.objective import AllRows, Figures, Objective
 
-BITS = 1 / math.log(2)
+A = TypeVar("A", bound="Autoencoder")
 
 
-class Autoencoder(nn.Module):
+class Autoencoder(Objective):
     """An encoder and a word decoder. A method says what is drawn, at what divergence from its prior."""
 
-    def __init__(self, encoder: Encoder, decoder: WordDecoder, n_bits: int, divergence_weight: float = 1.0):
+    def __init__(self, encoder: nn.Module, decoder: WordDecoder, n_bits: int, divergence_weight: float = 1.0):
         super().__init__()
         self.encoder, self.decoder = encoder, decoder
         self.n_bits, self.divergence_weight = n_bits, divergence_weight
@@ -33,16 +34,23 @@ class Autoencoder(nn.Module):
     def draw(self, rows: Rows) -> tuple[Tensor, Tensor]:
         """What the decoder reads (B, ·), and the divergence of each row (B,)."""
 
-    @abstractmethod
-    def bits(self, rows: Rows) -> Tensor:
-        """The codes (B, m)."""
-
-    def loss(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+    def loss(self, batch: Batch) -> tuple[Tensor, Figures]:
         z, divergence = self.draw(batch.y)
         target = batch.y if batch.x is None else batch.x
         reconstruction, penalty = -self.decoder(z, target).mean(), divergence.mean()
-        measured = {"reconstruction": reconstruction * BITS, "divergence": penalty * BITS}
-        return reconstruction + self.divergence_weight * penalty, measured
+        figures = {"reconstruction": reconstruction * BITS_PER_NAT, "divergence": penalty * BITS_PER_NAT}
+        return reconstruction + self.divergence_weight * penalty, figures
+
+
+class BernoulliAutoencoder(Autoencoder):
+    """The first m outputs of the encoder are the log odds of the bits."""
+
+    def bits(self, rows: Rows) -> Tensor:
+        return self.encoder(rows)[:, : self.n_bits] > 0
+
+    def linear(self) -> tuple[Tensor, Tensor] | None:
+        found = self.encoder.linear() if isinstance(self.encoder, Encoder) else None
+        return found and (found[0][:, : self.n_bits], found[1][: self.n_bits])
 
 
 class GaussianAutoencoder(Autoencoder):
@@ -50,8 +58,8 @@ class GaussianAutoencoder(Autoencoder):
 
     medians: Tensor
 
-    def __init__(self, *args: Any):
-        super().__init__(*args)
+    def __init__(self, encoder: nn.Module, decoder: WordDecoder, n_bits: int, divergence_weight: float = 1.0):
+        super().__init__(encoder, decoder, n_bits, divergence_weight)
         self.register_buffer("medians", torch.zeros(self.n_bits))
 
     def mean(self, rows: Rows) -> Tensor:
@@ -60,78 +68,26 @@ class GaussianAutoencoder(Autoencoder):
     def bits(self, rows: Rows) -> Tensor:
         return self.mean(rows) > self.medians
 
+    @torch.no_grad()
+    def after_epoch(self, documents: AllRows) -> None:
+        means = np.concatenate([self.mean(rows).cpu().numpy() for rows in documents()])
+        self.medians = torch.from_numpy(np.median(means, axis=0)).to(self.medians.device)
 
-class AutoencoderHasher(NeuralHasher):
+
+@estimator
+class AutoencoderHasher(EncoderHasher):
     """An estimator around an Autoencoder, which gives back the columns of a row whose value is above 0: its words."""
 
-    hidden_layers: int
-    hidden_size: int
-    dropout: float
-    model_: Autoencoder
+    dropout: float = parameter(
+        0.1, "the share of the hidden layers' units that is left out at random in training.", least=0, below=1
+    )
 
-    def _parts(self, n_features: int, n_outputs: int, n_read: int) -> tuple[Encoder, WordDecoder]:
+    def _parts(self, n_features: int, n_outputs: int, n_read: int) -> tuple[nn.Module, WordDecoder]:
         """An encoder with so many outputs, and a decoder that reads so many numbers."""
-        return self._encoder(n_features, n_outputs), WordDecoder(n_read, n_features)
+        return self._encoder(n_features, n_outputs, self.dropout), WordDecoder(n_read, n_features)
 
-    def _encoder(self, n_features: int, n_outputs: int) -> Encoder:
-        return Encoder(n_features, n_outputs, self.hidden_layers, self.hidden_size, self.dropout)
-
-    def _module_bits(self, rows: Rows) -> Tensor:
-        return self.model_.bits(rows)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        whole = all(isinstance(size, (int, np.integer)) for size in (self.hidden_layers, self.hidden_size))
-        if not whole or self.hidden_layers < 0 or self.hidden_size < 1:
-            raise ValueError(
-                "hidden_layers must be a whole number from 0 up and hidden_size from 1 up, "
-                f"got {self.hidden_layers!r} and {self.hidden_size!r}"
-            )
-        for name in ("components", "dimension", "warm_up"):
-            value = getattr(self, name, 1)
-            if not isinstance(value, (int, np.integer)) or value < 1:
-                raise ValueError(f"{name} must be a whole number from 1 up, got {value!r}")
-        for name in ("divergence_weight", "commitment"):
-            if not getattr(self, name, 0) >= 0:
-                raise ValueError(f"{name} must be from 0 up, got {getattr(self, name)!r}")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout must be from 0 to below 1, got {self.dropout!r}")
-
-
-class GaussianHasher(AutoencoderHasher):
-    """An estimator around a GaussianAutoencoder, whose thresholds are set after every epoch."""
-
-    model_: GaussianAutoencoder
-    _has_predictive_form = False
-
-    def _after_epoch(self, X: Any) -> None:
-        means = np.concatenate(list(self._by_blocks(X, self.model_.mean)))
-        self.model_.medians = torch.from_numpy(np.median(means, axis=0)).to(self._device())
-
-
-def straight_through(logits: Tensor, drawn: bool) -> Tensor:
-    """Bits with the given log odds, drawn or the more probable ones, whose gradient is that of their probabilities."""
-    q = torch.sigmoid(logits)
-    bits = torch.bernoulli(q) if drawn else (q > 0.5).to(q.dtype)
-    return q + (bits - q).detach()
-
-
-def bernoulli_divergence(logits: Tensor, prior_logits: Tensor) -> Tensor:
-    """KL(Bern(σ(a)) ‖ Bern(σ(g_c))) for a (B, m) and each of g (K, m) or (B, K, m), summed over bits: (B, K)."""
-    q = torch.sigmoid(logits)
-    entropy = (F.softplus(logits) - q * logits).sum(-1, keepdim=True)  # (B, 1)
-    cross_entropy = F.softplus(prior_logits).sum(-1) - (prior_logits @ q.unsqueeze(-1)).squeeze(-1)  # (B, K)
-    return cross_entropy - entropy
-
-
-def gaussian_divergence(mean: Tensor, log_variance: Tensor, prior_mean: Tensor, prior_log_variance: Tensor) -> Tensor:
-    """KL(N(mean, exp(log_variance)) ‖ N(prior...)) summed over the last dimension, shapes broadcast."""
-    ratio = (log_variance - prior_log_variance).exp()
-    distance = (mean - prior_mean) ** 2 / prior_log_variance.exp()
-    return (ratio + distance - 1 - log_variance + prior_log_variance).sum(-1) / 2
-
-
-def mixture_divergence(component_logits: Tensor, prior_logits: Tensor, divergences: Tensor) -> Tensor:
-    """KL(q(c) ‖ π) + Σ_c q(c) KL_c, from log odds (B, K) of q(c) and (K,) or (B, K) of π, and KL_c (B, K): (B,)."""
-    log_q = component_logits.log_softmax(-1)
-    return (log_q.exp() * (log_q - prior_logits.log_softmax(-1) + divergences)).sum(-1)
+    def _initialised(self, objective: A) -> A:
+        """Every parameter drawn, but for those of a network of one's own, which comes as it wants to start."""
+        own = set() if isinstance(objective.encoder, Encoder) else set(objective.encoder.parameters())
+        draw_uniform((parameter for parameter in objective.parameters() if parameter not in own), self.init_range)
+        return objective

@@ -4,12 +4,21 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ammi.hashers.linear import Linear
+from ammi.hashers.parameters import check_parameters, estimator, parameter
+
+MOST_BITS = 2**16
+
+Bits = NDArray[np.uint8]  # (n, m) of 0 and 1, or packed (n, ceil(m / 8))
+Arrays = Mapping[str, NDArray]
+Facts = dict[str, Any]  # what config.json keeps beside the parameters: JSON
 
 
 class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
@@ -17,29 +26,38 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, A
 
     n_bits: int
     n_features_in_: int
+    predictive: ClassVar[bool] = False  # whether fit takes related documents
 
     @abstractmethod
-    def fit(self, X: Any, y: Any = None) -> "Hasher":
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from rows X (n, V), sparse or dense."""
 
     @abstractmethod
-    def _bits(self, X: Any) -> NDArray[np.uint8]:
+    def _bits(self, X: Any) -> Bits:
         """The codes (n, m) of checked rows."""
 
     @abstractmethod
-    def _arrays(self) -> dict[str, NDArray]:
-        """All that was learned, by name."""
+    def _arrays(self) -> Arrays:
+        """All that decides a code, by name."""
 
     @abstractmethod
-    def _set_arrays(self, arrays: Mapping[str, NDArray]) -> None:
+    def _restore(self, arrays: Arrays, facts: Facts) -> None:
         """Become the hasher that learned these arrays; the parameters and n_features_in_ are set already."""
 
-    def transform(self, X: Any) -> NDArray[np.uint8]:
+    def _facts(self) -> Facts:
+        """What else is saved: it decides no code."""
+        return {}
+
+    def linear(self) -> Linear | None:
+        """Weights and thresholds, where a bit is the side of a hyperplane that a row is on; else None."""
+        return None
+
+    def transform(self, X: Any) -> Bits:
         """The code of each row, (n, m) of 0 and 1."""
         check_is_fitted(self)
         return self._bits(self._check_rows(X, reset=False))
 
-    def encode(self, X: Any) -> NDArray[np.uint8]:
+    def encode(self, X: Any) -> Bits:
         """The code of each row in ceil(m / 8) bytes, packed as numpy.packbits packs."""
         return np.packbits(self.transform(X), axis=1)
 
@@ -55,18 +73,14 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, A
 
     def save(self, folder: str | Path) -> None:
         """Write the model as a folder of config.json and weights.safetensors; ammi.load(folder) reads it."""
-        from ammi.hashers.saving import save
+        from ammi.hashers.saving import save_hasher
 
         check_is_fitted(self)
-        save(self, Path(folder))
+        save_hasher(self, Path(folder))
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         """X as a CSR matrix or an array of float32 or float64 without NaN and infinity, not copied where it is one."""
         return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
-
-    def _check_n_bits(self) -> None:
-        if not isinstance(self.n_bits, (int, np.integer)) or self.n_bits < 1:
-            raise ValueError(f"n_bits must be a whole number from 1 up, got {self.n_bits!r}")
 
     @property
     def _n_features_out(self) -> int:
@@ -77,3 +91,15 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, A
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+@estimator
+class SizedHasher(Hasher):
+    """A hasher whose codes are as long as one asks for."""
+
+    n_bits: int = parameter(64, "length m of the codes.", whole=True, least=1, most=MOST_BITS, positional=True)
+    random_state: Any = parameter(None, "the same number gives the same codes.", optional=True)
+
+    def _check_parameters(self) -> None:
+        """Refuse values outside their ranges, and combinations that a method cannot work with."""
+        check_parameters(self)

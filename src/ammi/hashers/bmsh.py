@@ -5,27 +5,31 @@ straight-through gradient. In predictive hashing x is the related document, and 
 """
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from ammi.hashers.autoencoder import (
-    Autoencoder,
-    AutoencoderHasher,
-    bernoulli_divergence,
-    mixture_divergence,
-    straight_through,
-)
+from ammi.hashers.autoencoder import AutoencoderHasher, BernoulliAutoencoder
+from ammi.hashers.parameters import estimator, parameter
+from ammi.nets.decoder import WordDecoder
+from ammi.nets.divergences import bernoulli_divergence, mixture_divergence, straight_through
 from ammi.nets.encoder import Encoder
 from ammi.nets.rows import Rows
 
 LARGEST_LOGIT = 10.0  # of γ as a function of y, which would otherwise run away
 
 
-class BMSHModel(Autoencoder):
-    def __init__(self, components: int, conditional_prior: Encoder | None, *args: Any):
-        super().__init__(*args)
+class BMSHObjective(BernoulliAutoencoder):
+    def __init__(
+        self,
+        components: int,
+        conditional_prior: Encoder | None,
+        encoder: nn.Module,
+        decoder: WordDecoder,
+        n_bits: int,
+        divergence_weight: float,
+    ):
+        super().__init__(encoder, decoder, n_bits, divergence_weight)
         self.components = components
         self.conditional_prior = conditional_prior
         if conditional_prior is None:
@@ -43,69 +47,35 @@ class BMSHModel(Autoencoder):
         each = bernoulli_divergence(logits, gamma)  # (B, K)
         return straight_through(logits, drawn=self.training), mixture_divergence(component, weights, each)
 
-    def bits(self, rows: Rows) -> Tensor:
-        return self.encoder(rows)[:, : self.n_bits] > 0
 
-
+@estimator
 class BMSH(AutoencoderHasher):
-    """A Bernoulli autoencoder with a mixture prior; takes `related` documents.
+    """A Bernoulli autoencoder with a mixture prior; takes `related` documents."""
 
-    Args:
-        n_bits: length m of the codes.
-        components: Bernoullis of the prior. Useful: 10 to 80.
-        divergence_weight: β, the weight of the divergence from the prior. Useful: 0.5 to 3.
-        hidden_layers, hidden_size, dropout: ReLU layers of the encoder, their width, and the share of their units that
-            is left out at random in training. Useful: 0 to 2 layers of 300 to 700.
-        learning_rate: η; None is 0.04 / √n_bits, since long codes overshoot at what short ones need to arrive in time.
-        batch_size, init_range, clip, epochs, patience, checkpoint, device, n_jobs, random_state, verbose: as of AMMI.
-    """
+    predictive = True
 
-    def __init__(
-        self,
-        n_bits: int = 64,
-        *,
-        components: int = 50,
-        divergence_weight: float = 1.0,
-        hidden_layers: int = 1,
-        hidden_size: int = 300,
-        dropout: float = 0.5,
-        batch_size: int = 128,
-        learning_rate: float | None = None,
-        init_range: float = 0.3,
-        clip: float = 10.0,
-        epochs: int = 40,
-        patience: int = 6,
-        checkpoint: Any = None,
-        device: str = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = True,
-    ):
-        self.n_bits = n_bits
-        self.components = components
-        self.divergence_weight = divergence_weight
-        self.hidden_layers = hidden_layers
-        self.hidden_size = hidden_size
-        self.dropout = dropout
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.init_range = init_range
-        self.clip = clip
-        self.epochs = epochs
-        self.patience = patience
-        self.checkpoint = checkpoint
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    components: int = parameter(50, "Bernoullis of the prior. Useful: 10 to 80.", whole=True, least=1)
+    divergence_weight: float = parameter(
+        1.0, "β, the weight of the divergence from the prior. Useful: 0.5 to 3.", least=0
+    )
+    learning_rate: float | None = parameter(
+        None,
+        "η; None is 0.04 / √n_bits, since long codes overshoot at what short ones need to arrive in time.",
+        above=0,
+        optional=True,
+    )
+    hidden_layers: int = 1
+    hidden_size: int = 300
+    dropout: float = 0.5
+    init_range: float = 0.3
 
-    def _step(self) -> float:
-        return 0.04 / math.sqrt(self.n_bits) if self.learning_rate is None else self.learning_rate
-
-    def _build(self, n_features: int, predictive: bool) -> nn.Module:
+    def objective(self, n_features: int, predictive: bool) -> BMSHObjective:
         parts = self._parts(n_features, self.n_bits + self.components, self.n_bits)
         prior = None
         if predictive:
             n_outputs = self.components * (1 + self.n_bits)
             prior = Encoder(n_features, n_outputs, max(1, self.hidden_layers), self.hidden_size)
-        return self._initialised(BMSHModel(self.components, prior, *parts, self.n_bits, self.divergence_weight))
+        return self._initialised(BMSHObjective(self.components, prior, *parts, self.n_bits, self.divergence_weight))
+
+    def _learning_rate(self) -> float:
+        return 0.04 / math.sqrt(self.n_bits) if self.learning_rate is None else self.learning_rate

@@ -3,15 +3,13 @@
 The Hamming distance between two documents is |A Δ B|, the number of words that one has and the other has not.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from ammi.hashers.base import Hasher
+from ammi.hashers.base import Arrays, Bits, Facts, Hasher
 
 _BITS_AT_ONCE = 2**26
 
@@ -29,24 +27,24 @@ class BOW(Hasher):
         """The number of words."""
         return self.n_features_in_
 
-    def fit(self, X: Any, y: Any = None) -> "BOW":
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn nothing from rows X (n, V) but the number of words."""
         self._check_rows(X, reset=True)
         return self
 
-    def encode(self, X: Any) -> NDArray[np.uint8]:
+    def encode(self, X: Any) -> Bits:
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)
         step = max(1, _BITS_AT_ONCE // self.n_bits)
         blocks = [X[start : start + step] for start in range(0, X.shape[0], step)]
         return np.concatenate([np.packbits(self._bits(block), axis=1) for block in blocks])
 
-    def _bits(self, X: Any) -> NDArray[np.uint8]:
+    def _bits(self, X: Any) -> Bits:
         present = X > 0
         return (present.toarray() if issparse(present) else present).view(np.uint8)
 
-    def _arrays(self) -> dict[str, NDArray]:
+    def _arrays(self) -> Arrays:
         return {"n_words": np.array([self.n_features_in_])}
 
-    def _set_arrays(self, arrays: Mapping[str, NDArray]) -> None:
+    def _restore(self, arrays: Arrays, facts: Facts) -> None:
         self.n_features_in_ = int(arrays["n_words"][0])

@@ -1,4 +1,4 @@
-"""What AMMI and BMMI share: an encoder p(z|y) that is a Markov chain, trained to maximise H(Z) - H(Z|X).
+"""What AMMI and BMMI share: an encoder p(z|y) with a structure, trained to maximise H(Z) - H(Z|X).
 
     max over the encoder of  β H(Z) - H(Z|Y)       documents alone           (the paper's equation 5)
                              β H(Z) - H⁺(Z|X)      with related documents    (the paper's equation 3)
@@ -8,9 +8,8 @@ documents the collection can give its own: x is then one of the nearest document
 the conditional entropy is half H(Z|Y) and half H⁺(Z|X).
 """
 
-import math
 from abc import abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -18,108 +17,144 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from ammi.chain import forward, order_of, viterbi, window_marginals, windows_cross_entropy
-from ammi.hashers.neural import NeuralHasher
-from ammi.nets.encoder import Encoder
+from ammi.chain import Chain, Distributions, Structure
+from ammi.hashers.parameters import estimator, parameter
+from ammi.hashers.trained import EncoderHasher
+from ammi.nets.encoder import Encoder, initialise
 from ammi.nets.rows import Rows
+from ammi.nets.units import BITS_PER_NAT
 from ammi.training.batches import Batch
+from ammi.training.neighbours import nearest_documents
+from ammi.training.objective import Figures, Objective
+from ammi.training.progress import Progress
 
-BITS = 1 / math.log(2)
+MOST_ORDER = 20
 
 
-class ChainModel(nn.Module):
+class Reader(NamedTuple):
+    """A network, and the structure of the distributions that its outputs are."""
+
+    network: nn.Module
+    structure: Structure
+
+
+class InformationObjective(Objective):
     """Encoders and the objective. A method says what H(Z) of a batch is."""
 
-    def __init__(self, encoder: Encoder, related_encoder: Encoder | None, n_bits: int, entropy_weight: float):
+    def __init__(self, encoder: Reader, related: Reader | None, entropy_weight: float):
         super().__init__()
-        self.encoder, self.related_encoder = encoder, related_encoder
-        self.n_bits, self.entropy_weight = n_bits, entropy_weight
+        self.encoder, self.structure = encoder
+        self.related_encoder, self.related_structure = related or (None, None)
+        self.entropy_weight = entropy_weight
 
     @abstractmethod
-    def code_entropy(self, p: Tensor, pi: Tensor) -> Tensor:
-        """H(Z), or its upper bound, of a batch of chains p (B, m, 2**o) whose forward pass is pi."""
+    def code_entropy(self, p: Distributions) -> Tensor:
+        """H(Z), or its upper bound, of a batch."""
 
-    def chains(self, rows: Rows) -> Tensor:
-        """p(z|y) of each row, as logits (B, m, 2**o)."""
-        return self.encoder(rows).unflatten(1, (self.n_bits, -1))
+    def distributions(self, rows: Rows) -> Distributions:
+        """p(z|y) of each row."""
+        return self.structure.read(self.structure.table(self.encoder(rows)))
 
-    def loss(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
-        p = self.chains(batch.y)
-        pi = forward(p)  # one pass for all three entropies
-        conditional = self._conditional_entropy(p, pi, batch.x)
-        code = self.code_entropy(p, pi)
-        measured = {
-            "entropy": code * BITS,
-            "conditional_entropy": conditional * BITS,
-            "information": (code - conditional) * BITS,
+    def loss(self, batch: Batch) -> tuple[Tensor, Figures]:
+        p = self.distributions(batch.y)
+        conditional = self._conditional_entropy(p, batch.x)
+        code = self.code_entropy(p)
+        figures = {
+            "entropy": code * BITS_PER_NAT,
+            "conditional_entropy": conditional * BITS_PER_NAT,
+            "information": (code - conditional) * BITS_PER_NAT,
         }
-        return conditional - self.entropy_weight * code, measured
+        return conditional - self.entropy_weight * code, figures
 
-    def _conditional_entropy(self, p: Tensor, pi: Tensor, x: Rows | None) -> Tensor:
-        """H(Z|Y), H⁺(Z|X), or half of each: the mean of cross entropies between p and one or two chains q."""
+    def bits(self, rows: Rows) -> Tensor:
+        return self.distributions(rows).mode()
+
+    def linear(self) -> tuple[Tensor, Tensor] | None:
+        independent = isinstance(self.structure, Chain) and self.structure.order == 0
+        return self.encoder.linear() if independent and isinstance(self.encoder, Encoder) else None
+
+    def _conditional_entropy(self, p: Distributions, x: Rows | None) -> Tensor:
+        """H(Z|Y), H⁺(Z|X), or half of each: the mean of cross entropies between p and one or two q."""
         if x is None:
-            against = [p]
-        elif self.related_encoder is None:
-            against = [p, self.chains(x)]
-        else:
-            against = [self.related_encoder(x).unflatten(1, (self.n_bits, -1))]
-        windows = window_marginals(p, order_of(against[-1]) + 1, pi)
-        return torch.stack([windows_cross_entropy(windows, q).mean() for q in against]).mean()
+            return p.entropy().mean()
+        if self.related_structure is None or self.related_encoder is None:
+            return torch.stack([p.cross_entropy(q).mean() for q in (p, self.distributions(x))]).mean()
+        return p.cross_entropy(self.related_structure.read(self.related_structure.table(self.related_encoder(x)))).mean()
 
 
-class ChainHasher(NeuralHasher):
-    """An estimator around a ChainModel."""
+@estimator
+class ChainHasher(EncoderHasher):
+    """An estimator around an InformationObjective whose structure is a Markov chain."""
 
-    order: int
-    related_order: int | None
-    hidden_layers: int
-    hidden_size: int
-    entropy_weight: float
-    model_: ChainModel
+    predictive = True
 
-    def predict_proba(self, X: Any) -> NDArray[np.float32]:
+    order: int = parameter(
+        0,
+        "Markov order o of the encoder; 0 makes the bits independent given the document.",
+        whole=True,
+        least=0,
+        most=MOST_ORDER,
+    )
+    related_order: int | None = parameter(
+        None,
+        "Markov order h of the encoder of related documents, at least `order`, which is what None stands for.",
+        whole=True,
+        least=0,
+        most=MOST_ORDER,
+        optional=True,
+    )
+    neighbours: int = parameter(
+        10,
+        "without related documents, pair each document with one of this many nearest ones (cosine), drawn anew each time; "
+        "0 trains on documents alone, as the paper does. Useful: 5 to 25.",
+        whole=True,
+        least=0,
+    )
+    entropy_weight: float = parameter(1.75, "β, the weight of H(Z). The paper's grid: 1 to 3.5.", above=0)
+
+    def bit_probabilities(self, X: Any) -> NDArray[np.float32]:
         """The probability (n, m) that each bit is 1."""
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)
-
-        def probs(rows: Rows) -> Tensor:
-            return window_marginals(self.model_.chains(rows), 1)[..., 1]
-
-        with self._threads():
-            return np.concatenate(list(self._by_blocks(X, probs)))
+        with self._reading():
+            return np.concatenate(
+                [self._information().distributions(rows).marginals().cpu().numpy() for rows in self._blocks(X)]
+            )
 
     def score(self, X: Any, y: Any = None, *, related: Any = None) -> float:
         """The information estimate H(Z) - H(Z|Y) on these documents, in bits; with `related`, H(Z) - H⁺(Z|X)."""
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)
         related = None if related is None else self._check_beside(related, "related", len_of=X)
-        with self._threads():
+        with self._reading():
             return self._measure(X, related)["information"]
 
-    def _module_bits(self, rows: Rows) -> Tensor:
-        return viterbi(self.model_.chains(rows))[0]
+    def _information(self) -> InformationObjective:
+        assert isinstance(self.objective_, InformationObjective)
+        return self.objective_
 
-    def _encoders(self, n_features: int, predictive: bool) -> tuple[Encoder, Encoder | None]:
+    def _readers(self, n_features: int, predictive: bool) -> tuple[Reader, Reader | None]:
         """p(z|y) of order o and, for related documents, q(z|x) of order h."""
         orders = [self.order, self._related_order()] if predictive else [self.order]
-        encoders = [Encoder(n_features, self.n_bits * 2**o, self.hidden_layers, self.hidden_size) for o in orders]
-        for encoder in encoders:
-            self._initialised(encoder)
-        return encoders[0], encoders[1] if predictive else None
+        readers = []
+        for structure in (Chain(self.n_bits, order) for order in orders):
+            network = self._encoder(n_features, structure.n_logits)
+            if isinstance(network, Encoder):  # a network of one's own comes as it wants to start
+                initialise(network, self.init_range)
+            readers.append(Reader(network, structure))
+        return readers[0], readers[1] if predictive else None
 
     def _related_order(self) -> int:
         return self.order if self.related_order is None else self.related_order
 
+    def _near_documents(self, X: Any, among: NDArray, rng: np.random.Generator, progress: Progress) -> NDArray | None:
+        if not self.neighbours or len(among) < 2:
+            return None
+        return nearest_documents(X, self.neighbours, among, rng, progress.part("neighbours", X.shape[0]))
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        for name in ("order", "hidden_layers", "neighbours"):
-            if not isinstance(getattr(self, name), (int, np.integer)) or getattr(self, name) < 0:
-                raise ValueError(f"{name} must be a whole number from 0 up, got {getattr(self, name)!r}")
-        if self.hidden_layers and self.hidden_size < 1:
-            raise ValueError(f"hidden_size must be from 1 up, got {self.hidden_size!r}")
         if self._related_order() < self.order:
             raise ValueError(
                 f"related_order must be at least the encoder's order {self.order}, got {self.related_order}"
             )
-        if not self.entropy_weight > 0:
-            raise ValueError(f"entropy_weight must be above 0, got {self.entropy_weight!r}")

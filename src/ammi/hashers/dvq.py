@@ -6,18 +6,18 @@ The encoder gives a segment e_i of D numbers for each bit, z_i is the nearer of 
 gradient, and the gradient of C[z] goes straight through to e. In predictive hashing x is the related document.
 """
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
 from ammi.hashers.autoencoder import Autoencoder, AutoencoderHasher
+from ammi.hashers.parameters import estimator, parameter
+from ammi.nets.decoder import WordDecoder
 from ammi.nets.rows import Rows
 
 
-class DVQModel(Autoencoder):
-    def __init__(self, dimension: int, commitment: float, *args: Any):
-        super().__init__(*args)
+class DVQObjective(Autoencoder):
+    def __init__(self, dimension: int, commitment: float, encoder: nn.Module, decoder: WordDecoder, n_bits: int):
+        super().__init__(encoder, decoder, n_bits)
         self.commitment = commitment
         self.codebooks = nn.Parameter(torch.empty(self.n_bits, 2, dimension))
 
@@ -43,59 +43,24 @@ class DVQModel(Autoencoder):
         return self.nearest(self.segments(rows))
 
 
+@estimator
 class DVQ(AutoencoderHasher):
-    """An autoencoder with a vector-quantised code; takes `related` documents.
+    """An autoencoder with a vector-quantised code; takes `related` documents."""
 
-    Args:
-        n_bits: length m of the codes.
-        dimension: D, of the codebooks' vectors. The decoder's cost grows with it. Useful: 1 to 4.
-        commitment: β, how strongly segments are drawn to their vectors. The paper's grid: 0.1 to 4.
-        hidden_layers, hidden_size, dropout: ReLU layers of the encoder, their width, and the share of their units that
-            is left out at random in training. Useful: 0 to 2 layers of 300 to 700.
-        batch_size, learning_rate, init_range, clip, epochs, patience, checkpoint, device, n_jobs, random_state,
-        verbose: as of AMMI.
-    """
+    predictive = True
 
-    def __init__(
-        self,
-        n_bits: int = 64,
-        *,
-        dimension: int = 1,
-        commitment: float = 1.0,
-        hidden_layers: int = 0,
-        hidden_size: int = 200,
-        dropout: float = 0.0,
-        batch_size: int = 128,
-        learning_rate: float = 0.003,
-        init_range: float = 0.1,
-        clip: float = 10.0,
-        epochs: int = 40,
-        patience: int = 6,
-        checkpoint: Any = None,
-        device: str = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = True,
-    ):
-        self.n_bits = n_bits
-        self.dimension = dimension
-        self.commitment = commitment
-        self.hidden_layers = hidden_layers
-        self.hidden_size = hidden_size
-        self.dropout = dropout
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.init_range = init_range
-        self.clip = clip
-        self.epochs = epochs
-        self.patience = patience
-        self.checkpoint = checkpoint
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    dimension: int = parameter(
+        1, "D, of the codebooks' vectors. The decoder's cost grows with it. Useful: 1 to 4.", whole=True, least=1
+    )
+    commitment: float = parameter(
+        1.0, "β, how strongly segments are drawn to their vectors. The paper's grid: 0.1 to 4.", least=0
+    )
+    hidden_layers: int = 0
+    hidden_size: int = 200
+    dropout: float = 0.0
+    learning_rate: float | None = 0.003
 
-    def _build(self, n_features: int, predictive: bool) -> nn.Module:
+    def objective(self, n_features: int, predictive: bool) -> DVQObjective:
         n_numbers = self.n_bits * self.dimension
         parts = self._parts(n_features, n_numbers, n_numbers)
-        return self._initialised(DVQModel(self.dimension, self.commitment, *parts, self.n_bits))
+        return self._initialised(DVQObjective(self.dimension, self.commitment, *parts, self.n_bits))

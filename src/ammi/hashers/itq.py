@@ -6,41 +6,34 @@ P (n, d) are the first principal components of the documents. For fixed R the be
 R is U Vᵀ, from the singular value decomposition U Σ Vᵀ of Pᵀ B. The two steps take turns.
 """
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from ammi.hashers.parameters import estimator, parameter
 from ammi.hashers.projections import ProjectionHasher, principal_axes
 
 
+@estimator
 class ITQ(ProjectionHasher):
     """Iterative quantisation.
 
-    Args:
-        n_bits: length m of the codes. Where documents vary in d < m directions only, R is d × m with orthonormal rows
-            and spreads these over all bits.
-        iterations: rounds of the two steps. The published setting: 50.
-        random_state: the same number gives the same codes.
+    Where documents vary in d < m directions only, R is d × m with orthonormal rows and spreads these over all bits.
     """
 
-    def __init__(self, n_bits: int = 64, *, iterations: int = 50, random_state: Any = None):
-        self.n_bits = n_bits
-        self.iterations = iterations
-        self.random_state = random_state
+    iterations: int = parameter(50, "rounds of the two steps. The published setting: 50.", whole=True, least=0)
 
-    def fit(self, X: Any, y: Any = None) -> "ITQ":
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn axes and rotation from rows X (n, V), sparse or dense."""
-        self._check_n_bits()
-        if not isinstance(self.iterations, (int, np.integer)) or self.iterations < 0:
-            raise ValueError(f"iterations must be a whole number from 0 up, got {self.iterations!r}")
+        self._check_parameters()
         X = self._check_rows(X, reset=True)
         rng = check_random_state(self.random_state)
         mean, axes = principal_axes(X, self.n_bits, rng)
         start = np.linalg.qr(rng.standard_normal((self.n_bits, axes.shape[1])).astype(X.dtype))[0].T
-        self.weights_ = axes @ best_rotation(X @ axes - mean @ axes, start, self.iterations)
-        self.thresholds_ = mean @ self.weights_
+        weights = axes @ best_rotation(X @ axes - mean @ axes, start, self.iterations)
+        self._set(weights, mean @ weights)
         return self
 
 

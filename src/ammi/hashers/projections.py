@@ -1,6 +1,5 @@
 """What LSH, SpH, STH and ITQ share: a bit is decided by one number, the row's projection on a direction of its own."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,34 +7,31 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.decomposition import PCA
 
-from ammi.hashers.base import Hasher
+from ammi.hashers.base import Arrays, Bits, Facts, SizedHasher
+from ammi.hashers.linear import Linear, linear_bits
+from ammi.hashers.parameters import estimator
 
-_ROWS_AT_ONCE = 4096
 _FEW_FEATURES = 1000
 
 
-class ProjectionHasher(Hasher):
+@estimator
+class ProjectionHasher(SizedHasher):
     """Bit j of x is decided by x · w_j - t_j; fit sets the columns w_j of weights_ (V, m) and thresholds_ (m,)."""
 
-    weights_: NDArray[np.floating]
-    thresholds_: NDArray[np.floating]
+    def linear(self) -> Linear | None:
+        return Linear(self.weights_, self.thresholds_)
 
-    def _decide(self, projections: NDArray) -> NDArray[np.bool_]:
-        """The bits of numbers x · w_j - t_j: the side of a hyperplane, unless a method says otherwise."""
-        return projections > 0
+    def _set(self, weights: NDArray[np.floating], thresholds: NDArray[np.floating]) -> None:
+        self.weights_, self.thresholds_ = weights, thresholds
 
-    def _bits(self, X: Any) -> NDArray[np.uint8]:
-        bits = np.empty((X.shape[0], self.n_bits), dtype=np.uint8)
-        for start in range(0, X.shape[0], _ROWS_AT_ONCE):
-            block = slice(start, start + _ROWS_AT_ONCE)
-            bits[block] = self._decide(X[block] @ self.weights_ - self.thresholds_)
-        return bits
+    def _bits(self, X: Any) -> Bits:
+        return linear_bits(X, Linear(self.weights_, self.thresholds_))
 
-    def _arrays(self) -> dict[str, NDArray]:
+    def _arrays(self) -> Arrays:
         return {"weights": self.weights_, "thresholds": self.thresholds_}
 
-    def _set_arrays(self, arrays: Mapping[str, NDArray]) -> None:
-        self.weights_, self.thresholds_ = arrays["weights"], arrays["thresholds"]
+    def _restore(self, arrays: Arrays, facts: Facts) -> None:
+        self._set(arrays["weights"], arrays["thresholds"])
 
 
 def principal_axes(X: Any, n_axes: int, rng: np.random.RandomState) -> tuple[NDArray, NDArray]:

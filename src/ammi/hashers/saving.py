@@ -2,89 +2,79 @@
 
 import json
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from ammi.hashers.base import Hasher
+from ammi.files import replacing_folder
+from ammi.hashers import methods
 from ammi.version import __version__
 
-FORMAT = 1
+if TYPE_CHECKING:
+    from ammi.hashers.base import Hasher
+    from ammi.hashers.documents import DocumentHasher
+
+FORMAT = 2
 CONFIG, WEIGHTS = "config.json", "weights.safetensors"
 
+Config = dict[str, Any]  # config.json
 
-def save(hasher: Hasher, folder: Path) -> None:
+
+def save_hasher(hasher: "Hasher", folder: Path) -> None:
     """Write a hasher as a folder."""
-    more = {
+    about = {
         "n_features_in": hasher.n_features_in_,
-        "parameters": {name: _plain(value) for name, value in hasher.get_params(deep=False).items()},
+        "linear": hasher.linear() is not None,
+        "parameters": {name: _to_json(value) for name, value in hasher.get_params(deep=False).items()},
+        **hasher._facts(),
     }
-    with replacing(folder) as new:
+    check_place(folder)
+    with replacing_folder(folder) as new:
         try:
             save_file({name: np.ascontiguousarray(array) for name, array in hasher._arrays().items()}, new / WEIGHTS)
         except SafetensorError as error:
             raise OSError(f"the model could not be written to {folder} ({error}): make space and try again") from error
-        write_config(new, hasher, more)
-
-
-@contextmanager
-def replacing(folder: Path) -> Iterator[Path]:
-    """An empty folder to fill, which then moves to its place whole, so that a model is never half written."""
-    check_place(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as beside:
-        new, old = Path(beside) / "new", Path(beside) / "old"
-        new.mkdir()
-        yield new
-        if folder.exists():
-            os.replace(folder, old)
-        os.replace(new, folder)
-        shutil.rmtree(old, ignore_errors=True)
+        write_config(new, type(hasher).__name__, hasher.fingerprint_, about)
 
 
 def check_place(folder: Path) -> None:
     """Refuse to write a model over what is none."""
-    if folder.is_file() or (folder.exists() and not (folder / CONFIG).is_file() and any(folder.iterdir())):
+    if folder.is_file() or (folder.exists() and not holds_model(folder) and any(folder.iterdir())):
         raise ValueError(f"{folder} is there and is not a model: choose another folder")
 
 
-def write_config(folder: Path, model: Any, more: dict[str, Any]) -> None:
+def holds_model(folder: str | Path) -> bool:
+    """Whether there is a model in a folder."""
+    return (Path(folder) / CONFIG).is_file()
+
+
+def write_config(folder: Path, method: str, fingerprint: str, about: Config) -> None:
     """config.json: what the model in a folder is."""
-    config = {
-        "format": FORMAT,
-        "ammi": __version__,
-        "method": type(model).__name__,
-        "fingerprint": model.fingerprint_,
-        **more,
-    }
+    config = {"format": FORMAT, "ammi": __version__, "method": method, "fingerprint": fingerprint, **about}
     (folder / CONFIG).write_text(json.dumps(config, indent=1) + "\n")
 
 
-def load(folder: str | Path) -> Any:
+def load(folder: str | Path) -> "Hasher | DocumentHasher":
     """The model that was saved to a folder: a hasher, or a DocumentHasher."""
     from ammi.hashers.documents import DocumentHasher
 
-    config = read_config(Path(folder))
+    config = read_model_config(Path(folder))
     if config["method"] == DocumentHasher.__name__:
         return DocumentHasher.load(folder)
     return load_hasher(Path(folder))
 
 
-def load_hasher(folder: Path) -> Hasher:
-    """The hasher that `save` wrote to a folder."""
-    config = read_config(folder, "n_features_in", "parameters")
-    hasher = _method(config["method"], folder)(**config["parameters"])
+def load_hasher(folder: Path) -> "Hasher":
+    """The hasher that was saved to a folder."""
+    config = read_model_config(folder, "n_features_in", "parameters")
+    hasher = _method(config["method"], folder)(**_parameters(config["parameters"], folder))
     try:
         arrays = load_file(folder / WEIGHTS)
         hasher.n_features_in_ = config["n_features_in"]
-        hasher._set_arrays(arrays)
+        hasher._restore(arrays, config)
     except (OSError, SafetensorError, RuntimeError, KeyError, ValueError) as error:
         raise ValueError(
             f"{folder / WEIGHTS} is damaged or does not belong to {CONFIG}: save the model again"
@@ -94,39 +84,69 @@ def load_hasher(folder: Path) -> Hasher:
     return hasher
 
 
-def read_config(folder: Path, *more: str) -> dict[str, Any]:
+def read_model_config(folder: Path, *more: str) -> Config:
     """config.json of a model folder, checked to have what every model writes there, and more."""
     path = folder / CONFIG
     if not folder.exists():
         raise ValueError(f"there is no folder {folder}")
     if not path.is_file():
         raise ValueError(f"{folder} is not a model of ammi: there is no {CONFIG} in it")
+    return parse_config(path.read_bytes(), path, *more)
+
+
+def parse_config(content: bytes, path: Path, *more: str) -> Config:
+    """What config.json holds; the path is for messages."""
     try:
-        config = json.loads(path.read_text())
+        config = json.loads(content)
         version = config["format"]
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is damaged or is not a model of ammi") from error
     if version != FORMAT:
-        raise ValueError(f"{path} has format {version}, this ammi ({__version__}) reads {FORMAT}: install a newer ammi")
+        raise ValueError(
+            f"{path} has format {version}, this ammi ({__version__}) reads {FORMAT}: fit the model again, or use the ammi "
+            "that wrote it"
+        )
     missing = {"method", "fingerprint", *more} - set(config)
     if missing:
         raise ValueError(f"{path} is damaged: it lacks {', '.join(sorted(missing))}")
     return config
 
 
-def _method(name: str, folder: Path) -> type[Hasher]:
-    from ammi.hashers import METHODS
+def _method(name: str, folder: Path) -> "type[Hasher]":
+    """The class of this name: this package's own first, so that no other one has to be imported."""
+    for key in sorted(methods.names(), key=lambda key: (key != name.lower(), key)):
+        method = methods.get(key)
+        if method.__name__ == name:
+            return method
+    raise ValueError(f"{folder} holds a model of {name!r}, a method that this ammi ({__version__}) does not know")
 
-    methods = {method.__name__: method for method in METHODS.values()}
-    if name not in methods:
-        raise ValueError(f"{folder} holds a model of {name!r}, a method that this ammi ({__version__}) does not know")
-    return methods[name]
+
+def _parameters(saved: Config, folder: Path) -> Config:
+    """The parameters as the constructor takes them."""
+    try:
+        return {name: _from_json(value) for name, value in saved.items()}
+    except (TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"{folder / CONFIG} is damaged: its parameters cannot be read") from error
 
 
-def _plain(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     """A parameter as JSON can hold it; a random state has done its work and is not kept."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    return None if isinstance(value, (np.random.RandomState, np.random.Generator)) else value
+    if isinstance(value, np.random.RandomState | np.random.Generator):
+        return None
+    if callable(value):
+        from ammi.nets.networks import network_to_json
+
+        return network_to_json(value)
+    return value
+
+
+def _from_json(value: Any) -> Any:
+    if isinstance(value, dict) and "network" in value:
+        from ammi.nets.networks import network_from_json
+
+        return network_from_json(value)
+    return value

@@ -5,44 +5,46 @@ cos(ω (x_i - min_i)) with ω = kπ / R_i, k = 1, 2, …; the smaller ω, the fe
 m smallest make the bits: long sides are cut at several places, short ones never.
 """
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from ammi.hashers.base import Bits
+from ammi.hashers.parameters import estimator
 from ammi.hashers.projections import ProjectionHasher, principal_axes
 
+_ROWS_AT_ONCE = 4096
 
+
+@estimator
 class SpH(ProjectionHasher):
-    """Spectral hashing.
+    """Spectral hashing. Where documents have fewer dimensions than bits, these are cut at more places."""
 
-    Args:
-        n_bits: length m of the codes. Where documents have fewer dimensions than m, these are cut at more places.
-        random_state: start of the solver that finds the principal axes.
-    """
-
-    def __init__(self, n_bits: int = 64, *, random_state: Any = None):
-        self.n_bits = n_bits
-        self.random_state = random_state
-
-    def fit(self, X: Any, y: Any = None) -> "SpH":
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the box from rows X (n, V), sparse or dense."""
-        self._check_n_bits()
+        self._check_parameters()
         X = self._check_rows(X, reset=True)
         _, axes = principal_axes(X, self.n_bits, check_random_state(self.random_state))
         if axes.shape[1] == 0:  # all documents are equal, and so are their codes
-            self.weights_, self.thresholds_ = np.zeros((X.shape[1], self.n_bits)), np.zeros(self.n_bits)
+            self._set(np.zeros((X.shape[1], self.n_bits)), np.zeros(self.n_bits))
             return self
         projected = X @ axes
         lowest, sides = projected.min(axis=0), np.ptp(projected, axis=0)
         axis, frequency = slowest_modes(sides, self.n_bits)
-        self.weights_ = (axes[:, axis] * frequency).astype(X.dtype)
-        self.thresholds_ = (lowest[axis] * frequency).astype(X.dtype)
+        self._set((axes[:, axis] * frequency).astype(X.dtype), (lowest[axis] * frequency).astype(X.dtype))
         return self
 
-    def _decide(self, projections: NDArray) -> NDArray[np.bool_]:
-        return np.cos(projections) > 0
+    def linear(self) -> None:
+        """A bit is not a side of a hyperplane here: the cosine cuts an axis at several places."""
+
+    def _bits(self, X: Any) -> Bits:
+        bits = np.empty((X.shape[0], self.n_bits), dtype=np.uint8)
+        for start in range(0, X.shape[0], _ROWS_AT_ONCE):
+            block = slice(start, start + _ROWS_AT_ONCE)
+            bits[block] = np.cos(X[block] @ self.weights_ - self.thresholds_) > 0
+        return bits
 
 
 def slowest_modes(sides: NDArray, n: int) -> tuple[NDArray[np.intp], NDArray]:

@@ -6,7 +6,8 @@ step of contrastive divergence: min F(v) - F(v') with v' the words that the hidd
 unrolled into an autoencoder, is then fine-tuned with noise on its code: max E[log p(x | σ(f(x) + ε))], z = [f(x) > 0].
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -16,13 +17,15 @@ import torch.nn.functional as F
 from scipy.sparse import csr_matrix
 from torch import Tensor, nn
 
-from ammi.hashers.neural import NeuralHasher
+from ammi.hashers.parameters import estimator, parameter
+from ammi.hashers.trained import TrainedHasher
 from ammi.nets.decoder import WordDecoder
 from ammi.nets.encoder import FirstLayer
 from ammi.nets.rows import Csr, Rows, product, to_rows
 from ammi.training.batches import Batch, Batches
-from ammi.training.loop import one_thread
-from ammi.training.progress import TrainingProgress
+from ammi.training.objective import Figures, Objective
+from ammi.training.progress import Advance, Progress
+from ammi.training.threads import torch_threads
 
 MOMENTUM = 0.5, 0.9  # while the weights are small, and after
 WEIGHT_DECAY = 2e-4
@@ -63,134 +66,36 @@ class Machine(nn.Module):
         return (self.free_energy(v) - self.free_energy(rows)).mean()
 
 
-class Unrolled(nn.Module):
-    """A stack of machines as an autoencoder: up to the code and down again to the words."""
+@dataclass(frozen=True)
+class Pretraining:
+    """How the machines are trained."""
 
-    def __init__(self, machines: list[Machine], noise: float):
-        super().__init__()
-        self.noise = noise
-        first, *above = machines
-        self.up = nn.Sequential(_up(first), *(layer for machine in above for layer in (nn.Sigmoid(), _up(machine))))
-        self.down = nn.Sequential(*(layer for machine in above[::-1] for layer in (_down(machine), nn.Sigmoid())))
-        self.words = WordDecoder(*first.weight.T.shape)
-        _copy(self.words, first.weight.T, first.visible_bias)
+    epochs: int
+    learning_rate: float
+    init_range: float
+    batch_size: int
 
-    def code(self, rows: Rows) -> Tensor:
-        """f(x) (B, m): the code's units before their sigmoid."""
-        return self.up(presence(rows))
-
-    def loss(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
-        """Minus the log probability of the words, given noisy units; once trained, given the bits."""
-        code = self.code(batch.y)
-        noisy = torch.sigmoid(code + self.noise * torch.randn_like(code))
-        units = noisy if self.training else (code > 0).to(code.dtype)
-        loss = -self.words(self.down(units), batch.y).mean()
-        return loss, {"reconstruction": loss}
-
-
-def _up(machine: Machine) -> nn.Module:
-    return _copy(FirstLayer(*machine.weight.shape), machine.weight, machine.hidden_bias)
-
-
-def _down(machine: Machine) -> nn.Module:
-    return _copy(FirstLayer(*machine.weight.T.shape), machine.weight.T, machine.visible_bias)
-
-
-@torch.no_grad()
-def _copy(layer: FirstLayer | WordDecoder, weight: Tensor, bias: Tensor) -> nn.Module:
-    layer.weight.copy_(weight)
-    layer.bias.copy_(bias)
-    return layer
-
-
-class SRBM(NeuralHasher):
-    """Stacked restricted Boltzmann machines, on the words that are present (values above 0).
-
-    They want some thousand documents: after a handful of steps every code is the same.
-
-    Args:
-        n_bits: length m of the codes.
-        hidden_layers: layers between the words and the code.
-        hidden_size: their width. The published stacks: 500 and 500.
-        pretraining_epochs: passes of contrastive divergence over the documents, for each machine.
-        pretraining_learning_rate: η of these. Useful: 0.05 to 0.1.
-        noise: standard deviation of the noise on the code's units; the larger, the nearer they come to 0 and 1.
-        batch_size, learning_rate, init_range, clip, epochs, patience, checkpoint, device, n_jobs, random_state,
-        verbose: as of AMMI; all but batch_size, init_range and what follows epochs are of the fine-tuning alone.
-    """
-
-    machines_: list[Machine]
-    _has_predictive_form = False
-
-    def __init__(
-        self,
-        n_bits: int = 64,
-        *,
-        hidden_layers: int = 2,
-        hidden_size: int = 500,
-        pretraining_epochs: int = 5,
-        pretraining_learning_rate: float = 0.1,
-        noise: float = 4.0,
-        batch_size: int = 128,
-        learning_rate: float = 0.001,
-        init_range: float = 0.02,
-        clip: float = 10.0,
-        epochs: int = 10,
-        patience: int = 6,
-        checkpoint: Any = None,
-        device: str = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = True,
-    ):
-        self.n_bits = n_bits
-        self.hidden_layers = hidden_layers
-        self.hidden_size = hidden_size
-        self.pretraining_epochs = pretraining_epochs
-        self.pretraining_learning_rate = pretraining_learning_rate
-        self.noise = noise
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.init_range = init_range
-        self.clip = clip
-        self.epochs = epochs
-        self.patience = patience
-        self.checkpoint = checkpoint
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        for name, least in {"hidden_layers": 0, "hidden_size": 1, "pretraining_epochs": 0}.items():
-            if not isinstance(getattr(self, name), (int, np.integer)) or getattr(self, name) < least:
-                raise ValueError(f"{name} must be a whole number from {least} up, got {getattr(self, name)!r}")
-        if not self.pretraining_learning_rate > 0:
-            raise ValueError(f"pretraining_learning_rate must be above 0, got {self.pretraining_learning_rate!r}")
-        if not self.noise >= 0:
-            raise ValueError(f"noise must be 0 or above, got {self.noise!r}")
-
-    def _pretrain(self, X: Any, rng: np.random.Generator, progress: TrainingProgress) -> None:
-        """Train the machines one on top of the other; machines_ keeps them as they are before the fine-tuning."""
-        machines = [machine.to(self._device()) for machine in self._new_machines(X.shape[1])]
+    def machines(self, sizes: list[int], X: Any, rng: np.random.Generator, progress: Progress, like: Tensor) -> list[Machine]:
+        """Machines of these sizes, trained one on top of the other, on the device of a tensor."""
+        machines = [Machine(*shape) for shape in pairwise(sizes)]
+        for machine in machines:
+            nn.init.uniform_(machine.weight, -self.init_range, self.init_range)
+            machine.to(like.device)
         _set_word_frequencies(machines[0], X)
-        batches = Batches(X, batch_size=self.batch_size, device=self._device(), rng=rng)
-        advance = progress.part("machines", len(machines) * self.pretraining_epochs)
-        with one_thread():
+        batches = Batches(X, batch_size=self.batch_size, device=like.device, rng=rng)
+        advance = progress.part("machines", len(machines) * self.epochs)
+        with torch_threads(1):
             for depth, machine in enumerate(machines):
-                self._train_machine(machine, machines[:depth], batches, advance)
-        self.machines_ = machines
+                self._train(machine, machines[:depth], batches, advance)
+        return machines
 
-    def _train_machine(
-        self, machine: Machine, below: list[Machine], batches: Batches, advance: Callable[[int], None]
-    ) -> None:
+    def _train(self, machine: Machine, below: list[Machine], batches: Batches, advance: Advance) -> None:
         weight: dict[str, Any] = {"params": [machine.weight], "weight_decay": WEIGHT_DECAY}
         biases: dict[str, Any] = {"params": [machine.visible_bias, machine.hidden_bias]}
-        optimiser = torch.optim.SGD([weight, biases], lr=self.pretraining_learning_rate, fused=True)
-        for epoch in range(self.pretraining_epochs):
+        optimiser = torch.optim.SGD([weight, biases], lr=self.learning_rate, fused=True)
+        for epoch in range(self.epochs):
             for group in optimiser.param_groups:
-                group["momentum"] = MOMENTUM[2 * epoch >= self.pretraining_epochs]
+                group["momentum"] = MOMENTUM[2 * epoch >= self.epochs]
             for batch in batches:
                 v = presence(batch.y)
                 with torch.no_grad():
@@ -201,18 +106,83 @@ class SRBM(NeuralHasher):
                 optimiser.step()
             advance(1)
 
-    def _build(self, n_features: int, predictive: bool) -> nn.Module:
-        return Unrolled(getattr(self, "machines_", None) or self._new_machines(n_features), self.noise)
 
-    def _new_machines(self, n_features: int) -> list[Machine]:
+class Unrolled(Objective):
+    """A stack of machines as an autoencoder: up to the code and down again to the words."""
+
+    def __init__(self, sizes: list[int], noise: float, pretraining: Pretraining):
+        super().__init__()
+        self.sizes, self.noise, self.pretraining = sizes, noise, pretraining
+        layers = list(pairwise(sizes))
+        above = [layer for shape in layers[1:] for layer in (nn.Sigmoid(), FirstLayer(*shape))]
+        below = [layer for n, h in layers[:0:-1] for layer in (FirstLayer(h, n), nn.Sigmoid())]
+        self.up = nn.Sequential(FirstLayer(*layers[0]), *above)
+        self.down = nn.Sequential(*below)
+        self.words = WordDecoder(*layers[0][::-1])
+
+    def pretrain(self, X: Any, rng: np.random.Generator, progress: Progress) -> None:
+        """Train the machines, and start from their weights."""
+        machines = self.pretraining.machines(self.sizes, X, rng, progress, self.words.weight)
+        for layer, machine in zip(_linear(self.up), machines, strict=True):
+            _copy(layer, machine.weight, machine.hidden_bias)
+        for layer, machine in zip([*_linear(self.down), self.words], machines[::-1], strict=True):
+            _copy(layer, machine.weight.T, machine.visible_bias)
+
+    def code(self, rows: Rows) -> Tensor:
+        """f(x) (B, m): the code's units before their sigmoid."""
+        return self.up(presence(rows))
+
+    def bits(self, rows: Rows) -> Tensor:
+        return self.code(rows) > 0
+
+    def loss(self, batch: Batch) -> tuple[Tensor, Figures]:
+        """Minus the log probability of the words, given noisy units; once trained, given the bits."""
+        code = self.code(batch.y)
+        noisy = torch.sigmoid(code + self.noise * torch.randn_like(code))
+        units = noisy if self.training else (code > 0).to(code.dtype)
+        loss = -self.words(self.down(units), batch.y).mean()
+        return loss, {"reconstruction": loss}
+
+
+def _linear(layers: nn.Sequential) -> Iterator[FirstLayer]:
+    return (layer for layer in layers if isinstance(layer, FirstLayer))
+
+
+@torch.no_grad()
+def _copy(layer: FirstLayer | WordDecoder, weight: Tensor, bias: Tensor) -> None:
+    layer.weight.copy_(weight)
+    layer.bias.copy_(bias)
+
+
+@estimator
+class SRBM(TrainedHasher):
+    """Stacked restricted Boltzmann machines, on the words that are present (values above 0).
+
+    They want some thousand documents: after a handful of steps every code is the same. What is said of learning_rate, clip,
+    epochs and patience is of the fine-tuning alone.
+    """
+
+    hidden_layers: int = parameter(2, "layers between the words and the code.", whole=True, least=0, most=100)
+    hidden_size: int = parameter(500, "their width. The published stacks: 500 and 500.", whole=True, least=1)
+    pretraining_epochs: int = parameter(
+        5, "passes of contrastive divergence over the documents, for each machine.", whole=True, least=0
+    )
+    pretraining_learning_rate: float = parameter(0.1, "η of these. Useful: 0.05 to 0.1.", above=0)
+    noise: float = parameter(
+        4.0,
+        "standard deviation of the noise on the code's units; the larger, the nearer they come to 0 and 1.",
+        least=0,
+    )
+    learning_rate: float | None = 0.001
+    init_range: float = 0.02
+    epochs: int = 10
+
+    def objective(self, n_features: int, predictive: bool) -> Unrolled:
         sizes = [n_features] + [self.hidden_size] * self.hidden_layers + [self.n_bits]
-        machines = [Machine(*shape) for shape in pairwise(sizes)]
-        for machine in machines:
-            nn.init.uniform_(machine.weight, -self.init_range, self.init_range)
-        return machines
-
-    def _module_bits(self, rows: Rows) -> Tensor:
-        return self.model_.code(rows) > 0
+        pretraining = Pretraining(
+            self.pretraining_epochs, self.pretraining_learning_rate, self.init_range, self.batch_size
+        )
+        return Unrolled(sizes, self.noise, pretraining)
 
 
 def presence(rows: Rows) -> Rows:

@@ -7,9 +7,8 @@ L = D - W, without the constant one: y = D^-1/2 u for the largest eigenvectors u
 at its median is a bit.
 """
 
-import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,56 +18,42 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 
+from ammi.hashers.parameters import estimator, parameter
 from ammi.hashers.projections import ProjectionHasher
 from ammi.training.neighbours import nearest_documents
-from ammi.training.progress import TrainingProgress
+from ammi.training.progress import Lines, Progress, Silent
 
 _ROUNDING = 1e-9
 _SMALL_GRAPH = 500
 
 
+@estimator
 class STH(ProjectionHasher):
-    """Self-taught hashing.
+    """Self-taught hashing. n documents have n - 1 eigenvectors: bits beyond them are 0 everywhere."""
 
-    Args:
-        n_bits: length m of the codes. n documents have n - 1 eigenvectors: bits beyond them are 0 everywhere.
-        neighbours: near documents (cosine) that each document is joined with. Useful: 10 to 50.
-        C: weight of the SVMs' errors against their margin. Useful: 0.03 to 1.
-        random_state: the same number gives the same codes.
-        verbose: show a progress bar.
-    """
+    neighbours: int = parameter(
+        25, "near documents (cosine) that each document is joined with. Useful: 10 to 50.", whole=True, least=1
+    )
+    C: float = parameter(0.1, "weight of the SVMs' errors against their margin. Useful: 0.03 to 1.", above=0)
+    verbose: bool = parameter(True, "show progress on standard error.")
 
-    def __init__(
-        self, n_bits: int = 64, *, neighbours: int = 25, C: float = 0.1, random_state: Any = None, verbose: bool = True
-    ):
-        self.n_bits = n_bits
-        self.neighbours = neighbours
-        self.C = C
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any = None) -> "STH":
-        """Learn from rows X (n, V), sparse or dense."""
-        self._check_n_bits()
-        if not isinstance(self.neighbours, (int, np.integer)) or self.neighbours < 1:
-            raise ValueError(f"neighbours must be a whole number from 1 up, got {self.neighbours!r}")
-        if not self.C > 0:
-            raise ValueError(f"C must be above 0, got {self.C!r}")
+    def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None) -> Self:
+        """Learn from rows X (n, V), sparse or dense; `progress` is what shows it, in place of lines."""
+        self._check_parameters()
         X = self._check_rows(X, reset=True)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        self.weights_ = np.zeros((X.shape[1], self.n_bits), dtype=X.dtype)
-        self.thresholds_ = np.zeros(self.n_bits, dtype=X.dtype)
-        with TrainingProgress("STH", self.n_bits, bool(self.verbose)) as progress:
-            W = neighbour_graph(X, self.neighbours, rng, progress.part("neighbours", X.shape[0]))
+        weights, thresholds = np.zeros((X.shape[1], self.n_bits), X.dtype), np.zeros(self.n_bits, X.dtype)
+        with progress or (Lines("STH", self.n_bits) if self.verbose else Silent()) as shown:
+            W = neighbour_graph(X, self.neighbours, rng, shown.part("neighbours", X.shape[0]))
             codes = graph_codes(W, self.n_bits, rng)
             X = X.astype(np.float64, copy=False)  # the solver's, once for all bits
+            advance = shown.part("bits", self.n_bits)
             for j, bit in enumerate(codes.T):
-                start = time.perf_counter()
                 if bit.any():  # otherwise weights of 0 give it
                     svm = LinearSVC(C=self.C, dual=False, tol=0.01).fit(X, bit)
-                    self.weights_[:, j], self.thresholds_[j] = svm.coef_[0], -svm.intercept_[0]
-                speed = X.shape[0] / (time.perf_counter() - start)
-                progress.show({"epoch": j + 1, "documents_per_second": speed})
+                    weights[:, j], thresholds[j] = svm.coef_[0], -svm.intercept_[0]
+                advance(1)
+        self._set(weights, thresholds)
         return self
 
 

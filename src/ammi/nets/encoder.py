@@ -1,5 +1,6 @@
 """Encoders: a document's row to the numbers that define its code."""
 
+from collections.abc import Iterable
 from itertools import pairwise
 
 import torch
@@ -32,9 +33,20 @@ class Encoder(nn.Sequential):
             layers += [nn.ReLU(), *([nn.Dropout(dropout)] if dropout else []), nn.Linear(before, after)]
         super().__init__(*layers)
 
+    def linear(self) -> tuple[Tensor, Tensor] | None:
+        """Weights (V, n_outputs) and biases (n_outputs,), where there is but one layer; else None."""
+        (first, *others) = self
+        assert isinstance(first, FirstLayer)
+        return None if others else (first.weight, first.bias)
+
+
+@torch.no_grad()
+def draw_uniform(parameters: Iterable[nn.Parameter], init_range: float) -> None:
+    """Draw parameters uniformly from (-α, α), as the paper does."""
+    for parameter in parameters:
+        parameter.uniform_(-init_range, init_range)
+
 
 def initialise(module: nn.Module, init_range: float) -> None:
-    """Draw every parameter uniformly from (-α, α), as the paper does."""
-    with torch.no_grad():
-        for parameter in module.parameters():
-            parameter.uniform_(-init_range, init_range)
+    """Draw every parameter of a module."""
+    draw_uniform(module.parameters(), init_range)

@@ -4,11 +4,15 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
+
+from ammi.files import replacing_file
 
 
 class Checkpoint:
-    """One file in a folder, replaced atomically; it belongs to one configuration on one data set.
+    """A file in a folder, replaced whole; it belongs to one configuration on one data set.
 
     Args:
         identity: what the run is made of (parameters, data); a checkpoint of another one is refused.
@@ -36,9 +40,15 @@ class Checkpoint:
         return state
 
     def save(self, state: dict[str, Any]) -> None:
-        new = self.path.with_suffix(".new")
-        with new.open("wb") as file:
+        with replacing_file(self.path) as file:
             torch.save({"identity": self.identity, "state": state}, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(new, self.path)
+
+    def save_array(self, name: str, array: NDArray) -> None:
+        """Keep what a run makes once, before its first epoch, for when it goes on."""
+        with replacing_file(self.path.with_name(f"{name}.npy")) as file:
+            np.save(file, array)
+
+    def array(self, name: str) -> NDArray | None:
+        """What was kept under a name, or None."""
+        path = self.path.with_name(f"{name}.npy")
+        return np.load(path, allow_pickle=False) if path.exists() else None

@@ -2,107 +2,116 @@
 
 import copy
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from ammi.training.batches import Batch, Batches
+from ammi.training.batches import Batches
 from ammi.training.checkpoint import Checkpoint
 from ammi.training.history import History
-from ammi.training.progress import TrainingProgress
+from ammi.training.objective import AllRows, Objective
+from ammi.training.progress import Progress
+from ammi.training.threads import torch_threads
+
+State = dict[str, Any]  # what a checkpoint holds
+Callback = Callable[[Mapping[str, float]], None]  # is given a row of the history when an epoch is over
 
 
-class Objective(Protocol):
-    """A torch module that says what to minimise on a batch, and what to show of it."""
+@dataclass(frozen=True)
+class Schedule:
+    """How long to train, and in what steps."""
 
-    def loss(self, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]: ...
+    epochs: int
+    patience: int
+    learning_rate: float
+    clip: float
 
 
 @dataclass
-class Run:
-    """Where a training run stands; all but whether it was interrupted goes into a checkpoint."""
+class TrainingRun:
+    """Where a run stands; all but whether it was interrupted goes into a checkpoint."""
 
-    history: History
-    best: dict[str, Tensor]
+    history: History = field(default_factory=list)
+    best: dict[str, Tensor] = field(default_factory=dict)
     best_epoch: int = 0
     finished: bool = False
     interrupted: bool = False
 
+    def add(self, score: float, patience: int) -> bool:
+        """Note the score of the last epoch; whether it is the best one so far."""
+        better = self.best_epoch == 0 or score > self.history[self.best_epoch - 1]["score"]
+        self.history[-1]["score"] = score
+        self.best_epoch = len(self.history) if better else self.best_epoch
+        self.finished = len(self.history) - self.best_epoch >= patience
+        return better
+
 
 def train(
-    model: Any,
+    objective: Objective,
     batches: Batches,
-    validate: Callable[[], float],
-    after_epoch: Callable[[], None],
+    documents: AllRows,
+    score: Callable[[], float],
+    schedule: Schedule,
     *,
-    epochs: int,
-    patience: int,
-    learning_rate: float,
-    clip: float,
+    run: TrainingRun,
+    saved: State | None,
     checkpoint: Checkpoint | None,
-    progress: TrainingProgress,
-) -> Run:
-    """Train until the validation score has not risen for `patience` epochs, and leave the best epoch in the model.
+    callbacks: Sequence[Callback],
+    progress: Progress,
+) -> None:
+    """Train until the validation score has not risen for some epochs, and leave the best epoch in the objective.
 
-    Ctrl-C ends the run early, and the best epoch so far is kept.
+    `run` is filled in on the way; its history has the row of an epoch, still without its score, when `score` is called.
+    `saved` is the state to go on from. Ctrl-C ends the run early, and the best epoch so far is kept.
     """
-    optimiser = torch.optim.Adam(list(_trained(model)), lr=learning_rate, fused=True)
-    run = Run(history=[], best=_copy(model))
-    if checkpoint and (saved := checkpoint.load()):
-        run = _restore(saved, model, optimiser, batches)
+    optimiser = torch.optim.Adam(list(objective.trained()), lr=schedule.learning_rate, fused=True)
+    if saved:
+        _restore(saved, run, objective, optimiser, batches)
     try:
-        while not run.finished and len(run.history) < epochs:
-            row = _epoch(model, batches, optimiser, clip)
-            after_epoch()
-            row["score"] = float(validate())
+        while not run.finished and len(run.history) < schedule.epochs:
+            row = _epoch(objective, batches, optimiser, schedule.clip)
+            objective.after_epoch(documents)
             run.history.append({"epoch": len(run.history) + 1, **row})
-            if run.best_epoch == 0 or row["score"] > run.history[run.best_epoch - 1]["score"]:
-                run.best, run.best_epoch = _copy(model), len(run.history)
-            run.finished = len(run.history) - run.best_epoch >= patience
-            progress.show(run.history[-1])
+            if run.add(float(score()), schedule.patience):
+                run.best = copy.deepcopy(objective.state_dict())
+            progress.epoch(run.history[-1])
+            for callback in callbacks:
+                callback(dict(run.history[-1]))
             if checkpoint:
-                checkpoint.save(_state(run, model, optimiser, batches))
+                checkpoint.save(_state(run, objective, optimiser, batches))
     except KeyboardInterrupt:
+        if not run.best_epoch:
+            raise
+        del run.history[_scored(run) :]
         run.interrupted = True
         progress.say(f"Stopped by hand after epoch {len(run.history)}; the best one so far is kept.")
     if run.best_epoch:
-        model.load_state_dict(run.best)
-    return run
+        objective.load_state_dict(run.best)
 
 
-def _epoch(model: Any, batches: Batches, optimiser: torch.optim.Optimizer, clip: float) -> dict[str, float]:
+def _epoch(
+    objective: Objective, batches: Batches, optimiser: torch.optim.Optimizer, largest: float
+) -> dict[str, float]:
     start = time.perf_counter()
     totals: dict[str, Tensor] = {}
-    model.train()
-    trained = list(_trained(model))
+    objective.train()
+    trained = list(objective.trained())
     for batch in batches:
-        with one_thread():
-            loss, measured = model.loss(batch)
+        with torch_threads(1):  # a second one gains little at this size, and sums must not depend on it
+            loss, figures = objective.loss(batch)
             optimiser.zero_grad()
             loss.backward()
-            _clip(trained, clip)
+            _clip(trained, largest)
         optimiser.step()  # number by number, so the same on any number of threads
-        for name, value in measured.items():
+        for name, value in figures.items():
             totals[name] = totals.get(name, torch.zeros(())) + value.detach() * batch.size
-    model.eval()
+    objective.eval()
     seconds = time.perf_counter() - start
     means = {name: (total / batches.n_documents).item() for name, total in totals.items()}
     return {**means, "seconds": seconds, "documents_per_second": batches.n_documents / seconds}
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """One thread for steps of a batch: at their size a second one gains little, and sums must not depend on it."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _clip(parameters: list[nn.Parameter], largest: float) -> None:
@@ -114,31 +123,30 @@ def _clip(parameters: list[nn.Parameter], largest: float) -> None:
             gradient.mul_(largest / norm)
 
 
-def _trained(model: Any) -> Iterator[nn.Parameter]:
-    """The parameters that the loop trains: an adversary, where the model has one, trains itself."""
-    return (p for name, p in model.named_parameters() if not name.startswith("adversary."))
+def _scored(run: TrainingRun) -> int:
+    """How many epochs were finished, their score included."""
+    return sum("score" in row for row in run.history)
 
 
-def _copy(model: Any) -> dict[str, Tensor]:
-    return copy.deepcopy(model.state_dict())
-
-
-def _state(run: Run, model: Any, optimiser: torch.optim.Optimizer, batches: Batches) -> dict[str, Any]:
+def _state(run: TrainingRun, objective: Objective, optimiser: torch.optim.Optimizer, batches: Batches) -> State:
     return {
         "history": run.history,
         "best": run.best,
         "best_epoch": run.best_epoch,
         "finished": run.finished,
-        "model": model.state_dict(),
+        "model": objective.state_dict(),
         "optimiser": optimiser.state_dict(),
         "order": batches.rng.bit_generator.state,
         "random": torch.get_rng_state(),
     }
 
 
-def _restore(saved: dict[str, Any], model: Any, optimiser: torch.optim.Optimizer, batches: Batches) -> Run:
-    model.load_state_dict(saved["model"])
+def _restore(
+    saved: State, run: TrainingRun, objective: Objective, optimiser: torch.optim.Optimizer, batches: Batches
+) -> None:
+    objective.load_state_dict(saved["model"])
     optimiser.load_state_dict(saved["optimiser"])
     batches.rng.bit_generator.state = saved["order"]
     torch.set_rng_state(saved["random"])
-    return Run(saved["history"], saved["best"], saved["best_epoch"], saved["finished"])
+    run.history[:] = saved["history"]
+    run.best, run.best_epoch, run.finished = saved["best"], saved["best_epoch"], saved["finished"]

@@ -1,51 +1,107 @@
-"""The progress bar of a training run: what each epoch measured, and how fast."""
+"""How a training run is shown: by whoever called it, or else in plain lines on standard error."""
 
+import sys
+import time
 from collections.abc import Callable, Mapping
+from typing import Protocol, Self, TextIO
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+Advance = Callable[[int], None]
 
 _SHORT = {"entropy": "H(Z)", "conditional_entropy": "H(Z|Y)", "information": "I", "score": "valid"}
 _ELSEWHERE = {"epoch", "seconds", "documents_per_second"}
 
 
-class TrainingProgress:
-    """A bar of epochs on standard error, 80 columns wide, or nothing where it is not wanted. A context manager."""
+class Progress(Protocol):
+    """What shows a run. A context manager around it."""
 
-    def __init__(self, name: str, epochs: int, shown: bool):
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=6),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[measured]}"),
-            console=Console(stderr=True),
-            disable=not shown,
-        )
-        self._task = self._bar.add_task(name, total=epochs, measured="")
+    def __enter__(self) -> Self: ...
 
-    def __enter__(self) -> "TrainingProgress":
-        self._bar.start()
+    def __exit__(self, *exception: object) -> None: ...
+
+    def part(self, name: str, total: int) -> Advance:
+        """A part of the run before its epochs has begun; the function is called with the steps that are done."""
+
+    def epoch(self, row: Mapping[str, float]) -> None:
+        """An epoch is over; a row of the history says what it measured."""
+
+    def say(self, text: str) -> None:
+        """A sentence for the user."""
+
+
+class Silent:
+    """Shows nothing."""
+
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
+    def __exit__(self, *exception: object) -> None:
+        pass
 
-    def part(self, name: str, total: int) -> Callable[[int], None]:
-        """A bar for a part of the run before its epochs, gone when it is done, and the function that moves it on."""
-        task = self._bar.add_task(name, total=total, measured="")
+    def part(self, name: str, total: int) -> Advance:
+        return lambda steps: None
+
+    def epoch(self, row: Mapping[str, float]) -> None:
+        pass
+
+    def say(self, text: str) -> None:
+        pass
+
+
+class Lines:
+    """One line that is written over on a terminal; elsewhere a new line every so often, and one at the end."""
+
+    def __init__(self, name: str, epochs: int, stream: TextIO | None = None, seconds_between: float = 10.0):
+        self.name, self.epochs, self.seconds_between = name, epochs, seconds_between
+        self._stream = sys.stderr if stream is None else stream
+        self._terminal = self._stream.isatty()
+        self._last_time = time.monotonic()
+        self._pending = ""  # what was not written, because the last line is too young
+        self._width = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._terminal and self._width:
+            self._stream.write("\n")
+        elif self._pending:
+            self._write(self._pending)
+
+    def part(self, name: str, total: int) -> Advance:
+        done = 0
 
         def advance(steps: int) -> None:
-            self._bar.advance(task, steps)
-            self._bar.update(task, visible=not self._bar.tasks[task].finished)
+            nonlocal done
+            done += steps
+            self._show(f"{self.name}: {name} {done:,} of {total:,}")
 
         return advance
 
-    def show(self, row: Mapping[str, float]) -> None:
-        """Move to the epoch of a row of the history and show what it measured."""
-        measured = [f"{_SHORT.get(name, name)} {value:.1f}" for name, value in row.items() if name not in _ELSEWHERE]
-        speed = f"{row['documents_per_second']:,.0f} docs/s"
-        self._bar.update(self._task, completed=int(row["epoch"]), measured="  ".join([*measured, speed]))
+    def epoch(self, row: Mapping[str, float]) -> None:
+        self._show(f"{self.name} {int(row['epoch'])}/{self.epochs}  {measured(row)}")
 
     def say(self, text: str) -> None:
-        if not self._bar.disable:
-            self._bar.console.print(text)
+        self._pending = ""
+        self._write(text if not self._width else f"\n{text}")
+        self._width = 0
+
+    def _show(self, line: str) -> None:
+        if self._terminal:
+            self._stream.write(f"\r{line.ljust(self._width)}")
+            self._stream.flush()
+            self._width = len(line)
+        elif time.monotonic() - self._last_time >= self.seconds_between:
+            self._write(line)
+        else:
+            self._pending = line
+
+    def _write(self, line: str) -> None:
+        self._stream.write(f"{line}\n")
+        self._stream.flush()
+        self._last_time, self._pending = time.monotonic(), ""
+
+
+def measured(row: Mapping[str, float]) -> str:
+    """What an epoch measured, in short."""
+    figures = [f"{_SHORT.get(name, name)} {value:.1f}" for name, value in row.items() if name not in _ELSEWHERE]
+    return "  ".join([*figures, f"{row['documents_per_second']:,.0f} docs/s"])

@@ -1,0 +1,47 @@
+"""Codes whose bits are sides of hyperplanes: bit j of a row x is 1 where x · w_j - t_j > 0.
+
+The products with sparse rows are summed in the order of the columns, in the weights' precision, here and where one query is
+encoded without numba or scipy (`ammi.hashers.quick`): the bits are the same.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+_ROWS_AT_ONCE = 4096
+
+
+class Linear(NamedTuple):
+    """A hyperplane for each bit."""
+
+    weights: NDArray[np.floating]  # (V, m)
+    thresholds: NDArray[np.floating]  # (m,)
+
+
+def linear_bits(X: Any, linear: Linear) -> NDArray[np.uint8]:
+    """The bits (n, m) of rows X (n, V), a CSR matrix or an array."""
+    weights, thresholds = np.ascontiguousarray(linear.weights), np.ascontiguousarray(linear.thresholds)
+    bits = np.empty((X.shape[0], weights.shape[1]), dtype=np.uint8)
+    if hasattr(X, "indptr"):
+        X = X if X.has_canonical_format else X.sorted_indices()
+        _sparse_bits(X.data.astype(weights.dtype, copy=False), X.indices, X.indptr, weights, thresholds, bits)
+        return bits
+    for start in range(0, X.shape[0], _ROWS_AT_ONCE):
+        block = slice(start, start + _ROWS_AT_ONCE)
+        bits[block] = X[block].astype(weights.dtype, copy=False) @ weights - thresholds > 0
+    return bits
+
+
+@njit(nogil=True, cache=True)
+def _sparse_bits(data, indices, indptr, weights, thresholds, bits):
+    sums = np.empty_like(thresholds)
+    for row in range(len(indptr) - 1):
+        sums[:] = 0
+        for place in range(indptr[row], indptr[row + 1]):
+            value, direction = data[place], weights[indices[place]]
+            for bit in range(len(sums)):
+                sums[bit] += value * direction[bit]
+        for bit in range(len(sums)):
+            bits[row, bit] = sums[bit] - thresholds[bit] > 0

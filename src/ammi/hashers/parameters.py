@@ -1,0 +1,135 @@
+"""Parameters of estimators as dataclass fields: each written, documented and given its range once, then inherited.
+
+A subclass names its own, and may give an inherited one another default by writing `epochs: int = 10`.
+"""
+
+import inspect
+import math
+import textwrap
+from collections.abc import Callable
+from dataclasses import Field, dataclass, field, fields
+from typing import Any, TypeVar, dataclass_transform
+
+import numpy as np
+
+_KEY = "parameter"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a parameter is for, and which values it may have."""
+
+    about: str
+    whole: bool
+    least: float | None
+    most: float | None
+    above: float | None
+    below: float | None
+    choices: tuple[str, ...]
+    optional: bool
+
+    def accepts(self, value: object) -> bool:
+        """Whether this is a value for it."""
+        if value is None:
+            return self.optional
+        if self.choices:
+            return value in self.choices
+        if not self.whole and not self._bounded:
+            return True
+        if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+            return False
+        if self.whole and not isinstance(value, int | np.integer):
+            return False
+        return math.isfinite(value) and self._inside(float(value))
+
+    @property
+    def _bounded(self) -> bool:
+        return any(bound is not None for bound in (self.least, self.most, self.above, self.below))
+
+    def _inside(self, value: float) -> bool:
+        return (
+            (self.least is None or value >= self.least)
+            and (self.most is None or value <= self.most)
+            and (self.above is None or value > self.above)
+            and (self.below is None or value < self.below)
+        )
+
+    @property
+    def expected(self) -> str:
+        """The values it may have, in words."""
+        if self.choices:
+            return " or ".join(map(repr, self.choices))
+        kind = "a whole number " if self.whole else ""
+        if self.least is not None:
+            end = f"to below {self.below:g}" if self.below is not None else "up"
+            end = f"to {self.most:g}" if self.most is not None else end
+            return f"{kind}from {self.least:g} {end}"
+        return f"{kind}above {self.above:g}"
+
+
+def parameter(
+    default: Any,
+    about: str,
+    *,
+    whole: bool = False,
+    least: float | None = None,
+    most: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    choices: tuple[str, ...] = (),
+    optional: bool = False,
+    positional: bool = False,
+) -> Any:
+    """A parameter with its default; `optional` ones may be None, one that is `positional` needs no keyword."""
+    declared = Parameter(about, whole, least, most, above, below, choices, optional)
+    return field(default=default, kw_only=not positional, metadata={_KEY: declared})
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter,))
+def estimator(cls: type[T]) -> type[T]:
+    """Make a class an estimator whose constructor takes, and only stores, its parameters and the inherited ones."""
+    inherited: dict[str, Field] = getattr(cls, "__dataclass_fields__", {})
+    for name in inspect.get_annotations(cls):
+        value = cls.__dict__.get(name)
+        if name in inherited and not isinstance(value, Field):  # another default for what a base declares
+            old = inherited[name]
+            setattr(cls, name, field(default=value, kw_only=bool(old.kw_only), metadata=old.metadata))
+    made = dataclass(kw_only=True, eq=False, repr=False)(cls)
+    made.__doc__ = f"{inspect.cleandoc(cls.__doc__ or cls.__name__)}\n\nArgs:\n{_documented(made)}\n"
+    return made
+
+
+def check_parameters(estimator: Any) -> None:
+    """Refuse a value outside the range of its parameter."""
+    for name, declared in declared_parameters(type(estimator)).items():
+        value = getattr(estimator, name)
+        if not declared.accepts(value):
+            raise ValueError(f"{name} must be {declared.expected}, got {value!r}")
+
+
+def declared_parameters(cls: type) -> dict[str, Parameter]:
+    """The parameters of an estimator by name."""
+    return {one.name: one.metadata[_KEY] for one in fields(cls) if _KEY in one.metadata}
+
+
+def default_of(cls: Callable[..., Any], name: str) -> Any:
+    """The default of a parameter of any estimator, or inspect.Parameter.empty where it has no such one."""
+    signature = inspect.signature(cls).parameters
+    return signature[name].default if name in signature else inspect.Parameter.empty
+
+
+def _documented(cls: type) -> str:
+    """A line for each parameter: the length of the codes, then what the class declares, then what its bases do."""
+    declared = {one.name: one for one in fields(cls) if _KEY in one.metadata}  # type: ignore[arg-type]
+    own_first = [name for base in cls.__mro__ for name in inspect.get_annotations(base) if name in declared]
+    names = dict.fromkeys([name for name in declared if not declared[name].kw_only] + own_first)
+    return "\n".join(
+        textwrap.fill(
+            f"{name}: {declared[name].metadata[_KEY].about} Default: {declared[name].default!r}.",
+            width=112,
+            initial_indent="    ",
+            subsequent_indent="        ",
+        )
+        for name in names
+    )

@@ -1,48 +1,17 @@
-r"""The words of texts, found and looked up by loops over UTF-8 bytes that run compiled and outside the GIL.
+"""The words of texts, found and looked up by loops over UTF-8 bytes that run compiled and outside the GIL.
 
-A text is put into Unicode's normal form NFKC and into lower case. Its words are then the matches of
-
-    W{2,}              two or more word characters: letters, digits, marks, the underscore
-    U(?=U)             a character of a script written without spaces, taken together with the next one
-    (?<!U)U(?!U)       such a character alone
-
-where W leaves out U, the characters of `UNSPACED`. On text without U or combining marks these are the words that
-scikit-learn finds with its `(?u)\b\w\w+\b`.
+`ammi.features.alphabet` says what a word is, and finds the same ones in plain Python.
 """
 
-import re
-import sys
-import unicodedata
 from collections.abc import Sequence
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-# Han and kana, Thai, Lao, Tibetan, Myanmar, Khmer: pairs of neighbouring characters stand in for words.
-UNSPACED = (
-    "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uf900-\ufaff\U00020000-\U0003ffff\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0f40-\u0fbc\u1000-\u103f"
-    "\u1780-\u17d3"
-)
-IS_OTHER, IS_WORD, IS_UNSPACED = 0, 1, 2
+from ammi.features.alphabet import IS_OTHER, IS_UNSPACED, IS_WORD, character_classes, normal
+
 SEED = np.uint64(0xCBF29CE484222325)
-
-
-@cache
-def character_classes() -> np.ndarray:
-    """For every code point, whether it is a word character, an unspaced one, or neither. (0x110000,) uint8"""
-    everything = np.arange(sys.maxunicode + 1, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
-    classes = np.full(len(everything), IS_OTHER, np.uint8)
-    for run in re.finditer(r"\w+", everything):
-        classes[run.start() : run.end()] = IS_WORD
-    for code in (*range(0x20000), *range(0xE0100, 0xE01F0)):  # all marks there are
-        if unicodedata.category(everything[code]).startswith("M"):
-            classes[code] = IS_WORD
-    for run in re.finditer(f"[{UNSPACED}]+", everything):
-        classes[run.start() : run.end()] = IS_UNSPACED
-    return classes
 
 
 class Tokens(NamedTuple):
@@ -57,11 +26,7 @@ class Tokens(NamedTuple):
 
 def tokenize(texts: Sequence[str]) -> Tokens:
     """Find the words of each text."""
-    return _tokens([_normal(text) for text in texts])
-
-
-def _normal(text: str) -> str:
-    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).lower()
+    return _tokens([normal(text) for text in texts])
 
 
 def _tokens(texts: Sequence[str]) -> Tokens:

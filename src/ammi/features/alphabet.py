@@ -1,0 +1,76 @@
+r"""What a word is, and the words of a text in plain Python, for when compiled loops are not worth their import.
+
+A text is put into Unicode's normal form NFKC and into lower case. Its words are then the matches of
+
+    W{2,}              two or more word characters: letters, digits, marks, the underscore
+    U(?=U)             a character of a script written without spaces, taken together with the next one
+    (?<!U)U(?!U)       such a character alone
+
+where W leaves out U, the characters of `UNSPACED`. On text without U or combining marks these are the words that
+scikit-learn finds with its `(?u)\b\w\w+\b`.
+"""
+
+import re
+import sys
+import unicodedata
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Han and kana, Thai, Lao, Tibetan, Myanmar, Khmer: pairs of neighbouring characters stand in for words.
+UNSPACED = (
+    "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\U00020000-\U0003ffff\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0f40-\u0fbc\u1000-\u103f"
+    "\u1780-\u17d3"
+)
+IS_OTHER, IS_WORD, IS_UNSPACED = 0, 1, 2
+
+_IS_UNSPACED = re.compile(f"[{UNSPACED}]").match
+_WORD = re.compile("(WW+|(?<!U)U(?!U))|U(?=U)")  # over the letters of the characters' classes
+
+
+def normal(text: str) -> str:
+    """The form of a text in which its words are looked for."""
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).lower()
+
+
+def class_of(character: str) -> int:
+    """Whether a character is a word character, an unspaced one, or neither."""
+    if _IS_UNSPACED(character):
+        return IS_UNSPACED
+    is_word = character.isalnum() or character == "_" or unicodedata.category(character).startswith("M")
+    return IS_WORD if is_word else IS_OTHER
+
+
+class _ClassLetters(dict[int, str]):
+    """By code point, W or U or a space, filled in as characters are met."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = " WU"[class_of(chr(code))]
+        return self[code]
+
+
+_CLASS_LETTERS = _ClassLetters()
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, in their order."""
+    text = normal(text)
+    found = _WORD.finditer(text.translate(_CLASS_LETTERS))
+    return [text[match.start() : match.end() + (match[1] is None)] for match in found]
+
+
+@cache
+def character_classes() -> NDArray[np.uint8]:
+    """`class_of` every code point at once, for compiled loops. (0x110000,)"""
+    everything = np.arange(sys.maxunicode + 1, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    classes = np.full(len(everything), IS_OTHER, np.uint8)
+    for run in re.finditer(r"\w+", everything):
+        classes[run.start() : run.end()] = IS_WORD
+    for code in (*range(0x20000), *range(0xE0100, 0xE01F0)):  # all marks there are
+        if unicodedata.category(everything[code]).startswith("M"):
+            classes[code] = IS_WORD
+    for run in re.finditer(f"[{UNSPACED}]+", everything):
+        classes[run.start() : run.end()] = IS_UNSPACED
+    return classes

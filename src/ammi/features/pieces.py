@@ -1,0 +1,87 @@
+"""Tf-idf over SentencePiece units, learned from a sample of a stream."""
+
+import random
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ammi.features.saved import read_saved, terms_fingerprint, write_saved
+from ammi.features.texts import chunks
+from ammi.features.tfidf import TermFeatures, check_whole_number
+from ammi.features.units import PIECES_FILE, learn_model, open_model, unit_columns, vocabulary_of
+from ammi.files import replacing_file
+
+SAMPLED_CHARACTERS = 10_000  # of a document, at its beginning
+
+
+class PieceFeatures(TermFeatures):
+    """Tf-idf over units of a SentencePiece unigram model, in any script: words, or parts of rarer words.
+
+    Both the units and their weights are learned from a random sample of the documents, from the first ten thousand
+    characters of each, which bounds time and memory whatever the size of the corpus.
+
+    Args:
+        vocabulary_size: at most so many units; small corpora give fewer.
+        sample_size: learn from so many documents, drawn at random. 5,000 to 50,000.
+        random_state: seed of the sample.
+    """
+
+    name = "pieces"
+    _model: bytes
+
+    def __init__(self, vocabulary_size: int = 20_000, *, sample_size: int = 10_000, random_state: int = 0):
+        self.vocabulary_size = vocabulary_size
+        self.sample_size = sample_size
+        self.random_state = random_state
+
+    def _learn(self, texts: Iterator[str]) -> tuple[int, NDArray[np.int64]]:
+        check_whole_number("sample_size", self.sample_size, 1)
+        check_whole_number("random_state", self.random_state, 0)
+        sample = _reservoir(texts, self.sample_size, random.Random(int(self.random_state)))
+        self._use(learn_model(sample, self.vocabulary_size))
+        frequencies = np.zeros(len(self.vocabulary_), np.int64)
+        for chunk in chunks(sample):
+            frequencies += np.bincount(self._counts(chunk).indices, minlength=len(frequencies))
+        return len(sample), frequencies
+
+    def _use(self, model: bytes) -> None:
+        self._model, self._processor = model, open_model(model)
+        self.vocabulary_ = vocabulary_of(self._processor)
+
+    def _terms(self, texts: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        return unit_columns(self._processor, texts)
+
+    @property
+    def fingerprint_(self) -> str:
+        self._check_is_fitted()
+        return terms_fingerprint(self.name, self._model, self.idf_)
+
+    def save(self, folder: str | Path) -> None:
+        self._check_is_fitted()
+        write_saved(folder, self, idf=self.idf_.tolist())
+        with replacing_file(Path(folder, PIECES_FILE)) as file:
+            file.write(self._model)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        saved = read_saved(folder, cls.name)
+        maker = cls(**saved["parameters"])
+        maker._use(Path(folder, PIECES_FILE).read_bytes())
+        maker.idf_ = np.array(saved["idf"])
+        return maker
+
+
+def _reservoir(texts: Iterable[str], size: int, rng: random.Random) -> list[str]:
+    """A uniform sample of the texts, in random order, whatever their number."""
+    sample: list[str] = []
+    for n, text in enumerate(text[:SAMPLED_CHARACTERS] for text in texts):
+        place = rng.randrange(n + 1)
+        if n < size:
+            sample.append(text)
+            sample[place], sample[n] = sample[n], sample[place]
+        elif place < size:
+            sample[place] = text
+    return sample

@@ -1,0 +1,92 @@
+"""Feature makers as folders: features.json says what they are and what they learned; larger things are files beside it.
+
+It is read here without scikit-learn, since a search needs no more than what is in these files.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ammi.files import replacing_file
+from ammi.plain import plain
+
+if TYPE_CHECKING:
+    from ammi.features.base import FeatureMaker
+
+FORMAT = 2
+FILE = "features.json"
+FILE_OF_FORMAT_1 = "vectorizer.json"
+
+
+def write_saved(folder: str | Path, maker: "FeatureMaker", **learned: Any) -> None:
+    """Write features.json into a folder, which is made if need be; `learned` is what JSON can hold."""
+    saved = {
+        "format": FORMAT,
+        "features": maker.name,
+        "parameters": plain(maker.get_params(deep=False)),
+        "fingerprint": maker.fingerprint_,
+        **learned,
+    }
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    with replacing_file(Path(folder, FILE)) as file:
+        file.write(json.dumps(saved, ensure_ascii=False).encode())
+
+
+def read_saved(folder: str | Path, name: str | None = None) -> dict[str, Any]:
+    """What features.json of a folder holds; with a name, only if it is of that kind."""
+    path = Path(folder, FILE)
+    if Path(folder, FILE_OF_FORMAT_1).exists() and not path.exists():
+        raise ValueError(
+            f"{Path(folder, FILE_OF_FORMAT_1)} has format 1, expected {FORMAT} in {FILE}: fit and save the model again"
+        )
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no {FILE} in {folder}: name a folder that a feature maker was saved to")
+    saved = parse_saved(path.read_bytes(), str(path))
+    if name is not None and saved["features"] != name:
+        raise ValueError(f"{path} holds features of the kind {saved['features']!r}, not {name!r}: use load_features")
+    return saved
+
+
+def parse_saved(content: bytes, source: str = FILE) -> dict[str, Any]:
+    """What the bytes of features.json hold."""
+    try:
+        saved = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{source} is damaged: save the features again ({error})") from error
+    if not isinstance(saved, dict) or "format" not in saved:
+        raise ValueError(f"{source} says no format: expected what a feature maker saved, so save it again")
+    if saved["format"] != FORMAT:
+        raise ValueError(f"{source} has format {saved['format']}, expected {FORMAT}: use the ammi that wrote it")
+    if not isinstance(saved.get("features"), str) or not isinstance(saved.get("fingerprint"), str):
+        raise ValueError(f"{source} is damaged: save the features again (its kind or its fingerprint is missing)")
+    return saved
+
+
+@contextmanager
+def naming_damage(place: str | Path) -> Iterator[None]:
+    """Say which saved features are damaged, whatever goes wrong when something is made of them."""
+    try:
+        yield
+    except (AttributeError, KeyError, OSError, RuntimeError, TypeError, ValueError) as error:
+        reason = f"{type(error).__name__}: {error}" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"the features in {place} are damaged: save them again ({reason})") from error
+
+
+def digest(*parts: str | bytes) -> str:
+    """A fingerprint of texts and bytes, which depends on where each of them ends."""
+    found = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        content = part.encode() if isinstance(part, str) else part
+        found.update(len(content).to_bytes(8, "little") + content)
+    return found.hexdigest()
+
+
+def terms_fingerprint(name: str, terms: list[str] | bytes, idf: NDArray[np.float64]) -> str:
+    """That of a kind of tf-idf rows: its terms, or the model that finds them, and their weights."""
+    return digest(name, terms if isinstance(terms, bytes) else "\0".join(terms), idf.tobytes())

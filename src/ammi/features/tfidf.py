@@ -1,0 +1,114 @@
+"""Texts to rows of tf-idf weights: what the feature makers of terms have in common."""
+
+import os
+from abc import abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from numbers import Integral
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, vstack
+
+from ammi.features.base import FeatureMaker
+from ammi.features.texts import chunks, strings
+from ammi.features.weights import rarity, unit_weights
+
+
+class TermFeatures(FeatureMaker):
+    """Learns a vocabulary and its weights from texts, and turns texts into tf-idf rows of unit length.
+
+    Texts are strings in a list, an iterator, a pandas Series or an Arrow column. Fitted, it has `vocabulary_`, the
+    term of each column, and `idf_`, the second factor of its weight; `ammi.features.weights` has the formula.
+    """
+
+    reads = "text"
+    vocabulary_size: int
+    vocabulary_: list[str]
+    idf_: NDArray[np.float64]
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        # No set_output, since no DataFrame holds sparse rows.
+        super().__init_subclass__(auto_wrap_output_keys=None, **keywords)
+
+    def fit(self, documents: Iterable[str], y: Any = None) -> Self:
+        """Learn from any iterable of strings, which is gone through once and in bounded memory."""
+        check_whole_number("vocabulary_size", self.vocabulary_size, 1)
+        n_documents, frequencies = self._learn(strings(documents))
+        self.idf_ = rarity(n_documents, frequencies)
+        return self
+
+    @abstractmethod
+    def _learn(self, texts: Iterator[str]) -> tuple[int, NDArray[np.int64]]:
+        """Set the vocabulary; return a number of documents, and in how many of them each term is."""
+
+    @abstractmethod
+    def _terms(self, texts: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The columns of all known terms of the texts, one after another, and where those of each text begin."""
+
+    def fit_transform(self, documents: Iterable[str], y: Any = None) -> csr_matrix:
+        """The rows of the texts that it learns from, of which an iterator is kept in memory."""
+        texts = list(documents) if isinstance(documents, Iterator) else documents
+        return self.fit(texts).transform(texts)
+
+    def transform(self, documents: Iterable[str], *, n_threads: int | None = None) -> csr_matrix:
+        """One row of float32 for each string of any iterable, computed on all cores or by `n_threads` threads.
+
+        A text without a known term, such as an empty one, has an empty row.
+        """
+        self._check_is_fitted()
+        rows = list(_map_in_order(self._rows, chunks(strings(documents)), n_threads or _n_cores()))
+        return vstack(rows, format="csr") if rows else csr_matrix((0, self.n_features_), dtype=np.float32)
+
+    def _rows(self, texts: list[str]) -> csr_matrix:
+        X = self._counts(texts)
+        row = np.repeat(np.arange(len(texts)), np.diff(X.indptr))
+        X.data = unit_weights(X.data, self.idf_[X.indices], row, len(texts))
+        return X
+
+    def _counts(self, texts: list[str]) -> csr_matrix:
+        columns, first = self._terms(texts)
+        X = csr_matrix((np.ones(len(columns), np.int32), columns, first), (len(texts), len(self.vocabulary_)))
+        X.sum_duplicates()
+        return X
+
+    @property
+    def n_features_(self) -> int:
+        self._check_is_fitted()
+        return len(self.idf_)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The term of each column; `input_features` is there for scikit-learn and not used."""
+        self._check_is_fitted()
+        return np.array(self.vocabulary_, object)
+
+    def describe(self) -> dict[str, Any]:
+        return {"units": self.name, "vocabulary": self.n_features_}
+
+
+def check_whole_number(name: str, value: object, least: int) -> None:
+    """Refuse a parameter that is no whole number, or is too small."""
+    if not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} is {value!r}: expected a whole number from {least} up")
+
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+def _map_in_order(function: Callable[[A], B], items: Iterable[A], n_threads: int) -> Iterator[B]:
+    """What `map` gives, computed by threads, with no more than twice as many items taken in advance."""
+    with ThreadPoolExecutor(n_threads) as pool:
+        waiting: deque[Future[B]] = deque()
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > 2 * n_threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _n_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

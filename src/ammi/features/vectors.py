@@ -1,0 +1,121 @@
+"""Vectors as they are: the rows of an embedding, or of any other numbers that a user has already."""
+
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import OneToOneFeatureMixin
+from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils.validation import validate_data
+
+from ammi.features.base import FeatureMaker
+from ammi.features.saved import digest, read_saved, write_saved
+
+
+class VectorFeatures(OneToOneFeatureMixin, FeatureMaker):
+    """Rows of numbers, passed on as they are: a 2-D array, a CSR matrix, a list of rows, or a DataFrame of numbers.
+
+    It learns their width, and refuses rows of another one, NaN and infinity. float32 and float64 stay what they are.
+    """
+
+    name = "vectors"
+    reads = "vector"
+    n_features_in_: int
+
+    def fit(self, documents: Any, y: Any = None) -> Self:
+        """Learn the width of the rows, and their names where they have some."""
+        _finite_rows(documents, at_least=1)
+        validate_data(self, documents, skip_check_array=True)
+        return self
+
+    def transform(self, documents: Any) -> Any:
+        """The rows, not copied where they are an array or a CSR matrix of float32 or float64."""
+        self._check_is_fitted()
+        if isinstance(documents, list | tuple) and not documents:
+            return np.empty((0, self.n_features_))
+        X = _finite_rows(documents, at_least=0)
+        validate_data(self, documents, reset=False, skip_check_array=True)
+        return X
+
+    @property
+    def n_features_(self) -> int:
+        self._check_is_fitted()
+        return self.n_features_in_
+
+    @property
+    def fingerprint_(self) -> str:
+        return digest(self.name, str(self.n_features_))
+
+    def describe(self) -> dict[str, Any]:
+        return {"units": self.name, "columns": self.n_features_}
+
+    def save(self, folder: str | Path) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        write_saved(folder, self, columns=self.n_features_, names=None if names is None else names.tolist())
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        saved = read_saved(folder, cls.name)
+        maker = cls(**saved["parameters"])
+        maker.n_features_in_ = int(saved["columns"])
+        if saved["names"] is not None:
+            maker.feature_names_in_ = np.array(saved["names"], object)
+        return maker
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _finite_rows(documents: Any, at_least: int) -> Any:
+    """The rows as an array or a CSR matrix of float32 or float64; what is none is refused."""
+    if isinstance(documents, list | tuple):
+        _check_list(documents)
+    try:
+        X = check_array(
+            documents,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_all_finite=False,
+            ensure_min_samples=at_least,
+        )
+    except ValueError as error:
+        if not str(error).startswith("could not convert"):
+            raise
+        raise ValueError(f"{error}, expected numbers in every column: leave out those of text") from error
+    if X.ndim != 2:
+        raise ValueError(f"Reshape your data of shape {X.shape}: expected a row for each document, [vector] for one")
+    _check_finite(X)
+    return X
+
+
+def _check_list(rows: list[Any] | tuple[Any, ...]) -> None:
+    """Rows of a list are of one width, and no texts."""
+    width = None
+    for position, row in enumerate(rows):
+        if isinstance(row, str):
+            raise ValueError(f'row {position} is {row!r:.40}, expected numbers: use the features "words" for texts')
+        if not hasattr(row, "__len__"):
+            continue
+        width = len(row) if width is None else width
+        if len(row) != width:
+            raise ValueError(f"row {position} has {len(row)} numbers, expected {width} as before: make them one width")
+
+
+def _check_finite(X: Any) -> None:
+    try:
+        assert_all_finite(X)
+    except ValueError:
+        values: NDArray[np.floating] = X.data if issparse(X) else X.ravel()
+        place = int(np.flatnonzero(~np.isfinite(values))[0])
+        row = np.searchsorted(X.indptr, place, side="right") - 1 if issparse(X) else place // X.shape[1]
+        value = values[place]
+        raise ValueError(
+            f"row {row} holds {'NaN' if np.isnan(value) else value}, expected finite numbers: fill it or drop the row"
+        ) from None

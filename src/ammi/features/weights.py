@@ -1,0 +1,26 @@
+"""The weight of a term in a document.
+
+A term that occurs c > 0 times in a document, and in n_t of the n documents that were learned from, has the weight
+
+    (1 + ln c) · ln((n + 2) / (n_t + 1))
+
+and every row that is not empty is divided by its length. Unlike the usual 1 + ln(n / n_t), the second factor leaves
+next to nothing of a word that is everywhere, so that no list of stop words is needed in any language.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def rarity(n_documents: int, frequencies: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The second factor of each term, from the number of documents that have it."""
+    return np.log((n_documents + 2) / (frequencies + 1))
+
+
+def unit_weights(
+    counts: NDArray[np.integer], idf: NDArray[np.float64], row: NDArray[np.integer], n_rows: int
+) -> NDArray[np.float32]:
+    """The weights of terms in rows of unit length, from how often each occurs, its second factor and its row."""
+    weights = (1 + np.log(counts)) * idf
+    lengths = np.sqrt(np.bincount(row, weights**2, n_rows))
+    return (weights / lengths[row]).astype(np.float32)

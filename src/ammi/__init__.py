@@ -10,22 +10,36 @@ from ammi.version import __version__
 
 if TYPE_CHECKING:
     from ammi.chain import MarkovBits
-    from ammi.hashers import AMMI, BMMI, DocumentHasher, load
+    from ammi.collection import Collection
+    from ammi.hashers import AMMI, BMMI, ITQ, LSH, DocumentHasher, load
     from ammi.search import HammingIndex
 
 _HOME = {
     "AMMI": "ammi.hashers",
     "BMMI": "ammi.hashers",
+    "Collection": "ammi.collection",
     "DocumentHasher": "ammi.hashers",
     "HammingIndex": "ammi.search",
+    "ITQ": "ammi.hashers",
+    "LSH": "ammi.hashers",
     "MarkovBits": "ammi.chain",
     "load": "ammi.hashers",
 }
 
-__all__ = ["AMMI", "BMMI", "DocumentHasher", "HammingIndex", "MarkovBits", "__version__", "load"]
+__all__ = [
+    "AMMI",
+    "BMMI",
+    "ITQ",
+    "LSH",
+    "Collection",
+    "DocumentHasher",
+    "HammingIndex",
+    "MarkovBits",
+    "__version__",
+    "load",
+]
 
-
-_ROOMS = {"chain", "data", "evaluate", "hashers", "search", "text"}
+_ROOMS = {"chain", "data", "evaluate", "features", "hashers", "search"}
 
 
 def __getattr__(name: str):

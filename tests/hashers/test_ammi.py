@@ -24,7 +24,7 @@ SMALL: dict[str, Any] = {"batch_size": 32, "learning_rate": 0.03, "epochs": 15, 
 
 def chains_of(hasher, X) -> torch.Tensor:
     with torch.no_grad():
-        return hasher.model_.chains(to_rows(X, torch.device("cpu")))
+        return hasher.objective_.distributions(to_rows(X, torch.device("cpu"))).logits
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
@@ -36,7 +36,7 @@ def test_codes_are_the_exact_mode_and_probabilities_the_marginals(order, adversa
     for bits, table in zip(hasher.transform(X[:20]), p, strict=True):
         assert oracles.log_prob(table, tuple(bits)) == pytest.approx(oracles.best_log_prob(table))
     expected = [oracles.window_marginals(table, 1)[:, 1] for table in p]
-    np.testing.assert_allclose(hasher.predict_proba(X[:20]), expected, atol=1e-5)
+    np.testing.assert_allclose(hasher.bit_probabilities(X[:20]), expected, atol=1e-5)
     assert precision_at_k(hasher.encode(X), labels, hasher.encode(X), labels, k=20) > 80
 
 
@@ -44,7 +44,7 @@ def test_codes_are_the_exact_mode_and_probabilities_the_marginals(order, adversa
 def test_score_is_the_information_in_bits(order):
     X, _ = topics()
     hasher = AMMI(6, order=order, **SMALL).fit(X)
-    p, prior = chains_of(hasher, X), hasher.model_.adversary.prior()
+    p, prior = chains_of(hasher, X), hasher.objective_.adversary.prior()
     expected = (chain.prior_cross_entropy(p, prior) - chain.entropy(p).mean()) / np.log(2)
     assert hasher.score(X) == pytest.approx(expected.item(), rel=1e-4)
     brute = BMMI(6, order=order, **SMALL).fit(X)

@@ -71,7 +71,7 @@ def test_mixture_divergence_bounds_the_true_one_and_reaches_it_at_the_posterior(
 @pytest.mark.parametrize("method", [BMSH, GMSH])
 def test_divergence_of_a_trained_model_equals_its_sampled_estimate(method):
     X, _ = topics(100)
-    model = method(6, components=5, hidden_size=16, epochs=5, **QUICK).fit(X).model_.double()
+    model = method(6, components=5, hidden_size=16, epochs=5, **QUICK).fit(X).objective_.double()
     rows = torch.from_numpy(X[:3].toarray()).double()
     output = model.encoder(rows)
     q_c, q_z, p_z = Categorical(logits=output[:, -5:]), *distributions(model, output)
@@ -110,13 +110,13 @@ def test_a_bit_of_dvq_is_the_nearest_of_its_two_vectors(dimension):
     X, _ = topics(100)
     hasher = DVQ(8, dimension=dimension, epochs=3, learning_rate=0.03, **QUICK).fit(X)
     with torch.no_grad():
-        segments = hasher.model_.segments(to_rows(X, CPU)).numpy()  # (n, m, D)
-    codebooks = hasher.model_.codebooks.detach().numpy()  # (m, 2, D)
+        segments = hasher.objective_.segments(to_rows(X, CPU)).numpy()  # (n, m, D)
+    codebooks = hasher.objective_.codebooks.detach().numpy()  # (m, 2, D)
     distances = np.linalg.norm(segments[:, :, None] - codebooks, axis=-1)
     clear = np.abs(distances[..., 0] - distances[..., 1]) > 1e-5
     assert np.array_equal(hasher.transform(X)[clear], distances.argmin(-1)[clear])
     assert 0 < hasher.transform(X).mean() < 1
-    read, _ = hasher.model_.draw(to_rows(X, CPU))
+    read, _ = hasher.objective_.draw(to_rows(X, CPU))
     nearest = np.take_along_axis(codebooks[None], distances.argmin(-1)[..., None, None], 2)[:, :, 0]
     np.testing.assert_allclose(read.detach().numpy().reshape(nearest.shape)[clear], nearest[clear], atol=1e-5)
 
@@ -124,7 +124,7 @@ def test_a_bit_of_dvq_is_the_nearest_of_its_two_vectors(dimension):
 def test_dvq_moves_vectors_to_segments_and_segments_to_vectors():
     """The codebooks have no gradient but 2 Σ (C - e); segments have that of the decoder and 2 β (e - C)."""
     X, _ = topics(20)
-    model = DVQ(4, dimension=2, epochs=1, commitment=0.5, **QUICK).fit(X).model_
+    model = DVQ(4, dimension=2, epochs=1, commitment=0.5, **QUICK).fit(X).objective_
     rows = to_rows(X.toarray(), CPU)
     segments = model.segments(rows)
     bits = model.nearest(segments)[..., None]
@@ -143,14 +143,14 @@ def test_thresholds_are_the_medians_of_the_training_documents(method):
     X, _ = topics()
     hasher = method(12, hidden_size=32, epochs=3, learning_rate=0.01, **QUICK).fit(X)
     with torch.no_grad():
-        means = hasher.model_.mean(to_rows(X, CPU)).numpy()
-    np.testing.assert_allclose(hasher.model_.medians.numpy(), np.median(means, axis=0), atol=1e-5)
+        means = hasher.objective_.mean(to_rows(X, CPU)).numpy()
+    np.testing.assert_allclose(hasher.objective_.medians.numpy(), np.median(means, axis=0), atol=1e-5)
     np.testing.assert_allclose(hasher.transform(X).mean(0), 0.5, atol=0.02)
 
 
 def test_the_divergence_of_vdsh_counts_more_from_step_to_step():
     X, _ = topics(100)
-    model = VDSH(6, warm_up=4, hidden_size=16, dropout=0, epochs=1, **QUICK).fit(X[:1]).model_
+    model = VDSH(6, warm_up=4, hidden_size=16, dropout=0, epochs=1, **QUICK).fit(X[:1]).objective_
     assert model.step == 1
     full = model.draw(to_rows(X, CPU))[1]
     model.train()
@@ -160,7 +160,7 @@ def test_the_divergence_of_vdsh_counts_more_from_step_to_step():
 
 def test_nash_adds_noise_in_training_only():
     X, _ = topics(100)
-    model = NASH(6, hidden_size=16, dropout=0, epochs=1, **QUICK).fit(X).model_
+    model = NASH(6, hidden_size=16, dropout=0, epochs=1, **QUICK).fit(X).objective_
     rows = to_rows(X, CPU)
     bits = model.draw(rows)[0].detach()
     assert torch.equal(bits > 0.5, model.bits(rows))
@@ -184,7 +184,7 @@ def pairs() -> tuple[Any, Any]:
 @pytest.mark.parametrize("method", [BMSH, DVQ])
 def test_predictive_form_reconstructs_the_related_document(method):
     X, R = pairs()
-    model = method(8, epochs=1, **QUICK).fit(X, related=R).model_.eval()
+    model = method(8, epochs=1, **QUICK).fit(X, related=R).objective_.eval()
     y, x = to_rows(X, CPU), to_rows(R, CPU)
     read, _ = model.draw(y)
     expected = -model.decoder(read, x).mean() / math.log(2)
@@ -206,7 +206,7 @@ def test_predictive_form_learns_is_saved_and_encodes_both_sides(method, tmp_path
 
 def test_the_conditional_prior_of_bmsh_is_bounded():
     X, R = pairs()
-    model = BMSH(5, components=3, hidden_size=16, epochs=1, **QUICK).fit(X, related=R).model_
+    model = BMSH(5, components=3, hidden_size=16, epochs=1, **QUICK).fit(X, related=R).objective_
     with torch.no_grad():
         model.conditional_prior[-1].bias += 1e6
     assert model.draw(to_rows(X, CPU))[1].max() < 3 * 5 * 20

@@ -40,25 +40,29 @@ class AMMI(ChainHasher):
     """Binary codes that keep as much information about the documents as possible."""
 
     prior_order: int = parameter(
-        3,
-        "Markov order r of the prior, at least `order`; r = order is allowed but poor, since the prior then cannot model "
-        "what the codes of different documents have in common. Useful: order + 1 to order + 5.",
+        "Markov order r of the prior, at least `order`; r = order is allowed but poor, since the prior then cannot "
+        "model what the codes of different documents have in common. Useful: order + 1 to order + 5.",
+        default=3,
         whole=True,
         least=0,
         most=MOST_ORDER,
     )
     adversary: Literal["exact", "gradient"] = parameter(
-        "exact",
         "'exact', the best prior in closed form, or 'gradient', the paper's, which takes gradient steps.",
+        default="exact",
         choices=("exact", "gradient"),
     )
-    adversary_steps: int = parameter(4, "G, gradient steps a batch. The paper's grid: 1, 2, 4.", whole=True, least=1)
-    adversary_learning_rate: float = parameter(0.03, "η' of these steps. The paper's grid: 0.001 to 0.03.", above=0)
+    adversary_steps: int = parameter(
+        "G, gradient steps a batch. The paper's grid: 1, 2, 4.", default=4, whole=True, least=1
+    )
+    adversary_learning_rate: float = parameter(
+        "η' of these steps. The paper's grid: 0.001 to 0.03.", default=0.03, above=0
+    )
     adversary_layers: int = parameter(
-        1, "ReLU layers of its network. The paper's program: 0 to 2.", whole=True, least=0, most=100
+        "ReLU layers of its network. The paper's program: 0 to 2.", default=1, whole=True, least=0, most=100
     )
     adversary_size: int = parameter(
-        16, "width H of its network; 0 makes it a raw table. The paper's program: 8 to 28.", whole=True, least=0
+        "width H of its network; 0 makes it a raw table. The paper's program: 8 to 28.", default=16, whole=True, least=0
     )
 
     def objective(self, n_features: int, predictive: bool) -> AMMIObjective:

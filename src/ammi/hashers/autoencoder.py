@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ammi.hashers.encoders import EncoderHasher
 from ammi.hashers.parameters import estimator, parameter
-from ammi.hashers.trained import EncoderHasher
 from ammi.nets.decoder import WordDecoder
-from ammi.nets.encoder import Encoder, draw_uniform
+from ammi.nets.encoder import LINEAR, Encoder, draw_uniform
 from ammi.nets.rows import Rows
 from ammi.nets.units import BITS_PER_NAT
 from ammi.training.batches import Batch
@@ -48,9 +48,8 @@ class BernoulliAutoencoder(Autoencoder):
     def bits(self, rows: Rows) -> Tensor:
         return self.encoder(rows)[:, : self.n_bits] > 0
 
-    def linear(self) -> tuple[Tensor, Tensor] | None:
-        found = self.encoder.linear() if isinstance(self.encoder, Encoder) else None
-        return found and (found[0][:, : self.n_bits], found[1][: self.n_bits])
+    def linear(self) -> tuple[str, str] | None:
+        return LINEAR if isinstance(self.encoder, Encoder) and self.encoder.is_linear else None
 
 
 class GaussianAutoencoder(Autoencoder):
@@ -79,7 +78,7 @@ class AutoencoderHasher(EncoderHasher):
     """An estimator around an Autoencoder, which gives back the columns of a row whose value is above 0: its words."""
 
     dropout: float = parameter(
-        0.1, "the share of the hidden layers' units that is left out at random in training.", least=0, below=1
+        "the share of the hidden layers' units that is left out at random in training.", default=0.1, least=0, below=1
     )
 
     def _parts(self, n_features: int, n_outputs: int, n_read: int) -> tuple[nn.Module, WordDecoder]:

@@ -1,6 +1,5 @@
 """What every hasher is: a scikit-learn transformer from rows to bits that can be saved as a folder."""
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ammi.hashers.linear import Linear
+from ammi.digests import arrays_digest
+from ammi.hashers.hyperplanes import HyperplaneNames
 from ammi.hashers.parameters import check_parameters, estimator, parameter
 
 MOST_BITS = 2**16
@@ -48,8 +48,8 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, A
         """What else is saved: it decides no code."""
         return {}
 
-    def linear(self) -> Linear | None:
-        """Weights and thresholds, where a bit is the side of a hyperplane that a row is on; else None."""
+    def hyperplanes(self) -> HyperplaneNames | None:
+        """Which of its arrays are hyperplanes, where a bit is the side of one that a row is on; else None."""
         return None
 
     def transform(self, X: Any) -> Bits:
@@ -65,11 +65,7 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, A
     def fingerprint_(self) -> str:
         """What tells this model from any other: a digest of its kind and of all that it learned."""
         check_is_fitted(self)
-        digest = hashlib.blake2b(type(self).__name__.encode(), digest_size=8)
-        for name, array in sorted(self._arrays().items()):
-            digest.update(f"{name} {array.dtype} {array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()
+        return arrays_digest(type(self).__name__, self._arrays())
 
     def save(self, folder: str | Path) -> None:
         """Write the model as a folder of config.json and weights.safetensors; ammi.load(folder) reads it."""
@@ -97,8 +93,8 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, A
 class SizedHasher(Hasher):
     """A hasher whose codes are as long as one asks for."""
 
-    n_bits: int = parameter(64, "length m of the codes.", whole=True, least=1, most=MOST_BITS, positional=True)
-    random_state: Any = parameter(None, "the same number gives the same codes.", optional=True)
+    n_bits: int = parameter("length m of the codes.", default=64, whole=True, least=1, most=MOST_BITS, positional=True)
+    random_state: Any = parameter("the same number gives the same codes.", default=None, optional=True)
 
     def _check_parameters(self) -> None:
         """Refuse values outside their ranges, and combinations that a method cannot work with."""

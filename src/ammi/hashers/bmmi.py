@@ -20,8 +20,8 @@ class BMMI(ChainHasher):
     """Binary codes by brute force, up to 24 bits: the yardstick for AMMI's upper bound."""
 
     n_bits: int = parameter(
-        16,
         f"length m of the codes, at most {MAX_BRUTE_FORCE_BITS}: every epoch visits all 2^m codes for each batch.",
+        default=16,
         whole=True,
         least=1,
         positional=True,

@@ -54,13 +54,13 @@ class BMSH(AutoencoderHasher):
 
     predictive = True
 
-    components: int = parameter(50, "Bernoullis of the prior. Useful: 10 to 80.", whole=True, least=1)
+    components: int = parameter("Bernoullis of the prior. Useful: 10 to 80.", default=50, whole=True, least=1)
     divergence_weight: float = parameter(
-        1.0, "β, the weight of the divergence from the prior. Useful: 0.5 to 3.", least=0
+        "β, the weight of the divergence from the prior. Useful: 0.5 to 3.", default=1.0, least=0
     )
     learning_rate: float | None = parameter(
-        None,
         "η; None is 0.04 / √n_bits, since long codes overshoot at what short ones need to arrive in time.",
+        default=None,
         above=0,
         optional=True,
     )

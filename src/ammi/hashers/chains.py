@@ -18,9 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from ammi.chain import Chain, Distributions, Structure
+from ammi.hashers.encoders import EncoderHasher
+from ammi.hashers.given import rows_beside
 from ammi.hashers.parameters import estimator, parameter
-from ammi.hashers.trained import EncoderHasher
-from ammi.nets.encoder import Encoder, initialise
+from ammi.nets.encoder import LINEAR, Encoder, initialise
 from ammi.nets.rows import Rows
 from ammi.nets.units import BITS_PER_NAT
 from ammi.training.batches import Batch
@@ -43,8 +44,9 @@ class InformationObjective(Objective):
 
     def __init__(self, encoder: Reader, related: Reader | None, entropy_weight: float):
         super().__init__()
-        self.encoder, self.structure = encoder
-        self.related_encoder, self.related_structure = related or (None, None)
+        self.encoder, self.structure = encoder.network, encoder.structure
+        self.related_encoder = related.network if related else None
+        self.related_structure = related.structure if related else encoder.structure
         self.entropy_weight = entropy_weight
 
     @abstractmethod
@@ -53,7 +55,7 @@ class InformationObjective(Objective):
 
     def distributions(self, rows: Rows) -> Distributions:
         """p(z|y) of each row."""
-        return self.structure.read(self.structure.table(self.encoder(rows)))
+        return _read(self.encoder, self.structure, rows)
 
     def loss(self, batch: Batch) -> tuple[Tensor, Figures]:
         p = self.distributions(batch.y)
@@ -69,17 +71,21 @@ class InformationObjective(Objective):
     def bits(self, rows: Rows) -> Tensor:
         return self.distributions(rows).mode()
 
-    def linear(self) -> tuple[Tensor, Tensor] | None:
+    def linear(self) -> tuple[str, str] | None:
         independent = isinstance(self.structure, Chain) and self.structure.order == 0
-        return self.encoder.linear() if independent and isinstance(self.encoder, Encoder) else None
+        return LINEAR if independent and isinstance(self.encoder, Encoder) and self.encoder.is_linear else None
 
     def _conditional_entropy(self, p: Distributions, x: Rows | None) -> Tensor:
         """H(Z|Y), H⁺(Z|X), or half of each: the mean of cross entropies between p and one or two q."""
         if x is None:
             return p.entropy().mean()
-        if self.related_structure is None or self.related_encoder is None:
+        if self.related_encoder is None:
             return torch.stack([p.cross_entropy(q).mean() for q in (p, self.distributions(x))]).mean()
-        return p.cross_entropy(self.related_structure.read(self.related_structure.table(self.related_encoder(x)))).mean()
+        return p.cross_entropy(_read(self.related_encoder, self.related_structure, x)).mean()
+
+
+def _read(network: nn.Module, structure: Structure, rows: Rows) -> Distributions:
+    return structure.read(structure.table(network(rows)))
 
 
 @estimator
@@ -89,28 +95,28 @@ class ChainHasher(EncoderHasher):
     predictive = True
 
     order: int = parameter(
-        0,
         "Markov order o of the encoder; 0 makes the bits independent given the document.",
+        default=0,
         whole=True,
         least=0,
         most=MOST_ORDER,
     )
     related_order: int | None = parameter(
-        None,
         "Markov order h of the encoder of related documents, at least `order`, which is what None stands for.",
+        default=None,
         whole=True,
         least=0,
         most=MOST_ORDER,
         optional=True,
     )
     neighbours: int = parameter(
-        10,
-        "without related documents, pair each document with one of this many nearest ones (cosine), drawn anew each time; "
-        "0 trains on documents alone, as the paper does. Useful: 5 to 25.",
+        "without related documents, pair each document with one of this many nearest ones (cosine), drawn anew each "
+        "time; 0 trains on documents alone, as the paper does. Useful: 5 to 25.",
+        default=10,
         whole=True,
         least=0,
     )
-    entropy_weight: float = parameter(1.75, "β, the weight of H(Z). The paper's grid: 1 to 3.5.", above=0)
+    entropy_weight: float = parameter("β, the weight of H(Z). The paper's grid: 1 to 3.5.", default=1.75, above=0)
 
     def bit_probabilities(self, X: Any) -> NDArray[np.float32]:
         """The probability (n, m) that each bit is 1."""
@@ -125,7 +131,7 @@ class ChainHasher(EncoderHasher):
         """The information estimate H(Z) - H(Z|Y) on these documents, in bits; with `related`, H(Z) - H⁺(Z|X)."""
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)
-        related = None if related is None else self._check_beside(related, "related", len_of=X)
+        related = None if related is None else rows_beside(self, related, "related", len_of=X)
         with self._reading():
             return self._measure(X, related)["information"]
 

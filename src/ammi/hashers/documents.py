@@ -1,137 +1,151 @@
-"""DocumentHasher: texts in, codes out. A vectoriser and a hasher as one model."""
+"""DocumentHasher: documents in, codes out. A feature maker and a hasher as one model."""
 
-import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.validation import check_is_fitted
 
+from ammi.digests import joint_digest
+from ammi.features import FeatureMaker, VectorFeatures, WordFeatures, load_features
+from ammi.files import replacing_folder
 from ammi.hashers.ammi import AMMI
 from ammi.hashers.base import Hasher
-from ammi.hashers.saving import load_hasher, read_config, replacing, write_config
-from ammi.search import HammingIndex
-from ammi.text import Vectorizer, WordVectorizer, load_vectorizer
-
-TEXT, HASHER = "text", "hasher"
+from ammi.hashers.config import FEATURES, HASHER, check_place, read_config, write_config
+from ammi.hashers.saving import load_hasher
 
 
-class DocumentHasher:
-    """Binary codes of texts.
+class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Binary codes of documents.
 
-    Texts are strings in a list, an iterator, a pandas Series or an Arrow column.
+    Documents are what the feature maker reads: texts, as strings in a list, an iterator, a pandas Series or an Arrow
+    column; or with VectorFeatures the rows of a matrix.
 
     Args:
         hasher: any method of ammi.hashers; AMMI with 64 bits where none is given.
-        vectorizer: what makes rows of texts; ammi.text.WordVectorizer where none is given.
+        features: what makes rows of documents; ammi.features.WordFeatures where none is given.
     """
 
-    def __init__(self, hasher: Hasher | None = None, vectorizer: Vectorizer | None = None):
-        self.hasher = AMMI() if hasher is None else hasher
-        self.vectorizer = WordVectorizer() if vectorizer is None else vectorizer
+    __metadata_request__fit = {"documents": UNUSED}  # noqa: RUF012 (scikit-learn's contract)
+    __metadata_request__transform = {"documents": UNUSED}  # noqa: RUF012
 
-    def fit(
-        self, texts: Iterable[str], labels: Any = None, *, related: Iterable[str] | None = None, validation: Any = None
-    ) -> "DocumentHasher":
-        """Learn the vocabulary and the codes of texts, which are gone through twice; an iterator is kept in memory.
+    def __init__(self, hasher: Hasher | None = None, features: FeatureMaker | None = None):
+        self.hasher = hasher
+        self.features = features
+
+    @classmethod
+    def of(cls, hasher: Hasher, features: FeatureMaker | None = None) -> Self:
+        """A model of parts that are fitted already; a hasher without a feature maker takes vectors as they are."""
+        check_is_fitted(hasher)
+        model = cls(hasher, VectorFeatures() if features is None else features)
+        model.hasher_ = hasher
+        model.features_ = VectorFeatures().fit(np.zeros((1, hasher.n_features_in_))) if features is None else features
+        return model
+
+    def fit(self, documents: Any, y: Any = None, *, related: Any = None, validation: Any = None, **more: Any) -> Self:
+        """Learn features and codes of documents, which are gone through twice; an iterator is kept in memory.
 
         Args:
-            labels: of the texts, only for a validation with labels.
-            related: for predictive hashing, a text related to each, one by one.
-            validation: what chooses the epoch to keep: (texts, labels), with `related` (texts, related texts), or what
-                else the hasher's `fit` takes.
+            y: labels of the documents, only for a validation with labels.
+            related: for predictive hashing, a document related to each, one by one.
+            validation: what chooses the epoch to keep: (documents, labels), with `related` (documents, related
+                documents), or what else the hasher's `fit` takes.
+            more: what else the hasher's `fit` takes, such as callbacks.
         """
-        texts = list(texts) if isinstance(texts, Iterator) else texts
-        X = self.vectorizer.fit(strings(texts)).transform(strings(texts))
-        more: dict[str, Any] = {}
+        documents = list(documents) if isinstance(documents, Iterator) else documents
+        self.features_ = WordFeatures() if self.features is None else clone(self.features)
+        self.hasher_ = AMMI() if self.hasher is None else clone(self.hasher)
+        X = self.features_.fit(documents).transform(documents)
         if related is not None:
-            more["related"] = self._rows(related)
+            more["related"] = self.features_.transform(related)
         if isinstance(validation, tuple):
             held_out, target = validation
-            validation = self._rows(held_out), target if related is None else self._rows(target)
+            target = target if related is None else self.features_.transform(target)
+            validation = self.features_.transform(held_out), target
         if validation is not None:
             more["validation"] = validation
-        self.hasher.fit(X, labels, **more)
+        self.hasher_.fit(X, y, **more)
         return self
 
-    def transform(self, texts: Iterable[str]) -> NDArray[np.uint8]:
-        """The code of each text, (n, m) of 0 and 1."""
-        X = self._rows(texts)
-        return self.hasher.transform(X) if X.shape[0] else np.zeros((0, self.n_bits), np.uint8)
+    def transform(self, documents: Any) -> NDArray[np.uint8]:
+        """The code of each document, (n, m) of 0 and 1."""
+        X = self._rows(documents)
+        return self.hasher_.transform(X) if X.shape[0] else np.zeros((0, self.n_bits), np.uint8)
 
-    def encode(self, texts: Iterable[str]) -> NDArray[np.uint8]:
-        """The code of each text in ceil(m / 8) bytes, packed as numpy.packbits packs."""
-        X = self._rows(texts)
-        return self.hasher.encode(X) if X.shape[0] else np.zeros((0, -(-self.n_bits // 8)), np.uint8)
+    def encode(self, documents: Any) -> NDArray[np.uint8]:
+        """The code of each document in ceil(m / 8) bytes, packed as numpy.packbits packs."""
+        X = self._rows(documents)
+        return self.hasher_.encode(X) if X.shape[0] else np.zeros((0, -(-self.n_bits // 8)), np.uint8)
 
-    def _rows(self, texts: Iterable[str]) -> Any:
-        return self.vectorizer.transform(strings(texts))
+    def score(self, documents: Any, y: Any = None) -> float:
+        """What the hasher's `score` says of these documents: of AMMI the information of their codes, in bits."""
+        X = self._rows(documents)
+        if not hasattr(self.hasher_, "score"):
+            raise AttributeError(f"{type(self.hasher_).__name__} has no score: measure codes with ammi.evaluate")
+        return self.hasher_.score(X, y)
+
+    def knows(self, document: Any) -> bool:
+        """Whether the model knows a word of a text; the code of one that it does not is that of an empty one."""
+        X = self._rows([document])
+        return bool(X.nnz if hasattr(X, "nnz") else X.any())
 
     @property
     def n_bits(self) -> int:
         """Length m of the codes."""
-        return self.hasher.n_bits
+        check_is_fitted(self)
+        return self.hasher_.n_bits
+
+    @property
+    def reads(self) -> str:
+        """What a document is: "text" or "vector"."""
+        check_is_fitted(self)
+        return self.features_.reads
 
     @property
     def fingerprint_(self) -> str:
-        """What tells this model from any other: a digest of its words, of their weights and of its hasher."""
-        if not hasattr(self.vectorizer, "idf_"):
-            raise ValueError("this DocumentHasher has learned nothing yet: call fit first")
-        digest = hashlib.blake2b(self.hasher.fingerprint_.encode(), digest_size=8)
-        digest.update("\0".join([self.vectorizer.kind, *self.vectorizer.vocabulary_]).encode())
-        digest.update(np.ascontiguousarray(self.vectorizer.idf_).tobytes())
-        return digest.hexdigest()
+        """What tells this model from any other: a digest of all that decides a code."""
+        check_is_fitted(self, msg="this DocumentHasher has learned nothing yet: call fit first")
+        return joint_digest(self.hasher_.fingerprint_, self.features_.fingerprint_)
 
     def save(self, folder: str | Path) -> None:
         """Write the model as a folder: config.json, and a folder for each of its two parts."""
-        with replacing(Path(folder)) as new:
-            write_config(new, self, {"n_bits": self.n_bits})
-            self.vectorizer.save(new / TEXT)
-            self.hasher.save(new / HASHER)
+        fingerprint = self.fingerprint_
+        check_place(Path(folder))
+        with replacing_folder(Path(folder)) as new:
+            write_config(new, type(self).__name__, fingerprint, {"n_bits": self.n_bits})
+            self.features_.save(new / FEATURES)
+            self.hasher_.save(new / HASHER)
 
     @classmethod
-    def load(cls, folder: str | Path) -> "DocumentHasher":
+    def load(cls, folder: str | Path) -> Self:
         """The model that `save` wrote to a folder."""
         folder = Path(folder)
         config = read_config(folder)
         if config["method"] != cls.__name__:
             raise ValueError(f"{folder} holds a model of {config['method']}, not of texts: read it with ammi.load")
-        try:
-            vectorizer = load_vectorizer(folder / TEXT)
-        except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
-            raise ValueError(f"{folder / TEXT} is damaged: save the model again ({error})") from error
-        model = cls(load_hasher(folder / HASHER), vectorizer)
+        model = cls.of(load_hasher(folder / HASHER), load_features(folder / FEATURES))
         if model.fingerprint_ != config["fingerprint"]:
             raise ValueError(f"the parts of {folder} do not belong together: save the model again")
         return model
 
-    def __repr__(self) -> str:
-        return f"DocumentHasher({self.hasher!r}, {type(self.vectorizer).__name__})"
+    def _rows(self, documents: Any) -> Any:
+        check_is_fitted(self, msg="this DocumentHasher has learned nothing yet: call fit first")
+        return self.features_.transform(documents)
 
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_bits
 
-def model_of(index: HammingIndex, folder: str | Path | None = None) -> DocumentHasher:
-    """The model that makes the codes of an index, from the folder that the index remembers, or from another one."""
-    folder = folder or index.model
-    if folder is None:
-        raise ValueError(f"the index in {index.folder} was made from codes and knows no model: name its folder")
-    model = DocumentHasher.load(folder)
-    if model.fingerprint_ != index.fingerprint:
-        raise ValueError(
-            f"{folder} holds model {model.fingerprint_}, but the codes in {index.folder} are of model "
-            f"{index.fingerprint}: name the folder of that one, or build the index again"
-        )
-    return model
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "hasher_") and hasattr(self, "features_")
 
-
-def strings(texts: Iterable[Any]) -> Iterator[str]:
-    """The texts one by one, those of an Arrow column as Python's own; what is no text is refused with its position."""
-    if isinstance(texts, str | bytes):
-        raise ValueError(f"texts is the single string {texts[:40]!r}: pass a list of strings, [text] for one")
-    for position, text in enumerate(texts):
-        plain = text.as_py() if hasattr(text, "as_py") else text
-        if not isinstance(plain, str):
-            raise ValueError(
-                f"text {position} is {plain!r:.40}: expected a string, so fill or drop missing texts first"
-            )
-        yield plain
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        features = WordFeatures() if self.features is None else self.features
+        tags.input_tags = features.__sklearn_tags__().input_tags
+        tags.transformer_tags.preserves_dtype = []
+        return tags

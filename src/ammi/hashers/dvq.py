@@ -50,10 +50,13 @@ class DVQ(AutoencoderHasher):
     predictive = True
 
     dimension: int = parameter(
-        1, "D, of the codebooks' vectors. The decoder's cost grows with it. Useful: 1 to 4.", whole=True, least=1
+        "D, of the codebooks' vectors. The decoder's cost grows with it. Useful: 1 to 4.",
+        default=1,
+        whole=True,
+        least=1,
     )
     commitment: float = parameter(
-        1.0, "β, how strongly segments are drawn to their vectors. The paper's grid: 0.1 to 4.", least=0
+        "β, how strongly segments are drawn to their vectors. The paper's grid: 0.1 to 4.", default=1.0, least=0
     )
     hidden_layers: int = 0
     hidden_size: int = 200

@@ -36,9 +36,9 @@ class GMSHObjective(GaussianAutoencoder):
 class GMSH(AutoencoderHasher):
     """A Gaussian autoencoder with a mixture prior."""
 
-    components: int = parameter(20, "Gaussians of the prior. Useful: 10 to 80.", whole=True, least=1)
+    components: int = parameter("Gaussians of the prior. Useful: 10 to 80.", default=20, whole=True, least=1)
     divergence_weight: float = parameter(
-        1.0, "β, the weight of the divergence from the prior. Useful: 0.1 to 1.", least=0
+        "β, the weight of the divergence from the prior. Useful: 0.1 to 1.", default=1.0, least=0
     )
     hidden_layers: int = 1
     hidden_size: int = 500

@@ -23,7 +23,7 @@ class ITQ(ProjectionHasher):
     Where documents vary in d < m directions only, R is d × m with orthonormal rows and spreads these over all bits.
     """
 
-    iterations: int = parameter(50, "rounds of the two steps. The published setting: 50.", whole=True, least=0)
+    iterations: int = parameter("rounds of the two steps. The published setting: 50.", default=50, whole=True, least=0)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn axes and rotation from rows X (n, V), sparse or dense."""

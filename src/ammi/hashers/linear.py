@@ -1,28 +1,23 @@
-"""Codes whose bits are sides of hyperplanes: bit j of a row x is 1 where x · w_j - t_j > 0.
+"""Codes whose bits are sides of hyperplanes, for many rows at once.
 
-The products with sparse rows are summed in the order of the columns, in the weights' precision, here and where one query is
-encoded without numba or scipy (`ammi.hashers.quick`): the bits are the same.
+The products with sparse rows are summed in the order of the columns, in the weights' precision, here and in
+`Hyperplanes.bits_of`, which encodes one query: the bits are the same.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ammi.hashers.hyperplanes import Hyperplanes
+
 _ROWS_AT_ONCE = 4096
 
 
-class Linear(NamedTuple):
-    """A hyperplane for each bit."""
-
-    weights: NDArray[np.floating]  # (V, m)
-    thresholds: NDArray[np.floating]  # (m,)
-
-
-def linear_bits(X: Any, linear: Linear) -> NDArray[np.uint8]:
+def linear_bits(X: Any, planes: Hyperplanes) -> NDArray[np.uint8]:
     """The bits (n, m) of rows X (n, V), a CSR matrix or an array."""
-    weights, thresholds = np.ascontiguousarray(linear.weights), np.ascontiguousarray(linear.thresholds)
+    weights, thresholds = np.ascontiguousarray(planes.weights), np.ascontiguousarray(planes.thresholds)
     bits = np.empty((X.shape[0], weights.shape[1]), dtype=np.uint8)
     if hasattr(X, "indptr"):
         X = X if X.has_canonical_format else X.sorted_indices()

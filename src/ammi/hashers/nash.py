@@ -27,7 +27,7 @@ class NASH(AutoencoderHasher):
     """A Bernoulli autoencoder with a fair prior."""
 
     divergence_weight: float = parameter(
-        1.0, "β, the weight of the divergence from the prior. Useful: 0.1 to 1.", least=0
+        "β, the weight of the divergence from the prior. Useful: 0.1 to 1.", default=1.0, least=0
     )
     hidden_layers: int = 1
     hidden_size: int = 300

@@ -69,9 +69,9 @@ class Parameter:
 
 
 def parameter(
-    default: Any,
     about: str,
     *,
+    default: Any,
     whole: bool = False,
     least: float | None = None,
     most: float | None = None,
@@ -121,7 +121,7 @@ def default_of(cls: Callable[..., Any], name: str) -> Any:
 
 def _documented(cls: type) -> str:
     """A line for each parameter: the length of the codes, then what the class declares, then what its bases do."""
-    declared = {one.name: one for one in fields(cls) if _KEY in one.metadata}  # type: ignore[arg-type]
+    declared = {one.name: one for one in fields(cls) if _KEY in one.metadata}
     own_first = [name for base in cls.__mro__ for name in inspect.get_annotations(base) if name in declared]
     names = dict.fromkeys([name for name in declared if not declared[name].kw_only] + own_first)
     return "\n".join(

@@ -8,7 +8,8 @@ from scipy.sparse import issparse
 from sklearn.decomposition import PCA
 
 from ammi.hashers.base import Arrays, Bits, Facts, SizedHasher
-from ammi.hashers.linear import Linear, linear_bits
+from ammi.hashers.hyperplanes import HyperplaneNames, Hyperplanes
+from ammi.hashers.linear import linear_bits
 from ammi.hashers.parameters import estimator
 
 _FEW_FEATURES = 1000
@@ -18,14 +19,14 @@ _FEW_FEATURES = 1000
 class ProjectionHasher(SizedHasher):
     """Bit j of x is decided by x · w_j - t_j; fit sets the columns w_j of weights_ (V, m) and thresholds_ (m,)."""
 
-    def linear(self) -> Linear | None:
-        return Linear(self.weights_, self.thresholds_)
+    def hyperplanes(self) -> HyperplaneNames | None:
+        return HyperplaneNames("weights", "thresholds", are_biases=False)
 
     def _set(self, weights: NDArray[np.floating], thresholds: NDArray[np.floating]) -> None:
         self.weights_, self.thresholds_ = weights, thresholds
 
     def _bits(self, X: Any) -> Bits:
-        return linear_bits(X, Linear(self.weights_, self.thresholds_))
+        return linear_bits(X, Hyperplanes(self.weights_, self.thresholds_))
 
     def _arrays(self) -> Arrays:
         return {"weights": self.weights_, "thresholds": self.thresholds_}

@@ -36,7 +36,7 @@ class SpH(ProjectionHasher):
         self._set((axes[:, axis] * frequency).astype(X.dtype), (lowest[axis] * frequency).astype(X.dtype))
         return self
 
-    def linear(self) -> None:
+    def hyperplanes(self) -> None:
         """A bit is not a side of a hyperplane here: the cosine cuts an axis at several places."""
 
     def _bits(self, X: Any) -> Bits:

@@ -75,14 +75,16 @@ class Pretraining:
     init_range: float
     batch_size: int
 
-    def machines(self, sizes: list[int], X: Any, rng: np.random.Generator, progress: Progress, like: Tensor) -> list[Machine]:
-        """Machines of these sizes, trained one on top of the other, on the device of a tensor."""
+    def machines(
+        self, sizes: list[int], X: Any, rng: np.random.Generator, progress: Progress, device: torch.device
+    ) -> list[Machine]:
+        """Machines of these sizes, trained one on top of the other."""
         machines = [Machine(*shape) for shape in pairwise(sizes)]
         for machine in machines:
             nn.init.uniform_(machine.weight, -self.init_range, self.init_range)
-            machine.to(like.device)
+            machine.to(device)
         _set_word_frequencies(machines[0], X)
-        batches = Batches(X, batch_size=self.batch_size, device=like.device, rng=rng)
+        batches = Batches(X, batch_size=self.batch_size, device=device, rng=rng)
         advance = progress.part("machines", len(machines) * self.epochs)
         with torch_threads(1):
             for depth, machine in enumerate(machines):
@@ -122,11 +124,12 @@ class Unrolled(Objective):
 
     def pretrain(self, X: Any, rng: np.random.Generator, progress: Progress) -> None:
         """Train the machines, and start from their weights."""
-        machines = self.pretraining.machines(self.sizes, X, rng, progress, self.words.weight)
-        for layer, machine in zip(_linear(self.up), machines, strict=True):
-            _copy(layer, machine.weight, machine.hidden_bias)
-        for layer, machine in zip([*_linear(self.down), self.words], machines[::-1], strict=True):
-            _copy(layer, machine.weight.T, machine.visible_bias)
+        machines = self.pretraining.machines(self.sizes, X, rng, progress, self.words.weight.device)
+        for up, machine in zip(_linear(self.up), machines, strict=True):
+            _copy(up, machine.weight, machine.hidden_bias)
+        downs: list[FirstLayer | WordDecoder] = [*_linear(self.down), self.words]
+        for down, machine in zip(downs, machines[::-1], strict=True):
+            _copy(down, machine.weight.T, machine.visible_bias)
 
     def code(self, rows: Rows) -> Tensor:
         """f(x) (B, m): the code's units before their sigmoid."""
@@ -158,19 +161,19 @@ def _copy(layer: FirstLayer | WordDecoder, weight: Tensor, bias: Tensor) -> None
 class SRBM(TrainedHasher):
     """Stacked restricted Boltzmann machines, on the words that are present (values above 0).
 
-    They want some thousand documents: after a handful of steps every code is the same. What is said of learning_rate, clip,
-    epochs and patience is of the fine-tuning alone.
+    They want some thousand documents: after a handful of steps every code is the same. What is said of
+    learning_rate, clip, epochs and patience is of the fine-tuning alone.
     """
 
-    hidden_layers: int = parameter(2, "layers between the words and the code.", whole=True, least=0, most=100)
-    hidden_size: int = parameter(500, "their width. The published stacks: 500 and 500.", whole=True, least=1)
+    hidden_layers: int = parameter("layers between the words and the code.", default=2, whole=True, least=0, most=100)
+    hidden_size: int = parameter("their width. The published stacks: 500 and 500.", default=500, whole=True, least=1)
     pretraining_epochs: int = parameter(
-        5, "passes of contrastive divergence over the documents, for each machine.", whole=True, least=0
+        "passes of contrastive divergence over the documents, for each machine.", default=5, whole=True, least=0
     )
-    pretraining_learning_rate: float = parameter(0.1, "η of these. Useful: 0.05 to 0.1.", above=0)
+    pretraining_learning_rate: float = parameter("η of these. Useful: 0.05 to 0.1.", default=0.1, above=0)
     noise: float = parameter(
-        4.0,
         "standard deviation of the noise on the code's units; the larger, the nearer they come to 0 and 1.",
+        default=4.0,
         least=0,
     )
     learning_rate: float | None = 0.001

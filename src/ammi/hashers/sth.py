@@ -32,10 +32,10 @@ class STH(ProjectionHasher):
     """Self-taught hashing. n documents have n - 1 eigenvectors: bits beyond them are 0 everywhere."""
 
     neighbours: int = parameter(
-        25, "near documents (cosine) that each document is joined with. Useful: 10 to 50.", whole=True, least=1
+        "near documents (cosine) that each document is joined with. Useful: 10 to 50.", default=25, whole=True, least=1
     )
-    C: float = parameter(0.1, "weight of the SVMs' errors against their margin. Useful: 0.03 to 1.", above=0)
-    verbose: bool = parameter(True, "show progress on standard error.")
+    C: float = parameter("weight of the SVMs' errors against their margin. Useful: 0.03 to 1.", default=0.1, above=0)
+    verbose: bool = parameter("show progress on standard error.", default=True)
 
     def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None) -> Self:
         """Learn from rows X (n, V), sparse or dense; `progress` is what shows it, in place of lines."""

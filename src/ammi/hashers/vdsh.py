@@ -36,7 +36,7 @@ class VDSH(AutoencoderHasher):
     """Variational deep semantic hashing."""
 
     warm_up: int = parameter(
-        1000, "steps in which the weight of the divergence grows from 0 to 1.", whole=True, least=1
+        "steps in which the weight of the divergence grows from 0 to 1.", default=1000, whole=True, least=1
     )
     hidden_layers: int = 2
     hidden_size: int = 500

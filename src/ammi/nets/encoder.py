@@ -8,6 +8,8 @@ from torch import Tensor, nn
 
 from ammi.nets.rows import Rows, product
 
+LINEAR = "encoder.0.weight", "encoder.0.bias"  # of a linear Encoder that a module calls its encoder
+
 
 class FirstLayer(nn.Module):
     """A linear layer whose input may be sparse."""
@@ -33,11 +35,10 @@ class Encoder(nn.Sequential):
             layers += [nn.ReLU(), *([nn.Dropout(dropout)] if dropout else []), nn.Linear(before, after)]
         super().__init__(*layers)
 
-    def linear(self) -> tuple[Tensor, Tensor] | None:
-        """Weights (V, n_outputs) and biases (n_outputs,), where there is but one layer; else None."""
-        (first, *others) = self
-        assert isinstance(first, FirstLayer)
-        return None if others else (first.weight, first.bias)
+    @property
+    def is_linear(self) -> bool:
+        """Whether there is but the first layer, `0.weight` and `0.bias`."""
+        return len(self) == 1
 
 
 @torch.no_grad()

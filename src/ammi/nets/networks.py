@@ -1,7 +1,8 @@
 """Encoder networks: the ReLU layers that every method has, and those that users and other packages add.
 
-A factory is a function `(n_inputs, n_outputs, **arguments)` that gives a torch module from rows (B, V) to (B, n_outputs).
-To be saved with a model it has a name: by `register_network`, or as an entry point of the group ammi.networks.
+A factory is a function `(n_inputs, n_outputs, **arguments)` that gives a torch module from rows (B, V) to numbers
+(B, n_outputs). To be saved with a model it has a name: by `register_network`, or as an entry point of the group
+ammi.networks.
 """
 
 from collections.abc import Callable

@@ -36,6 +36,6 @@ class Objective(nn.Module, ABC):
     def after_epoch(self, documents: AllRows) -> None:
         """What is learned from all documents at once when an epoch is over, such as thresholds."""
 
-    def linear(self) -> tuple[Tensor, Tensor] | None:
-        """Weights (V, m) and biases (m,), where a bit is 1 if x · w + b > 0; else None."""
+    def linear(self) -> tuple[str, str] | None:
+        """The names of weights (V, m or more) and biases, where a bit is 1 if x · w + b > 0; else None."""
         return None

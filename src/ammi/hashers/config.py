@@ -1,0 +1,58 @@
+"""config.json, which says what the model in a folder is, and the names of what else is there."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ammi.version import __version__
+
+FORMAT = 2
+CONFIG, WEIGHTS = "config.json", "weights.safetensors"
+FEATURES, HASHER = "features", "hasher"  # the parts of a DocumentHasher
+
+Config = dict[str, Any]  # what the file holds
+
+
+def write_config(folder: Path, method: str, fingerprint: str, about: Config) -> None:
+    """Write it into a folder."""
+    config = {"format": FORMAT, "ammi": __version__, "method": method, "fingerprint": fingerprint, **about}
+    (folder / CONFIG).write_text(json.dumps(config, indent=1) + "\n")
+
+
+def holds_model(folder: str | Path) -> bool:
+    """Whether there is a model in a folder."""
+    return (Path(folder) / CONFIG).is_file()
+
+
+def check_place(folder: Path) -> None:
+    """Refuse to write a model over what is none."""
+    if folder.is_file() or (folder.exists() and not holds_model(folder) and any(folder.iterdir())):
+        raise ValueError(f"{folder} is there and is not a model: choose another folder")
+
+
+def read_config(folder: Path, *more: str) -> Config:
+    """config.json of a model folder, checked to have what every model writes there, and more."""
+    path = folder / CONFIG
+    if not folder.exists():
+        raise ValueError(f"there is no folder {folder}")
+    if not path.is_file():
+        raise ValueError(f"{folder} is not a model of ammi: there is no {CONFIG} in it")
+    return parse_config(path.read_bytes(), path, *more)
+
+
+def parse_config(content: bytes, path: Path, *more: str) -> Config:
+    """What config.json holds; the path is for messages."""
+    try:
+        config = json.loads(content)
+        version = config["format"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is damaged or is not a model of ammi") from error
+    if version != FORMAT:
+        raise ValueError(
+            f"{path} has format {version}, this ammi ({__version__}) reads {FORMAT}: fit the model again, or use "
+            "the ammi that wrote it"
+        )
+    missing = {"method", "fingerprint", *more} - set(config)
+    if missing:
+        raise ValueError(f"{path} is damaged: it lacks {', '.join(sorted(missing))}")
+    return config

@@ -1,0 +1,38 @@
+"""Hyperplanes: for each bit j a direction w_j and a threshold t_j, bit j of a row x being 1 where x · w_j - t_j > 0.
+
+It needs numpy alone, so that one query can be encoded without what learned the codes.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class HyperplaneNames(NamedTuple):
+    """Which of a model's arrays are its hyperplanes; columns after the first m are something else."""
+
+    weights: str
+    offsets: str
+    are_biases: bool  # the offsets are added to x · w, not taken from it
+
+
+class Hyperplanes(NamedTuple):
+    """All m of them."""
+
+    weights: NDArray[np.floating]  # (V, m)
+    thresholds: NDArray[np.floating]  # (m,)
+
+    @classmethod
+    def among(cls, arrays: Mapping[str, NDArray], names: HyperplaneNames, n_bits: int) -> Self:
+        """Those that a model's arrays hold."""
+        weights, offsets = arrays[names.weights][:, :n_bits], arrays[names.offsets][:n_bits]
+        return cls(weights, -offsets if names.are_biases else offsets)
+
+    def bits_of(self, columns: NDArray[np.integer], values: NDArray[np.floating]) -> NDArray[np.uint8]:
+        """The bits (m,) of one sparse row, its columns in order: the same as those of `linear_bits`."""
+        sums = np.zeros_like(self.thresholds)
+        for column, value in zip(columns, values.astype(self.weights.dtype, copy=False), strict=True):
+            sums += value * self.weights[column]
+        return (sums - self.thresholds > 0).astype(np.uint8)

@@ -1,0 +1,58 @@
+"""The codes of a few texts from the files of a model, by the plainest means: no torch, no scikit-learn, no numba.
+
+A search needs the code of one short text, and the imports of what learned the model take seconds. The bits are the same
+as those of the model itself.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load as load_arrays
+
+from ammi.digests import arrays_digest, joint_digest
+from ammi.features.quick import QuickRows, quick_rows
+from ammi.hashers.config import CONFIG, FEATURES, HASHER, WEIGHTS, parse_config
+from ammi.hashers.hyperplanes import HyperplaneNames, Hyperplanes
+
+
+class QuickCodes:
+    """Texts in, codes out: a linear hasher over words or SentencePiece units."""
+
+    def __init__(self, rows: QuickRows, planes: Hyperplanes, fingerprint: str):
+        self._rows, self._planes, self.fingerprint_ = rows, planes, fingerprint
+
+    @property
+    def n_bits(self) -> int:
+        """Length m of the codes."""
+        return len(self._planes.thresholds)
+
+    def encode(self, texts: Iterable[str]) -> NDArray[np.uint8]:
+        """The code of each text in ceil(m / 8) bytes, packed as numpy.packbits packs."""
+        bits = [self._planes.bits_of(*self._rows.row(text)) for text in texts]
+        return np.packbits(np.array(bits, np.uint8).reshape(-1, self.n_bits), axis=1)
+
+    def knows(self, text: str) -> bool:
+        """Whether the model knows a word of a text; the code of one that it does not is that of an empty one."""
+        return len(self._rows.row(text)[0]) > 0
+
+
+def quick_codes(files: Mapping[str, bytes]) -> QuickCodes | None:
+    """The codes of a saved DocumentHasher, from the files of its folder; None where the whole model is needed."""
+    model = parse_config(files[CONFIG], Path(CONFIG))
+    if f"{HASHER}/{CONFIG}" not in files:
+        return None
+    config = parse_config(files[f"{HASHER}/{CONFIG}"], Path(HASHER, CONFIG), "hyperplanes")
+    rows = quick_rows({name.removeprefix(f"{FEATURES}/"): content for name, content in files.items()})
+    if not config["hyperplanes"] or rows is None:
+        return None
+    try:
+        arrays = load_arrays(files[f"{HASHER}/{WEIGHTS}"])
+    except (SafetensorError, KeyError) as error:
+        raise ValueError(f"{HASHER}/{WEIGHTS} is damaged: save the model again") from error
+    if joint_digest(arrays_digest(config["method"], arrays), rows.fingerprint_) != model["fingerprint"]:
+        raise ValueError(f"the parts of model {model['fingerprint']} do not belong together: save the model again")
+    planes = Hyperplanes.among(arrays, HyperplaneNames(*config["hyperplanes"]), config["parameters"]["n_bits"])
+    return QuickCodes(rows, planes, model["fingerprint"])

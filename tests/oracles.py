@@ -69,6 +69,18 @@ def best_log_prob(p: np.ndarray) -> float:
     return max(log_prob(p, z) for z in all_codes(p.shape[0]))
 
 
+def condition(p: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """The probability of every code given the known bits, those that are 0 or 1 and not -1."""
+    fits = [all(k in (-1, bit) for k, bit in zip(known, z, strict=True)) for z in all_codes(p.shape[0])]
+    joint = code_probs(p) * fits
+    return joint / joint.sum()
+
+
+def means(p: np.ndarray) -> np.ndarray:
+    """The probability that each bit is 1."""
+    return code_probs(p) @ np.array(all_codes(p.shape[0]))
+
+
 def mixture_entropy(batch: np.ndarray) -> float:
     mixture = np.mean([code_probs(p) for p in batch], axis=0)
     return -float(np.sum(mixture[mixture > 0] * np.log(mixture[mixture > 0])))

@@ -167,6 +167,16 @@ def test_viterbi_prefers_zero_in_a_tie():
     assert chain.viterbi(torch.zeros(5, 4))[0].tolist() == [0] * 5
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_viterbi_of_order_zero_is_the_sign_of_each_logit(dtype):
+    tiny = torch.finfo(dtype).tiny
+    logits = torch.tensor([1e-9, -1e-9, tiny, -tiny, 0.0, -0.0, 60, -60], dtype=dtype).unsqueeze(-1)
+    assert torch.nn.functional.logsigmoid(logits)[2] == torch.nn.functional.logsigmoid(-logits)[2]  # a tie, rounded
+    mode, value = chain.viterbi(logits)
+    assert mode.tolist() == [1, 0, 1, 0, 0, 0, 1, 0]
+    torch.testing.assert_close(value, chain.log_prob(logits, mode))
+
+
 @pytest.mark.parametrize("shape", [(4, 3), (4, 6), (4, 0), (0, 2), (4,)])
 def test_a_table_of_the_wrong_shape_is_refused(shape):
     with pytest.raises(ValueError, match=r"power of two|shape \(\.\.\., m, 2\*\*order\)"):
@@ -186,9 +196,23 @@ def test_orders_and_lengths_that_do_not_fit_are_refused():
         chain.with_order(torch.zeros(4, 4), 1)
     with pytest.raises(ValueError, match="at least 1 bit"):
         chain.window_marginals(torch.zeros(4, 2), 0)
+    with pytest.raises(ValueError, match=r"windows of 40 bits at 4 places .* take narrower windows"):
+        chain.window_marginals(torch.zeros(4, 2), 40)
+    with pytest.raises(ValueError, match="windows of 40 bits"):
+        chain.mean_windows(torch.zeros(3, 4, 1), 40)
+    with pytest.raises(ValueError, match=r"4 bits and order 40 .* take a lower order"):
+        chain.with_order(torch.zeros(4, 2), 40)
     with pytest.raises(ValueError, match="at least 2 entries"):
         chain.best_prior(torch.ones(4, 1))
     with pytest.raises(ValueError, match="at most 24 bits, got 25"):
         chain.mixture_entropy(torch.zeros(2, 25, 1))
     with pytest.raises(ValueError, match=r"\(B, m, 2\*\*order\)"):
         chain.mixture_entropy(torch.zeros(4, 1))
+
+
+@pytest.mark.parametrize("o", [0, 2])
+def test_the_mean_of_no_chains_is_refused(o):
+    with pytest.raises(ValueError, match=r"at least one chain, got a batch of shape \(0,\)"):
+        chain.mean_windows(torch.zeros(0, 4, 2**o), 3)
+    with pytest.raises(ValueError, match="at least one chain"):
+        chain.mixture_entropy(torch.zeros(0, 4, 2**o))

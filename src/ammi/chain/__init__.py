@@ -1,5 +1,6 @@
 """Exact algorithms on structures over bits, in nats: pure functions of tensors, Chain and MarkovBits around them."""
 
+from ammi.chain.condition import condition
 from ammi.chain.decode import log_prob, sample, viterbi
 from ammi.chain.distribution import MarkovBits
 from ammi.chain.entropy import (
@@ -25,6 +26,7 @@ __all__ = [
     "MarkovBits",
     "Structure",
     "best_prior",
+    "condition",
     "cross_entropy",
     "entropy",
     "forward",

@@ -23,6 +23,8 @@ def viterbi(logits: Tensor) -> tuple[Tensor, Tensor]:
     Of two equally good ways into a context the one from a 0 bit is kept, so the answer is one and always the same.
     """
     order = order_of(logits)
+    if order == 0:  # each bit by the sign of its logit: log probabilities of logits near 0 round to a tie
+        return (logits > 0).squeeze(-1).to(logits.dtype), F.logsigmoid(logits.abs()).sum((-2, -1))
     best = torch.full_like(logits[..., 0, :], -torch.inf)  # (..., 2**o), the best prefix that ends in each context
     best[..., 0] = 0
     oldest = []

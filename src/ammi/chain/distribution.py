@@ -1,13 +1,17 @@
-"""MarkovBits: a Markov chain over bits as a torch distribution."""
+"""MarkovBits: a Markov chain over bits as a torch distribution (docs/markov-bits.md shows what it can do)."""
 
 import torch
 from torch import Tensor
 from torch.distributions import Distribution, constraints, register_kl
+from torch.distributions.utils import lazy_property, logits_to_probs, probs_to_logits
 
+from ammi.chain.condition import UNKNOWN, certain_logit, condition
 from ammi.chain.decode import log_prob, sample, viterbi
 from ammi.chain.entropy import cross_entropy, entropy, kl_divergence
 from ammi.chain.layout import order_of
 from ammi.chain.marginals import window_marginals
+
+MAX_ENUMERATED_BITS = 20
 
 
 class MarkovBits(Distribution):
@@ -16,30 +20,82 @@ class MarkovBits(Distribution):
     Args:
         logits: (..., m, 2**o); entry [i, c] is the logit of z_i = 1 after the context c, the o bits before bit i
             read as a binary number, the oldest the most significant. Bits before the first count as 0.
+        probs: the same as probabilities; 0 and 1 become the nearest numbers inside, as torch's distributions do it.
 
     >>> p = MarkovBits(torch.zeros(64, 2))      # 64 bits, order 1, all codes equally probable
     >>> p.entropy() / torch.log(torch.tensor(2.0))
     tensor(64.)
     """
 
-    arg_constraints = {"logits": constraints.independent(constraints.real, 2)}  # noqa: RUF012 (torch's contract)
+    arg_constraints = {  # noqa: RUF012 (torch's contract)
+        "logits": constraints.independent(constraints.real, 2),
+        "probs": constraints.independent(constraints.unit_interval, 2),
+    }
     support = constraints.independent(constraints.boolean, 1)
+    has_enumerate_support = True
 
-    def __init__(self, logits: Tensor, validate_args: bool | None = None):
-        self.order = order_of(logits)
-        self.logits = logits
+    def __init__(self, logits: Tensor | None = None, *, probs: Tensor | None = None, validate_args: bool | None = None):
         check = Distribution._validate_args if validate_args is None else validate_args
-        if check and not logits.isfinite().all():
-            raise ValueError("the logits of a chain must be finite, got NaN or infinity among them")
-        super().__init__(logits.shape[:-2], logits.shape[-2:-1], validate_args=validate_args)
+        if logits is not None and probs is None:
+            self.order, shape = order_of(logits), logits.shape
+            if check and not logits.isfinite().all():
+                raise ValueError("the logits of a chain must be finite, got NaN or infinity among them")
+            self.logits = logits
+        elif probs is not None and logits is None:
+            self.order, shape = order_of(probs), probs.shape
+            if check and not ((probs >= 0) & (probs <= 1)).all():
+                raise ValueError("the probs of a chain must be from 0 to 1, got others or NaN among them")
+            self.probs = probs
+        else:
+            raise ValueError(f"give either logits or probs, got {'neither' if logits is None else 'both'}")
+        super().__init__(shape[:-2], shape[-2:-1], validate_args=False)  # torch's own check fails on an empty batch
+        self._validate_args = check
+
+    @lazy_property
+    def logits(self) -> Tensor:
+        """(..., m, 2**o), from probs where those were given."""
+        return probs_to_logits(self.probs, is_binary=True)
+
+    @lazy_property
+    def probs(self) -> Tensor:
+        """The probability (..., m, 2**o) of z_i = 1 after each context."""
+        return logits_to_probs(self.logits, is_binary=True)
 
     def expand(self, batch_shape, _instance=None) -> "MarkovBits":
         new = self._get_checked_instance(MarkovBits, _instance)
         new.order = self.order
-        new.logits = self.logits.expand(*batch_shape, *self.logits.shape[-2:])
+        for name in {"logits", "probs"} & self.__dict__.keys():
+            table = getattr(self, name)
+            setattr(new, name, table.expand(*batch_shape, *table.shape[-2:]))
         super(MarkovBits, new).__init__(torch.Size(batch_shape), self.event_shape, validate_args=False)
         new._validate_args = self._validate_args
         return new
+
+    def condition(self, known: Tensor) -> "MarkovBits":
+        """p(z | known bits), exactly: a chain of the same order.
+
+        The known bits are certain in it: other codes have the probability 0 and a log_prob that is finite but below
+        any other (about -1e19 in single precision), so that entropies and gradients stay finite.
+
+        Args:
+            known: (..., m), 0 or 1 where a bit is known and -1 where it is not; it broadcasts with the batch.
+        """
+        if self._validate_args:
+            self._check_codes(known, (0, 1, UNKNOWN), "known bits are 0 or 1, and -1 where a bit is not known")
+        logits, log_prob_of_known = condition(self.logits, known)
+        if self._validate_args and not (log_prob_of_known > -certain_logit(logits.dtype) / 2).all():
+            raise ValueError("these bits have probability 0 here: an earlier condition said another value for one")
+        return MarkovBits(logits, validate_args=self._validate_args)
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """All codes in the order of binary numbers, (2**m, ..., m), or with ones for the batch if not expanded."""
+        (m,) = self.event_shape
+        if m > MAX_ENUMERATED_BITS:
+            raise ValueError(f"a list of all 2**m codes has at most {MAX_ENUMERATED_BITS} bits, got {m}: use sample")
+        places = torch.arange(m - 1, -1, -1, device=self.logits.device)
+        codes = (torch.arange(2**m, device=self.logits.device).unsqueeze(-1) >> places) & 1
+        codes = codes.to(self.logits.dtype).view(2**m, *[1] * len(self.batch_shape), m)
+        return codes.expand(2**m, *self.batch_shape, m) if expand else codes
 
     def log_prob(self, z: Tensor) -> Tensor:
         """log p(z), for codes z (..., m) of 0 and 1 in any type."""
@@ -77,14 +133,22 @@ class MarkovBits(Distribution):
     def variance(self) -> Tensor:
         return self.marginals(1).prod(-1)
 
-    def _validate_sample(self, value: Tensor) -> None:
+    def _check_codes(self, z: Tensor, values: tuple[int, ...], sentence: str) -> None:
         (m,) = self.event_shape
-        if value.ndim < 1 or value.shape[-1] != m:
+        if z.ndim < 1 or z.shape[-1] != m:
+            raise ValueError(f"a code of this distribution has {m} bits in its last dimension, got {tuple(z.shape)}")
+        wrong = torch.stack([z != value for value in values]).all(0)
+        if wrong.any():
+            raise ValueError(f"{sentence}, got {z[wrong][0].item()}")
+        try:
+            torch.broadcast_shapes(z.shape[:-1], self.batch_shape)
+        except RuntimeError:
             raise ValueError(
-                f"a code of this distribution has {m} bits in its last dimension, got {tuple(value.shape)}"
-            )
-        if not ((value == 0) | (value == 1)).all():
-            raise ValueError("a code consists of 0 and 1 only, got other values")
+                f"codes of shape {tuple(z.shape)} do not fit a batch of shape {tuple(self.batch_shape)}"
+            ) from None
+
+    def _validate_sample(self, value: Tensor) -> None:
+        self._check_codes(value, (0, 1), "a code consists of 0 and 1 only")
 
 
 @register_kl(MarkovBits, MarkovBits)

@@ -79,7 +79,9 @@ def mixture_entropy(logits: Tensor, *, codes_at_once: int = 2**20) -> Tensor:
     """
     if logits.ndim != 3:
         raise ValueError(f"a mixture needs logits of shape (B, m, 2**order), got {tuple(logits.shape)}")
-    m = logits.shape[1]
+    n_chains, m, _ = logits.shape
+    if n_chains < 1:
+        raise ValueError("a mixture needs at least one chain, got a batch of none")
     if m > MAX_BRUTE_FORCE_BITS:
         raise ValueError(f"brute force enumerates 2^m codes: at most {MAX_BRUTE_FORCE_BITS} bits, got {m}")
     order = min(order_of(logits), m - 1)  # an earlier bit is 0: contexts of m bits or more never occur

@@ -51,6 +51,7 @@ def with_order(logits: Tensor, order: int) -> Tensor:
     own = order_of(logits)
     if order < own:
         raise ValueError(f"a chain of order {own} has no table of the lower order {order}")
+    check_size(logits.shape[-2], order)
     return logits.repeat(*[1] * (logits.ndim - 1), 2 ** (order - own))  # (..., m, 2**order)
 
 

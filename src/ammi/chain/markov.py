@@ -40,7 +40,9 @@ class Chain(Structure):
 
     def read(self, table: Tensor) -> "ChainDistributions":
         if order_of(table) != self.order or table.shape[-2] != self.n_bits:
-            raise ValueError(f"{self} has tables of shape (..., {self.n_bits}, {2**self.order}), got {table.shape}")
+            raise ValueError(
+                f"{self} has tables of shape (..., {self.n_bits}, {2**self.order}), got {tuple(table.shape)}"
+            )
         return ChainDistributions(self, table)
 
     def statistics(self, p: Distributions) -> Tensor:

@@ -28,6 +28,7 @@ class VectorFeatures(OneToOneFeatureMixin, FeatureMaker):
         """Learn the width of the rows, and their names where they have some."""
         _finite_rows(documents, at_least=1)
         validate_data(self, documents, skip_check_array=True)
+        self.n_features_ = self.n_features_in_
         return self
 
     def transform(self, documents: Any) -> Any:
@@ -40,18 +41,16 @@ class VectorFeatures(OneToOneFeatureMixin, FeatureMaker):
         return X
 
     @property
-    def n_features_(self) -> int:
-        self._check_is_fitted()
-        return self.n_features_in_
-
-    @property
     def fingerprint_(self) -> str:
+        self._check_is_fitted()
         return digest(self.name, str(self.n_features_))
 
     def describe(self) -> dict[str, Any]:
+        self._check_is_fitted()
         return {"units": self.name, "columns": self.n_features_}
 
     def save(self, folder: str | Path) -> None:
+        self._check_is_fitted()
         names = getattr(self, "feature_names_in_", None)
         write_saved(folder, self, columns=self.n_features_, names=None if names is None else names.tolist())
 
@@ -59,7 +58,7 @@ class VectorFeatures(OneToOneFeatureMixin, FeatureMaker):
     def load(cls, folder: str | Path) -> Self:
         saved = read_saved(folder, cls.name)
         maker = cls(**saved["parameters"])
-        maker.n_features_in_ = int(saved["columns"])
+        maker.n_features_ = maker.n_features_in_ = int(saved["columns"])
         if saved["names"] is not None:
             maker.feature_names_in_ = np.array(saved["names"], object)
         return maker

@@ -176,7 +176,6 @@ def test_every_kind_of_column_gives_the_same_rows(make):
         tuple(CORPUS),
         np.array(CORPUS),
         frame["text"],
-        frame["text"].astype("string"),
         arrow,
         table["text"],
     ):

@@ -21,8 +21,15 @@ def test_rows_are_passed_on_uncopied(form, dtype):
 
 @pytest.mark.parametrize(
     "rows",
-    [ROWS.tolist(), tuple(map(tuple, ROWS)), list(ROWS), pd.DataFrame(ROWS), np.asfortranarray(ROWS)],
-    ids=["lists", "tuples", "arrays", "frame", "fortran"],
+    [
+        ROWS.tolist(),
+        tuple(map(tuple, ROWS)),
+        list(ROWS),
+        pd.DataFrame(ROWS),
+        pd.DataFrame({"embedding": list(ROWS)})["embedding"],
+        np.asfortranarray(ROWS),
+    ],
+    ids=["lists", "tuples", "arrays", "frame", "column", "fortran"],
 )
 def test_other_forms_become_arrays(rows):
     found = VectorFeatures().fit(rows).transform(rows)

@@ -18,6 +18,7 @@ class VectorFeatures(OneToOneFeatureMixin, FeatureMaker):
     """Rows of numbers, passed on as they are: a 2-D array, a CSR matrix, a list of rows, or a DataFrame of numbers.
 
     It learns their width, and refuses rows of another one, NaN and infinity. float32 and float64 stay what they are.
+    Where the columns had names, scikit-learn warns of rows without, and refuses those with other ones.
     """
 
     name = "vectors"
@@ -25,7 +26,8 @@ class VectorFeatures(OneToOneFeatureMixin, FeatureMaker):
     n_features_in_: int
 
     def fit(self, documents: Any, y: Any = None) -> Self:
-        """Learn the width of the rows, and their names where they have some."""
+        """Learn the width of the rows, and the names of their columns where they have some."""
+        documents = _listed(documents)
         _finite_rows(documents, at_least=1)
         validate_data(self, documents, skip_check_array=True)
         self.n_features_ = self.n_features_in_
@@ -34,6 +36,7 @@ class VectorFeatures(OneToOneFeatureMixin, FeatureMaker):
     def transform(self, documents: Any) -> Any:
         """The rows, not copied where they are an array or a CSR matrix of float32 or float64."""
         self._check_is_fitted()
+        documents = _listed(documents)
         if isinstance(documents, list | tuple) and not documents:
             return np.empty((0, self.n_features_))
         X = _finite_rows(documents, at_least=0)
@@ -68,6 +71,12 @@ class VectorFeatures(OneToOneFeatureMixin, FeatureMaker):
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _listed(documents: Any) -> Any:
+    """A column of rows, such as the one that holds the embeddings in a DataFrame, as a list of them."""
+    of_objects = getattr(getattr(documents, "dtype", None), "kind", None) == "O"
+    return list(documents) if of_objects and documents.ndim == 1 else documents
 
 
 def _finite_rows(documents: Any, at_least: int) -> Any:

@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from ammi.data import corpus_path, read_documents
-from ammi.text import WordVectorizer
+from ammi.features import WordFeatures
 from timing import save, seconds
 
 BITS = 128
@@ -25,7 +25,7 @@ def codes(X: csr_matrix, W: np.ndarray) -> np.ndarray:
 def main() -> None:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
     texts = [document.text for document in read_documents(corpus_path("reuters"))]
-    ours = WordVectorizer(vocabulary_size=1_000_000, min_documents=2).fit(texts)
+    ours = WordFeatures(vocabulary_size=1_000_000, min_documents=2).fit(texts)
     theirs = TfidfVectorizer(sublinear_tf=True, min_df=2, dtype=np.float32).fit(texts)
     assert ours.vocabulary_ == theirs.get_feature_names_out().tolist()
     theirs.idf_ = ours.idf_.astype(np.float32)

@@ -1,40 +1,28 @@
-"""Both vectorisers against scikit-learn and plain numpy, and what a user can do wrong with them."""
+"""Tf-idf over words and over pieces against scikit-learn and plain numpy, and what a user can do wrong with them."""
 
 import json
 import random
 import subprocess
 import sys
-from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_matrix
 from sentencepiece import SentencePieceProcessor
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from ammi.data import corpus_path, data_folder, read_documents
-from ammi.text import SentencePieceVectorizer, Vectorizer, WordVectorizer, load_vectorizer
-from ammi.text.vectorizers import _reservoir
-
-WORDS = ["the", "The", "a", "of", "matrix", "cat", "Dog_house", "größe", "déjà", "ΟΔΟΣ", "한국어", "3.14", "x"]
-texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=20).map(" ".join), min_size=1, max_size=30)
-CORPUS = [" ".join(np.random.default_rng(i).choice(WORDS, 30)) for i in range(200)]
-MAKERS: list[Callable[[], Vectorizer]] = [lambda: WordVectorizer(100), lambda: SentencePieceVectorizer(100)]
-both = pytest.mark.parametrize("make", MAKERS, ids=["words", "sentencepiece"])
-
-
-def assert_same(X: csr_matrix, Y: csr_matrix) -> None:
-    assert X.shape == Y.shape
-    for part in ("data", "indices", "indptr"):
-        np.testing.assert_array_equal(getattr(X, part), getattr(Y, part))
+from ammi.features import PieceFeatures, WordFeatures, load_features
+from ammi.features.pieces import _reservoir
+from tests.features.made import CORPUS, articles, assert_same, both, documents
 
 
 @settings(deadline=None)
-@given(texts, texts, st.integers(1, 3))
+@given(documents, documents, st.integers(1, 3))
 def test_words_against_scikit_learn(train, test, min_documents):
-    ours = WordVectorizer(min_documents=min_documents)
+    ours = WordFeatures(min_documents=min_documents)
     theirs = TfidfVectorizer(sublinear_tf=True, min_df=min_documents)
     try:
         X = theirs.fit_transform(train)
@@ -52,22 +40,22 @@ def test_words_against_scikit_learn(train, test, min_documents):
 
 
 def test_the_vocabulary_is_of_the_words_in_most_documents():
-    vectorizer = WordVectorizer(2).fit(["bb aa cc", "cc bb", "dd dd dd dd", "cc"])
-    assert vectorizer.vocabulary_ == ["bb", "cc"]
-    np.testing.assert_allclose(vectorizer.idf_, np.log([6 / 3, 6 / 4]))
+    maker = WordFeatures(2).fit(["bb aa cc", "cc bb", "dd dd dd dd", "cc"])
+    assert maker.vocabulary_ == ["bb", "cc"]
+    np.testing.assert_allclose(maker.idf_, np.log([6 / 3, 6 / 4]))
 
 
 @pytest.fixture(scope="module")
 def pieces(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pieces")
-    SentencePieceVectorizer(60).fit(CORPUS).save(folder)
-    return load_vectorizer(folder), SentencePieceProcessor(model_file=str(folder / "sentencepiece.model"))
+    PieceFeatures(60).fit(CORPUS).save(folder)
+    return load_features(folder), SentencePieceProcessor(model_file=str(folder / "sentencepiece.model"))
 
 
 @settings(deadline=None)
-@given(texts)
+@given(documents)
 def test_pieces_against_the_formula(pieces, texts):
-    vectorizer, processor = pieces
+    maker, processor = pieces
 
     def counts(texts):
         return np.array([np.bincount(processor.encode(t), minlength=len(processor))[1:] for t in texts])
@@ -75,79 +63,58 @@ def test_pieces_against_the_formula(pieces, texts):
     c = counts(texts)
     weights = (1 + np.log(np.maximum(c, 1))) * (c > 0) * np.log(202 / ((counts(CORPUS) > 0).sum(0) + 1))
     lengths = np.maximum(np.linalg.norm(weights, axis=1, keepdims=True), 1e-9)
-    X = vectorizer.transform(texts)
+    X = maker.transform(texts)
     assert X.has_canonical_format
     np.testing.assert_allclose(X.toarray(), weights / lengths, atol=1e-6)
 
 
 def test_pieces_are_no_more_than_asked_for_and_case_is_folded(pieces):
-    vectorizer, _ = pieces
-    assert 30 < len(vectorizer.vocabulary_) <= 60
-    assert "<unk>" not in vectorizer.vocabulary_
-    assert_same(vectorizer.transform(["THE CAT"]), vectorizer.transform(["the cat"]))
-
-
-@both
-def test_what_was_saved_is_loaded(make, tmp_path):
-    vectorizer = make().fit(CORPUS)
-    vectorizer.save(tmp_path / "new" / "folder")
-    loaded = load_vectorizer(tmp_path / "new" / "folder")
-    assert type(loaded) is type(vectorizer)
-    assert loaded.vocabulary_ == vectorizer.vocabulary_
-    assert_same(loaded.transform(CORPUS), vectorizer.transform(CORPUS))
-    loaded.save(tmp_path / "again")
-    for file in (tmp_path / "again").iterdir():
-        assert file.read_bytes() == (tmp_path / "new" / "folder" / file.name).read_bytes()
-
-
-def test_another_format_is_refused(tmp_path):
-    WordVectorizer().fit(CORPUS).save(tmp_path)
-    path = tmp_path / "vectorizer.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 2}))
-    with pytest.raises(ValueError, match=r"vectorizer\.json has format 2: expected 1"):
-        load_vectorizer(tmp_path)
+    maker, _ = pieces
+    assert 30 < len(maker.vocabulary_) <= 60
+    assert "<unk>" not in maker.vocabulary_
+    assert_same(maker.transform(["THE CAT"]), maker.transform(["the cat"]))
 
 
 @both
 def test_the_number_of_threads_and_of_cores_changes_nothing(make, monkeypatch, tmp_path):
-    monkeypatch.setattr("ammi.text.tfidf.CHUNK_CHARACTERS", 1000)  # many chunks
-    vectorizer = make().fit(CORPUS)
-    X = vectorizer.transform(CORPUS)
+    monkeypatch.setattr("ammi.features.texts.CHUNK_CHARACTERS", 1000)  # many chunks
+    maker = make().fit(CORPUS)
+    X = maker.transform(CORPUS)
     for n_threads in (1, 3, 8):
-        assert_same(vectorizer.transform(iter(CORPUS), n_threads=n_threads), X)
+        assert_same(maker.transform(iter(CORPUS), n_threads=n_threads), X)
     code = (
         "import os, sys, json; os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1]);"
-        f"from ammi.text import {type(vectorizer).__name__} as V;"
+        f"from ammi.features import {type(maker).__name__} as V;"
         "V(100).fit(json.load(sys.stdin)).save(sys.argv[1])"
     )
     subprocess.run([sys.executable, "-c", code, tmp_path], input=json.dumps(CORPUS), text=True, check=True)
-    assert_same(load_vectorizer(tmp_path).transform(CORPUS), X)
+    assert_same(load_features(tmp_path).transform(CORPUS), X)
 
 
 @both
 def test_odd_texts(make):
-    vectorizer = make().fit(CORPUS)
-    X = vectorizer.transform(["", "the matrix", " \n\t", "\ud800", "the matrix \x00", "ζζζ"])
+    maker = make().fit(CORPUS)
+    X = maker.transform(["", "the matrix", " \n\t", "\ud800", "the matrix \x00", "ζζζ"])
     assert np.diff(X.indptr)[[0, 2]].tolist() == [0, 0]
     assert X[1].nnz >= 2
-    assert vectorizer.transform([]).shape == (0, len(vectorizer.vocabulary_))
-    assert vectorizer.transform(["", ""]).shape == (2, len(vectorizer.vocabulary_))
-    assert vectorizer.transform(iter([])).dtype == np.float32
+    assert maker.transform([]).shape == (0, len(maker.vocabulary_))
+    assert maker.transform(["", ""]).shape == (2, len(maker.vocabulary_))
+    assert maker.transform(iter([])).dtype == np.float32
 
 
 @both
 def test_one_document_is_enough(make):
-    vectorizer = make().fit(["hello world"])
-    X = vectorizer.transform(["hello world", "world", "none"])
+    maker = make().fit(["hello world"])
+    X = maker.transform(["hello world", "world", "none"])
     np.testing.assert_allclose(X.multiply(X).sum(1)[:2], 1, rtol=1e-5)
 
 
 @both
 def test_a_large_document(make):
-    vectorizer = make().fit(CORPUS)
+    maker = make().fit(CORPUS)
     large = " ".join(CORPUS) * 400
     assert len(large) > 10_000_000
-    X = vectorizer.transform([large, CORPUS[0]])
+    X = maker.transform([large, CORPUS[0]])
     np.testing.assert_allclose(X.multiply(X).sum(1), 1, rtol=1e-5)
     make().fit([large])
 
@@ -156,8 +123,8 @@ def test_a_large_document(make):
 @pytest.mark.parametrize(
     ("texts", "complaint"),
     [
-        ("one string", "texts is one string: expected a list"),
-        (["fine", None], "text number 1 is None: expected a string"),
+        ("one string", r"texts is the single string 'one string': pass a list of strings"),
+        (["fine", None], "text 1 is None: expected a string"),
         ([], "nothing can be learned from 0 texts: there is no word in any of them"),
         (["", " "], "nothing can be learned from 2 texts: there is no word in any of them"),
     ],
@@ -169,17 +136,57 @@ def test_wrong_texts_are_refused(make, texts, complaint):
 
 @both
 def test_wrong_use_is_refused(make):
-    vectorizer = make()
+    maker = make()
     with pytest.raises(ValueError, match="has learned nothing yet: call fit first"):
-        vectorizer.transform(["a"])
-    vectorizer.vocabulary_size = 0
-    with pytest.raises(ValueError, match="vocabulary_size is 0: expected 1 or more"):
-        vectorizer.fit(["a"])
+        maker.transform(["a"])
+    for wrong in (0, 2.5, "many"):
+        with pytest.raises(ValueError, match=f"vocabulary_size is {wrong!r}: expected a whole number from 1 up"):
+            maker.set_params(vocabulary_size=wrong).fit(["a"])
+
+
+@pytest.mark.parametrize(
+    ("maker", "complaint"),
+    [
+        (WordFeatures(min_documents=0), "min_documents is 0: expected a whole number from 1 up"),
+        (PieceFeatures(sample_size=0), "sample_size is 0: expected a whole number from 1 up"),
+        (PieceFeatures(random_state=None), "random_state is None: expected a whole number from 0 up"),  # type: ignore[arg-type]
+    ],
+)
+def test_wrong_parameters_are_refused_when_they_are_used(maker, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        maker.fit(CORPUS)
+
+
+@both
+def test_what_could_not_be_learned_leaves_what_was(make):
+    maker = make().fit(CORPUS)
+    X = maker.transform(CORPUS)
+    with pytest.raises(ValueError, match="nothing can be learned"):
+        maker.fit(["", " "])
+    assert_same(maker.transform(CORPUS), X)
+
+
+@both
+def test_every_kind_of_column_gives_the_same_rows(make):
+    maker = make().fit(CORPUS)
+    X, arrow = maker.transform(CORPUS), pa.array(CORPUS)
+    frame = pd.DataFrame({"id": range(200), "text": CORPUS})
+    table = pa.table({"id": range(200), "text": arrow})
+    for column in (
+        tuple(CORPUS),
+        np.array(CORPUS),
+        frame["text"],
+        arrow,
+        table["text"],
+    ):
+        assert_same(maker.transform(column), X)
+        assert_same(make().fit(column).transform(column), X)
+    assert_same(make().fit_transform(iter(CORPUS)), X)
 
 
 def test_too_few_pieces_are_refused():
     with pytest.raises(ValueError, match="SentencePiece cannot learn from these 200 texts"):
-        SentencePieceVectorizer(5).fit(CORPUS)
+        PieceFeatures(5).fit(CORPUS)
 
 
 def test_the_sample_is_uniform():
@@ -193,12 +200,8 @@ def test_the_sample_is_uniform():
 
 
 def test_words_on_reuters():
-    try:
-        data_folder()
-    except FileNotFoundError as error:
-        pytest.skip(str(error))
-    texts = [document.text for document in read_documents(corpus_path("reuters"))][:3000]
-    ours = WordVectorizer(10**6, min_documents=2).fit(texts)
+    texts = articles("reuters", 3000)
+    ours = WordFeatures(10**6, min_documents=2).fit(texts)
     theirs = TfidfVectorizer(sublinear_tf=True, min_df=2).fit(texts)
     assert ours.vocabulary_ == theirs.get_feature_names_out().tolist()
     theirs.idf_ = ours.idf_

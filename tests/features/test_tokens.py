@@ -1,4 +1,4 @@
-"""The compiled tokeniser and counters against regular expressions and dictionaries."""
+"""The compiled tokeniser, the plain one and the counters against regular expressions and dictionaries."""
 
 import re
 import sys
@@ -11,17 +11,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ammi.text.words import (
+from ammi.features.alphabet import (
     IS_OTHER,
     IS_UNSPACED,
     IS_WORD,
     UNSPACED,
-    WordCounts,
     character_classes,
-    look_up,
-    make_table,
-    tokenize,
+    class_of,
+    words_of,
 )
+from ammi.features.tokens import WordCounts, look_up, make_table, tokenize
+from tests.features.made import any_text, articles
 
 EVERYTHING = map(chr, range(sys.maxunicode + 1))
 MARKS = "".join(c for c in EVERYTHING if unicodedata.category(c)[0] == "M" and not re.match(f"[{UNSPACED}]", c))
@@ -29,10 +29,6 @@ WORD = rf"(?:(?![{UNSPACED}])[\w{MARKS}]){{2,}}"
 PAIR = rf"(?=([{UNSPACED}]{{2}}))"
 LONE = rf"(?<![{UNSPACED}])[{UNSPACED}](?![{UNSPACED}])"
 TOKEN = re.compile(f"{PAIR}|({WORD}|{LONE})")
-
-# Letters of many scripts often enough for runs of them, and all the rest.
-some = st.sampled_from("aZ09_ .,-'\n\x00éßİΣσςñאبहि́न्日本語のテ中ภาษาไꓘ한글ﬁ²𠀀😀\ud800\udfff")
-texts = st.text(some | st.characters(exclude_categories=[]), max_size=60)
 
 
 def plain_tokens(text: str) -> list[str]:
@@ -47,9 +43,17 @@ def tokens(texts: list[str]) -> list[list[str]]:
 
 
 @settings(max_examples=500, deadline=None)
-@given(st.lists(texts, max_size=4))
+@given(st.lists(any_text, max_size=4))
 def test_tokens_are_those_of_the_regular_expression(texts):
-    assert tokens(texts) == [plain_tokens(text) for text in texts]
+    expected = [plain_tokens(text) for text in texts]
+    assert tokens(texts) == expected
+    assert [words_of(text) for text in texts] == expected
+
+
+@pytest.mark.parametrize("corpus", ["reuters", "newsgroups", "tmc_small"])
+def test_real_texts_have_the_same_words_compiled_and_plain(corpus):
+    texts = articles(corpus, 500)
+    assert tokens(texts) == [words_of(text) for text in texts]
 
 
 def test_every_character_has_its_class():
@@ -57,7 +61,7 @@ def test_every_character_has_its_class():
     for code, found in enumerate(character_classes().tolist()):
         c = chr(code)
         is_word = c.isalnum() or c == "_" or unicodedata.category(c)[0] == "M"
-        assert found == (IS_UNSPACED if unspaced(c) else IS_WORD if is_word else IS_OTHER)
+        assert found == class_of(c) == (IS_UNSPACED if unspaced(c) else IS_WORD if is_word else IS_OTHER)
 
 
 @settings(max_examples=300, deadline=None)

@@ -18,6 +18,7 @@ class FeatureMaker(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     name: ClassVar[str]
     reads: ClassVar[Literal["text", "vector"]]
+    n_features_: int  # the number V of columns, known once it is fitted
 
     # Documents are what scikit-learn calls X, and nothing to route to the steps of a pipeline.
     __metadata_request__fit: ClassVar = {"documents": UNUSED}
@@ -44,11 +45,6 @@ class FeatureMaker(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     @abstractmethod
     def fingerprint_(self) -> str:
         """A digest of all that decides a row: those with the same one make the same rows."""
-
-    @property
-    @abstractmethod
-    def n_features_(self) -> int:
-        """Number V of columns."""
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:

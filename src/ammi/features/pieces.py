@@ -70,7 +70,7 @@ class PieceFeatures(TermFeatures):
         saved = read_saved(folder, cls.name)
         maker = cls(**saved["parameters"])
         maker._use(Path(folder, PIECES_FILE).read_bytes())
-        maker.idf_ = np.array(saved["idf"])
+        maker._weigh(np.array(saved["idf"]))
         return maker
 
 

@@ -37,8 +37,11 @@ class TermFeatures(FeatureMaker):
         """Learn from any iterable of strings, which is gone through once and in bounded memory."""
         check_whole_number("vocabulary_size", self.vocabulary_size, 1)
         n_documents, frequencies = self._learn(strings(documents))
-        self.idf_ = rarity(n_documents, frequencies)
+        self._weigh(rarity(n_documents, frequencies))
         return self
+
+    def _weigh(self, idf: NDArray[np.float64]) -> None:
+        self.idf_, self.n_features_ = idf, len(idf)
 
     @abstractmethod
     def _learn(self, texts: Iterator[str]) -> tuple[int, NDArray[np.int64]]:
@@ -74,17 +77,13 @@ class TermFeatures(FeatureMaker):
         X.sum_duplicates()
         return X
 
-    @property
-    def n_features_(self) -> int:
-        self._check_is_fitted()
-        return len(self.idf_)
-
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The term of each column; `input_features` is there for scikit-learn and not used."""
         self._check_is_fitted()
         return np.array(self.vocabulary_, object)
 
     def describe(self) -> dict[str, Any]:
+        self._check_is_fitted()
         return {"units": self.name, "vocabulary": self.n_features_}
 
 

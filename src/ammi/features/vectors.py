@@ -18,6 +18,7 @@ class VectorFeatures(OneToOneFeatureMixin, FeatureMaker):
     """Rows of numbers, passed on as they are: a 2-D array, a CSR matrix, a list of rows, or a DataFrame of numbers.
 
     It learns their width, and refuses rows of another one, NaN and infinity. float32 and float64 stay what they are.
+    Where the columns had names, scikit-learn warns of rows without, and refuses those with other ones.
     """
 
     name = "vectors"
@@ -25,14 +26,17 @@ class VectorFeatures(OneToOneFeatureMixin, FeatureMaker):
     n_features_in_: int
 
     def fit(self, documents: Any, y: Any = None) -> Self:
-        """Learn the width of the rows, and their names where they have some."""
+        """Learn the width of the rows, and the names of their columns where they have some."""
+        documents = _listed(documents)
         _finite_rows(documents, at_least=1)
         validate_data(self, documents, skip_check_array=True)
+        self.n_features_ = self.n_features_in_
         return self
 
     def transform(self, documents: Any) -> Any:
         """The rows, not copied where they are an array or a CSR matrix of float32 or float64."""
         self._check_is_fitted()
+        documents = _listed(documents)
         if isinstance(documents, list | tuple) and not documents:
             return np.empty((0, self.n_features_))
         X = _finite_rows(documents, at_least=0)
@@ -40,18 +44,16 @@ class VectorFeatures(OneToOneFeatureMixin, FeatureMaker):
         return X
 
     @property
-    def n_features_(self) -> int:
-        self._check_is_fitted()
-        return self.n_features_in_
-
-    @property
     def fingerprint_(self) -> str:
+        self._check_is_fitted()
         return digest(self.name, str(self.n_features_))
 
     def describe(self) -> dict[str, Any]:
+        self._check_is_fitted()
         return {"units": self.name, "columns": self.n_features_}
 
     def save(self, folder: str | Path) -> None:
+        self._check_is_fitted()
         names = getattr(self, "feature_names_in_", None)
         write_saved(folder, self, columns=self.n_features_, names=None if names is None else names.tolist())
 
@@ -59,7 +61,7 @@ class VectorFeatures(OneToOneFeatureMixin, FeatureMaker):
     def load(cls, folder: str | Path) -> Self:
         saved = read_saved(folder, cls.name)
         maker = cls(**saved["parameters"])
-        maker.n_features_in_ = int(saved["columns"])
+        maker.n_features_ = maker.n_features_in_ = int(saved["columns"])
         if saved["names"] is not None:
             maker.feature_names_in_ = np.array(saved["names"], object)
         return maker
@@ -69,6 +71,12 @@ class VectorFeatures(OneToOneFeatureMixin, FeatureMaker):
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _listed(documents: Any) -> Any:
+    """A column of rows, such as the one that holds the embeddings in a DataFrame, as a list of them."""
+    of_objects = getattr(getattr(documents, "dtype", None), "kind", None) == "O"
+    return list(documents) if of_objects and documents.ndim == 1 else documents
 
 
 def _finite_rows(documents: Any, at_least: int) -> Any:

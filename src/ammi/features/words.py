@@ -60,5 +60,5 @@ class WordFeatures(TermFeatures):
         saved = read_saved(folder, cls.name)
         maker = cls(**saved["parameters"])
         maker._use(saved["vocabulary"])
-        maker.idf_ = np.array(saved["idf"])
+        maker._weigh(np.array(saved["idf"]))
         return maker

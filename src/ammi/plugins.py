@@ -9,8 +9,10 @@ A package adds a method, a feature maker, a network or an engine with a line in 
 from collections.abc import Mapping
 from functools import cached_property
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -29,7 +31,9 @@ class Registry(Generic[T]):
         self._registered: dict[str, T] = {}
 
     @cached_property
-    def _others(self) -> dict[str, EntryPoint]:
+    def _others(self) -> "dict[str, EntryPoint]":
+        from importlib.metadata import entry_points  # takes longer than a search, which seldom needs it
+
         return {point.name: point for point in entry_points(group=self.group) if point.name not in self.own}
 
     def names(self) -> list[str]:

@@ -124,7 +124,10 @@ class Unrolled(Objective):
 
     def pretrain(self, X: Any, rng: np.random.Generator, progress: Progress) -> None:
         """Train the machines, and start from their weights."""
-        machines = self.pretraining.machines(self.sizes, X, rng, progress, self.words.weight.device)
+        self.start_from(self.pretraining.machines(self.sizes, X, rng, progress, self.words.weight.device))
+
+    def start_from(self, machines: list[Machine]) -> None:
+        """Take over the weights of machines, from the words up to the code."""
         for up, machine in zip(_linear(self.up), machines, strict=True):
             _copy(up, machine.weight, machine.hidden_bias)
         downs: list[FirstLayer | WordDecoder] = [*_linear(self.down), self.words]

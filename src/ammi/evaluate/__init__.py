@@ -1,10 +1,11 @@
 """How good codes are: precision among the nearest, matching of pairs, distinct codes, drift."""
 
 from ammi.evaluate.drift import Step, drift
-from ammi.evaluate.labels import label_matrix, labelled_precision
+from ammi.evaluate.labels import LabelledPrecision, label_matrix, labelled_precision
 from ammi.evaluate.retrieval import distinct_codes, leave_one_out_precision, matching_at_k, precision_at_k
 
 __all__ = [
+    "LabelledPrecision",
     "Step",
     "distinct_codes",
     "drift",

@@ -67,6 +67,12 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, A
         check_is_fitted(self)
         return arrays_digest(type(self).__name__, self._arrays())
 
+    def describe(self) -> Facts:
+        """What there is to say about it in a few words and numbers."""
+        check_is_fitted(self)
+        about = {"fingerprint": self.fingerprint_, "bits": self.n_bits, "method": type(self).__name__}
+        return about | {name: value for name, value in self.get_params(deep=False).items() if name != "n_bits"}
+
     def save(self, folder: str | Path) -> None:
         """Write the model as a folder of config.json and weights.safetensors; ammi.load(folder) reads it."""
         from ammi.hashers.saving import save_hasher

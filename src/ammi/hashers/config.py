@@ -40,6 +40,14 @@ def read_config(folder: Path, *more: str) -> Config:
     return parse_config(path.read_bytes(), path, *more)
 
 
+def read_folder(folder: Path) -> dict[str, bytes]:
+    """All files of a model's folder, by their path in it."""
+    read_config(folder)
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
+
+
 def parse_config(content: bytes, path: Path, *more: str) -> Config:
     """What config.json holds; the path is for messages."""
     try:

@@ -111,12 +111,16 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         check_is_fitted(self, msg="this DocumentHasher has learned nothing yet: call fit first")
         return joint_digest(self.hasher_.fingerprint_, self.features_.fingerprint_)
 
+    def describe(self) -> dict[str, Any]:
+        """What there is to say about it in a few words and numbers."""
+        return {**self.features_.describe(), **self.hasher_.describe(), "fingerprint": self.fingerprint_}
+
     def save(self, folder: str | Path) -> None:
         """Write the model as a folder: config.json, and a folder for each of its two parts."""
         fingerprint = self.fingerprint_
         check_place(Path(folder))
         with replacing_folder(Path(folder)) as new:
-            write_config(new, type(self).__name__, fingerprint, {"n_bits": self.n_bits})
+            write_config(new, type(self).__name__, fingerprint, {"n_bits": self.n_bits, "reads": self.reads})
             self.features_.save(new / FEATURES)
             self.hasher_.save(new / HASHER)
 

@@ -1,7 +1,9 @@
 """A model as a folder: config.json says what it is, weights.safetensors holds what it learned. Never a pickle."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 
 from ammi.files import replacing_folder
 from ammi.hashers import methods
-from ammi.hashers.config import CONFIG, WEIGHTS, Config, check_place, read_config, write_config
+from ammi.hashers.config import CONFIG, WEIGHTS, Config, check_place, read_config, read_folder, write_config
 from ammi.version import __version__
 
 if TYPE_CHECKING:
@@ -43,6 +45,32 @@ def load(folder: str | Path) -> "Hasher | DocumentHasher":
     if config["method"] == DocumentHasher.__name__:
         return DocumentHasher.load(folder)
     return load_hasher(Path(folder))
+
+
+def model_to_files(model: "Hasher | DocumentHasher") -> dict[str, bytes]:
+    """A fitted model as the files that it is saved as; a hasher alone as a model of vectors."""
+    from ammi.hashers.documents import DocumentHasher
+
+    whole = model if isinstance(model, DocumentHasher) else DocumentHasher.of(model)
+    with TemporaryDirectory() as beside:
+        folder = Path(beside) / "model"
+        whole.save(folder)
+        return read_folder(folder)
+
+
+def model_from_files(files: Mapping[str, bytes]) -> "DocumentHasher":
+    """The model that was saved as these files."""
+    from ammi.hashers.documents import DocumentHasher
+
+    with TemporaryDirectory() as folder:
+        for name, content in files.items():
+            path = Path(folder, name).resolve()
+            if not path.is_relative_to(Path(folder).resolve()):
+                raise ValueError(f"{name!r} is no name for a file of a model, since it lies outside of its folder")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        model = load(folder)
+        return model if isinstance(model, DocumentHasher) else DocumentHasher.of(model)
 
 
 def load_hasher(folder: Path) -> "Hasher":

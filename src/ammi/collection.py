@@ -1,0 +1,415 @@
+"""Collection: documents in, documents out. A model and an index as one thing, in one place.
+
+The model is kept in the index, so that a place has all that it needs, and a new model takes over together with its codes.
+What a search needs is loaded, and no more: a query in words is encoded without torch where the model allows it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, overload
+
+import numpy as np
+
+from ammi.search import Entry, Hit, Hits, Index, OtherModelError, create_index, open_index
+from ammi.search.documents import Id
+from ammi.search.filters import Where
+from ammi.search.hamming import Codes
+
+if TYPE_CHECKING:
+    from ammi.data.incoming import Incoming
+    from ammi.evaluate import LabelledPrecision
+    from ammi.hashers import DocumentHasher, Hasher
+    from ammi.hashers.quick import QuickCodes
+
+Place = str | PathLike[str]
+Files = Mapping[str, bytes]  # of a model's folder, by their path in it
+Advance = Callable[[int], None]  # is told how many more documents are done
+T = TypeVar("T")
+
+_FEW_QUERIES = 200  # which are encoded sooner than the whole model is loaded
+_CODES_AT_ONCE = 1000
+_TRIES = 5  # to encode with the model that an index has now, if another process changes it every time
+
+
+class Duplicates(NamedTuple):
+    """Documents that are nearly the same: the one to keep, and its copies with their similarity, from 0 to 1."""
+
+    kept: Id
+    copies: list[tuple[Id, float]]
+
+
+class Collection:
+    """Documents that are found by what they are about.
+
+    Documents are texts, dicts with a text, an id and anything else, a pandas DataFrame, an Arrow table, the path of a
+    file of any format that ammi reads, or vectors. A document that is added under an id that is there replaces the old
+    one. `where` keeps a search to documents by their metadata: {"lang": "en", "year": {">=": 1987}}.
+
+    >>> with Collection.create("articles", model) as articles:
+    ...     articles.add(texts)
+    ...     hits = articles.search("inverse of a matrix")
+    """
+
+    def __init__(self, index: Index):
+        """Not for callers, who have `create` and `open`."""
+        self.index = index
+        self._model: _KeptModel | None = None
+
+    @classmethod
+    def create(
+        cls, place: Place, model: "DocumentHasher | Hasher | str | PathLike[str]", *, keys: Iterable[str] = ()
+    ) -> Self:
+        """Make an empty collection and open it.
+
+        Args:
+            place: a folder, or a URL of another engine.
+            model: a fitted model, or the folder of a saved one. A hasher without features takes vectors.
+            keys: metadata keys that filters use often, which makes such filters fast.
+        """
+        kept = _KeptModel(_files_of(model))
+        collection = cls(create_index(place, kept.n_bits, fingerprint=kept.fingerprint, keys=keys, files=kept.files))
+        collection._model = kept
+        return collection
+
+    @classmethod
+    def create_for_codes(cls, place: Place, n_bits: int, fingerprint: str, *, keys: Iterable[str] = ()) -> Self:
+        """Make a collection without a model, for codes that were made elsewhere: it answers `like`, and no query."""
+        return cls(create_index(place, n_bits, fingerprint=fingerprint, keys=keys))
+
+    @classmethod
+    def open(cls, place: Place) -> Self:
+        """Open the collection in a place, to read it and to change it."""
+        return cls(open_index(place))
+
+    @property
+    def place(self) -> str:
+        """Where it is."""
+        return self.index.place
+
+    @property
+    def n_bits(self) -> int:
+        """Length of the codes."""
+        return self.index.n_bits
+
+    @property
+    def model(self) -> "DocumentHasher":
+        """The model that makes the codes."""
+        return self._kept().whole
+
+    def add(
+        self,
+        documents: "Incoming | Any",
+        *,
+        ids: Iterable[Id] | None = None,
+        text: str = "text",
+        id: str = "id",
+        vector: str = "vector",
+        advance: Advance = lambda n_documents: None,
+    ) -> list[Id]:
+        """Add or replace documents, a thousand at a time, each thousand for good; return their ids.
+
+        Args:
+            documents: what the class says, or the rows of a matrix, dense or sparse, for a model of vectors.
+            ids: of texts or vectors, one for each; without ids they get the next free numbers.
+            text, id, vector: the columns, or keys, that hold these; all others become metadata.
+            advance: is told how many documents were added, block by block.
+        """
+        from ammi.ingest import blocks_from
+
+        added: list[Id] = []
+        for block in blocks_from(documents, ids=ids, text=text, id=id, vector=vector):
+
+            def write(model: _KeptModel, block: Any = block) -> list[Id]:
+                codes = block.codes(model.whole, model.fingerprint)
+                return self.index.add(codes, block.ids, block.texts, block.metadata, fingerprint=model.fingerprint)
+
+            added += self._with_model(write)
+            advance(len(block.texts))
+        return added
+
+    def add_codes(
+        self, codes: Codes, ids: Sequence[Id], *, fingerprint: str, advance: Advance = lambda n_documents: None
+    ) -> list[Id]:
+        """Add documents of which there are codes alone, made by the model of this fingerprint; return their ids."""
+        added: list[Id] = []
+        for start in range(0, len(codes), _CODES_AT_ONCE):
+            block = slice(start, start + _CODES_AT_ONCE)
+            added += self.index.add(codes[block], ids[block], fingerprint=fingerprint)
+            advance(len(ids[block]))
+        return added
+
+    def search(self, query: Any, k: int = 10, where: Where | None = None) -> Hits:
+        """The k documents nearest to a text, or to a vector, the nearest first."""
+        return self.search_many([query], k, where)[0]
+
+    def search_many(self, queries: Iterable[Any], k: int = 10, where: Where | None = None) -> list[Hits]:
+        """For each query, the k documents nearest to it."""
+        return self._ask(list(queries), lambda codes, model: self.index.search(codes, k, where, fingerprint=model))
+
+    def within(self, query: Any, radius: int, where: Where | None = None) -> Hits:
+        """All documents at most radius bits from a text or a vector, the nearest first."""
+        return self._ask([query], lambda codes, model: self.index.within(codes, radius, where, fingerprint=model))[0]
+
+    def like(self, id: Id, k: int = 10, where: Where | None = None, *, radius: int | None = None) -> Hits:
+        """The k documents nearest to one of the collection, or all within a radius of it; itself left out."""
+        own = self.get(id)
+        if radius is None:
+            hits = self.index.search(own.code[None], k + 1, where)[0]  # it finds itself, too
+        else:
+            hits = self.index.within(own.code[None], radius, where)[0]
+        others = Hits(hit for hit in hits if hit.id != own.id)
+        return others if radius is not None else Hits(others[:k])
+
+    def drift(self, id: Id | None = None, *, query: Any = None, distances: Sequence[int] | None = None) -> Hits:
+        """Documents at growing distance from one, or from a query: for each distance the nearest that far away.
+
+        Among equals it is the first one inserted. One that answers two distances is named once.
+        """
+        from ammi.evaluate.drift import DISTANCES, drift
+
+        if (id is None) == (query is None):
+            raise ValueError("drift starts from a document or from a query: give one of the two")
+        ids, codes = self.index.export()
+        if id is not None:
+            own = self.get(id)
+            others = [position for position, other in enumerate(ids) if other != own.id]
+            ids, codes, code = [ids[position] for position in others], codes[others], own.code
+        else:
+            code = self._ask([query], lambda found, model: found)[0]
+        steps = drift(code, codes, DISTANCES if distances is None else distances)
+        found = self.index.get([ids[step.position] for step in steps])
+        return Hits(
+            Hit(entry.id, step.distance, 1 - step.distance / self.n_bits, entry.text, entry.metadata)
+            for step, entry in zip(steps, found, strict=True)
+        )
+
+    def duplicates(self, radius: int = 3, *, advance: Advance = lambda n_documents: None) -> list[Duplicates]:
+        """Documents whose codes are at most radius bits from that of one that was added before them.
+
+        Every copy is that near to the one that is kept: nothing is joined by steps from copy to copy. Codes tell what a
+        document is about, so that at a large radius documents of one subject meet.
+        """
+        from ammi.search.groups import near_groups
+
+        ids, codes = self.index.export()
+        return [
+            Duplicates(ids[group.kept], [(ids[copy], 1 - away / self.n_bits) for copy, away in group.copies])
+            for group in near_groups(codes, radius, advance)
+        ]
+
+    def evaluate(
+        self, labels: str = "labels", *, queries: "Incoming | None" = None, k: int = 100, text: str = "text"
+    ) -> "LabelledPrecision":
+        """The share of the k nearest documents that have a label in common with a query, in percent.
+
+        Args:
+            labels: the metadata key, and the column of the queries, of one label or a list of labels.
+            queries: labelled documents that are not in the collection; without them each document is looked for among
+                the others. Documents without a label are left out.
+        """
+        from ammi.data import documents_from
+        from ammi.data.columns import label_column
+        from ammi.evaluate import labelled_precision
+
+        if labels not in self.index.keys():  # noqa: SIM118 (an index is iterated by its ids)
+            there = ", ".join(self.index.keys()) or "none"
+            raise ValueError(f"no document in {self.place} has the key {labels!r}: the keys there are {there}")
+        _, codes = self.index.export()
+        names = self.index.column(labels)
+        if queries is None:
+            return labelled_precision(codes, names, k)
+        asked = list(documents_from(queries, text=text))
+        asked_names = label_column((document.metadata for document in asked), labels, "the queries")
+        query_codes = self._ask(
+            [_content(document, self._kept().reads) for document in asked], lambda found, model: found
+        )
+        return labelled_precision(codes, names, k, query_codes, asked_names)
+
+    @overload
+    def get(self, ids: Id) -> Entry: ...
+
+    @overload
+    def get(self, ids: Iterable[Id]) -> list[Entry]: ...
+
+    def get(self, ids: Id | Iterable[Id]) -> Entry | list[Entry]:
+        """The document of an id, or the documents of several, with their codes, texts and metadata."""
+        return self.index.get([ids])[0] if isinstance(ids, str | int) else self.index.get(ids)
+
+    def delete(self, ids: Id | Iterable[Id]) -> None:
+        """Delete one document or several: all of them, or none where one is not there."""
+        self.index.delete([ids] if isinstance(ids, str | int) else ids)
+
+    def set_metadata(self, ids: Id | Iterable[Id], metadata: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
+        """Set these metadata keys of documents, one dict for all or one for each, and keep their other keys."""
+        self.index.set_metadata([ids] if isinstance(ids, str | int) else ids, metadata)
+
+    def rebuild(
+        self, model: "DocumentHasher | Hasher | str | PathLike[str]", *, advance: Advance = lambda n_documents: None
+    ) -> None:
+        """Encode all stored texts with another model, and change over to it in one step.
+
+        Until then everyone reads and writes as before. What is added meanwhile is encoded by the new model, too.
+        """
+        new = _KeptModel(_files_of(model))
+        if new.reads != "text":
+            raise ValueError(
+                f"the new model reads vectors, and {self.place} keeps texts: create a collection with it and add the vectors"
+            )
+
+        def encode(entries: list[Entry]) -> Codes:
+            for entry in entries:
+                if entry.text is None:
+                    raise ValueError(
+                        f"document {entry.id!r} has no text to encode anew: delete it, or add it with its text"
+                    )
+            return new.whole.encode([entry.text for entry in entries])
+
+        self.index.recode(encode, new.n_bits, fingerprint=new.fingerprint, files=new.files, advance=advance)
+        self._model = new
+
+    def export(self, file: Place, *, advance: Advance = lambda n_documents: None) -> int:
+        """Write documents, metadata and codes as JSONL or Parquet, which `add` takes back; return how many."""
+        from ammi.data.exports import write_export
+
+        def entries() -> Iterator[Entry]:
+            for block in self.index.entries():
+                yield from block
+                advance(len(block))
+
+        rows = ((entry.id, entry.code, entry.text, entry.metadata) for entry in entries())
+        return write_export(Path(file), rows, self.n_bits, self._kept().fingerprint)
+
+    def knows(self, query: Any) -> bool:
+        """Whether the model knows a word of a text; one of which it knows none is like an empty document."""
+        model = self._kept()
+        return (model.quick or model.whole).knows(query)
+
+    def describe(self) -> dict[str, Any]:
+        """What there is to say about it in a few words and numbers."""
+        from ammi.evaluate import distinct_codes
+
+        ids, codes = self.index.export()
+        return {
+            "kind": "collection",
+            "documents": len(ids),
+            "bits": self.n_bits,
+            "different codes": distinct_codes(codes) if len(codes) else 0,
+            "keys": self.index.keys(),
+            "fast keys": list(self.index.keys_indexed),
+            **self._kept().describe(),
+        }
+
+    def close(self) -> None:
+        """Let go of the place."""
+        self.index.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self.index
+
+    def __iter__(self) -> Iterator[Entry]:
+        """All documents, in insertion order."""
+        return (entry for block in self.index.entries() for entry in block)
+
+    def __repr__(self) -> str:
+        return f"Collection({self.place!r})"
+
+    def _ask(self, queries: list[Any], ask: Callable[[Codes, str], T]) -> T:
+        """What an index answers to the codes of queries, and to the fingerprint of the model that made them."""
+        return self._with_model(lambda model: ask(model.encode(queries), model.fingerprint))
+
+    def _with_model(self, job: "Callable[[_KeptModel], T]") -> T:
+        """Do what needs the index's model; again, where another process has changed it in the meantime."""
+        for _ in range(_TRIES):
+            model = self._kept()
+            try:
+                return job(model)
+            except OtherModelError:
+                self._model = None
+        raise OtherModelError(f"the model of {self.place} was changed {_TRIES} times while it was used: try again")
+
+    def _kept(self) -> "_KeptModel":
+        """The model as the index has it now."""
+        if self._model is None or self._model.fingerprint != self.index.fingerprint:
+            self._model = _KeptModel(self.index.files())
+        return self._model
+
+
+class _KeptModel:
+    """A model as the files that an index keeps of it, loaded as far as it is needed."""
+
+    def __init__(self, files: Files):
+        if not files:
+            raise ValueError("this index was made from codes alone and has no model: use ammi.HammingIndex")
+        self.files = files
+
+    @cached_property
+    def whole(self) -> "DocumentHasher":
+        from ammi.hashers.saving import model_from_files
+
+        return model_from_files(self.files)
+
+    @cached_property
+    def quick(self) -> "QuickCodes | None":
+        """What encodes a few texts at once, where the model is one for which there is such a thing."""
+        from ammi.hashers.quick import quick_codes
+
+        return quick_codes(self.files)
+
+    @cached_property
+    def _config(self) -> dict[str, Any]:
+        from ammi.hashers.config import CONFIG, parse_config
+
+        return parse_config(self.files[CONFIG], Path(CONFIG), "n_bits", "reads")
+
+    @property
+    def fingerprint(self) -> str:
+        return self._config["fingerprint"]
+
+    @property
+    def n_bits(self) -> int:
+        return self._config["n_bits"]
+
+    @property
+    def reads(self) -> str:
+        """What a document is for it: "text" or "vector"."""
+        return self._config["reads"]
+
+    def describe(self) -> dict[str, Any]:
+        return self.whole.describe()
+
+    def encode(self, queries: list[Any]) -> Codes:
+        """The codes of queries, which are texts or vectors, whichever the model reads."""
+        for query in queries:
+            if isinstance(query, str) != (self.reads == "text"):
+                raise ValueError(f"{query!r:.40} is no {self.reads}, which is what this collection's model reads")
+        if self.reads == "vector":
+            return self.whole.encode(np.stack([np.asarray(query) for query in queries]))
+        if "whole" not in vars(self) and len(queries) <= _FEW_QUERIES and self.quick:
+            return self.quick.encode(queries)
+        return self.whole.encode(queries)
+
+
+def _content(document: Any, reads: str) -> Any:
+    return document.text if reads == "text" else document.vector
+
+
+def _files_of(model: "DocumentHasher | Hasher | str | PathLike[str]") -> Files:
+    """The files of a saved model, of a fitted one, or of a fitted hasher as a model of vectors."""
+    from ammi.hashers.config import read_config, read_folder
+
+    if isinstance(model, str | PathLike) and "reads" in read_config(Path(model)):
+        return read_folder(Path(model))
+    from ammi.hashers.saving import load, model_to_files
+
+    return model_to_files(load(model) if isinstance(model, str | PathLike) else model)

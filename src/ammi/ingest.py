@@ -1,0 +1,95 @@
+"""Documents on their way into a collection: in blocks that are encoded and written at once."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ammi.data import Document, documents_from
+from ammi.data.columns import BLOCK_DOCUMENTS, blocks
+from ammi.search.documents import Id
+from ammi.search.hamming import Codes
+
+if TYPE_CHECKING:
+    from ammi.hashers import DocumentHasher
+
+
+@dataclass(frozen=True)
+class Block:
+    """Documents, and the rows of a matrix where they are those."""
+
+    documents: list[Document]
+    rows: Any = None
+
+    @property
+    def ids(self) -> list[Id] | None:
+        """Their ids, or None where they have none of their own."""
+        return None if self.documents[0].numbered else [document.id for document in self.documents]
+
+    @property
+    def texts(self) -> list[str | None]:
+        return [document.text for document in self.documents]
+
+    @property
+    def metadata(self) -> list[dict[str, Any]]:
+        return [document.metadata for document in self.documents]
+
+    def codes(self, model: "DocumentHasher", fingerprint: str) -> Codes:
+        """Their codes: those that the same model gave them before they were exported, or new ones."""
+        known = [document.code for document in self.documents]
+        if all(code is not None and code.model == fingerprint for code in known):
+            return np.stack([code.code for code in known if code is not None])
+        if model.reads == "text":
+            return model.encode([_text(document) for document in self.documents])
+        if self.rows is not None:
+            return model.encode(self.rows)
+        return model.encode(np.stack([_vector(document) for document in self.documents]))
+
+
+def blocks_from(documents: Any, *, ids: Iterable[Id] | None, text: str, id: str, vector: str) -> Iterator[Block]:
+    """Blocks of whatever a program hands over as documents; `ids` are of documents that have none."""
+    if _is_matrix(documents):
+        yield from _matrix_blocks(documents, ids)
+        return
+    given = documents_from(documents, text=text, id=id, vector=vector)
+    for block in blocks(given if ids is None else _with_ids(given, ids)):
+        yield Block(block)
+
+
+def _is_matrix(documents: Any) -> bool:
+    return getattr(documents, "ndim", 0) == 2 and hasattr(documents, "dtype")  # a DataFrame has dtypes
+
+
+def _matrix_blocks(X: Any, ids: Iterable[Id] | None) -> Iterator[Block]:
+    X = X.tocsr() if hasattr(X, "tocsr") else X
+    names = list(range(X.shape[0]) if ids is None else ids)
+    if len(names) != X.shape[0]:
+        raise ValueError(f"{X.shape[0]} vectors came with {len(names)} ids: pass one for each")
+    for start in range(0, X.shape[0], BLOCK_DOCUMENTS):
+        block = slice(start, start + BLOCK_DOCUMENTS)
+        yield Block([Document(name, None, {}, numbered=ids is None) for name in names[block]], X[block])
+
+
+def _with_ids(documents: Iterator[Document], ids: Iterable[Id]) -> Iterator[Document]:
+    names = iter(ids)
+    for number, document in enumerate(documents):
+        name = list(islice(names, 1))
+        if not name:
+            raise ValueError(f"{number} ids came with more documents: pass one for each")
+        yield replace(document, id=name[0], numbered=False)
+    if left := len(list(names)):
+        raise ValueError(f"{left} ids are left after the last document: pass one for each")
+
+
+def _text(document: Document) -> str:
+    if document.text is None:
+        raise ValueError(f"document {document.id!r} has no text, and this collection's model reads texts")
+    return document.text
+
+
+def _vector(document: Document) -> Any:
+    if document.vector is None:
+        raise ValueError(f"document {document.id!r} has no vector, and this collection's model reads vectors")
+    return document.vector

@@ -8,14 +8,17 @@ from typing import Any
 from uuid import UUID
 
 DEEPEST = 100  # brackets inside brackets, well below what Python's JSON can read back
+_AS_THEY_ARE = {str, bool, int, type(None)}
 
 
 def plain(value: Any, _depth: int = 0) -> Any:
     """A value as JSON holds it: NaN is None, a date its ISO form, an array a list; what has no such form is refused."""
-    if _depth > DEEPEST:
-        raise ValueError(f"the value is nested more than {DEEPEST} deep")
-    if value is None or isinstance(value, str | bool | int):
-        return _builtin(value)
+    if type(value) in _AS_THEY_ARE:  # first, since it is nearly all of what is asked
+        return value
+    if isinstance(value, str):  # without what a subclass adds, such as an enumeration's name
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
     if isinstance(value, float):
         if math.isinf(value):
             raise ValueError(f"{value} has no form in JSON")
@@ -26,9 +29,11 @@ def plain(value: Any, _depth: int = 0) -> Any:
         return str(value)
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
-    if isinstance(value, Mapping):
-        return _plain_mapping(value, _depth)
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, Mapping | list | tuple | set | frozenset):
+        if _depth == DEEPEST:
+            raise ValueError(f"the value is nested more than {DEEPEST} deep")
+        if isinstance(value, Mapping):
+            return _plain_mapping(value, _depth)
         return [plain(item, _depth + 1) for item in value]
     if hasattr(value, "as_py"):  # Arrow's scalars
         return plain(value.as_py(), _depth)
@@ -37,13 +42,6 @@ def plain(value: Any, _depth: int = 0) -> Any:
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
     raise ValueError(f"{value!r:.60} of type {type(value).__name__} has no form in JSON")
-
-
-def _builtin(value: str | bool | int | None) -> str | bool | int | None:
-    """Without what a subclass adds, such as an enumeration's name."""
-    if isinstance(value, str):
-        return str.__str__(value)
-    return int(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _plain_array(value: Any, depth: int) -> Any:

@@ -17,6 +17,8 @@ from ammi.data.rows import ID, TEXT, VECTOR, BadRecordError, Row, RowStream, sho
 from ammi.data.streams import BROKEN_COMPRESSION
 from ammi.plain import plain
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False)  # made once, since it looks at every document
+
 OnError = Literal["refuse", "skip"] | Callable[[BadRecordError], None]
 
 
@@ -203,7 +205,7 @@ def _plain_value(row: Row, value: Any) -> Any:
 def _is_unicode(document: Document) -> bool:
     """False where `surrogateescape` let through bytes that are not UTF-8, or JSON half a surrogate pair."""
     try:
-        for text in (str(document.id), document.text or "", json.dumps(document.metadata, ensure_ascii=False)):
+        for text in (str(document.id), document.text or "", _ENCODER.encode(document.metadata)):
             text.encode()
     except UnicodeEncodeError:
         return False

@@ -1,5 +1,8 @@
 """What the tests share: one thread a process, the benchmark data where it is, a small collection with topics."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -8,6 +11,10 @@ from scipy.sparse import csr_matrix
 from ammi.data.registry import benchmark
 
 torch.set_num_threads(1)
+
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+if SHARED.is_dir():
+    os.environ.setdefault("AMMI_DATA", str(SHARED))
 
 
 @pytest.fixture(scope="session")

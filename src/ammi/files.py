@@ -18,6 +18,8 @@ def replacing_file(path: Path) -> Iterator[BinaryIO]:
     """A file to write, which takes its place, or that of the one before it, when the block ends without an error."""
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} for {path.name}: make it first")
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: name a file")
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
         with open(unfinished, "wb") as file:
@@ -32,6 +34,8 @@ def replacing_file(path: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def replacing_folder(folder: Path) -> Iterator[Path]:
     """An empty folder to fill, which takes its place, or that of the one before it, when the block ends well."""
+    if folder.is_file():
+        raise NotADirectoryError(f"{folder} is a file: name a folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as beside:
         new, old = Path(beside) / "new", Path(beside) / "old"

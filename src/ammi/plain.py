@@ -5,52 +5,59 @@ from collections.abc import Mapping
 from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 DEEPEST = 100  # brackets inside brackets, well below what Python's JSON can read back
+_AS_THEY_ARE = {str, bool, int, type(None)}
 
 
 def plain(value: Any, _depth: int = 0) -> Any:
     """A value as JSON holds it: NaN is None, a date its ISO form, an array a list; what has no such form is refused."""
-    if _depth > DEEPEST:
-        raise ValueError(f"the value is nested more than {DEEPEST} deep")
-    if value is None or isinstance(value, str | bool | int):
-        return _builtin(value)
+    if type(value) in _AS_THEY_ARE:  # first, since it is nearly all of what is asked
+        return value
+    if isinstance(value, str):  # without what a subclass adds, such as an enumeration's name
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
     if isinstance(value, float):
         if math.isinf(value):
             raise ValueError(f"{value} has no form in JSON")
         return None if math.isnan(value) else float(value)
     if isinstance(value, date | time):
         return None if str(value) == "NaT" else value.isoformat()
-    if isinstance(value, timedelta | Decimal):
+    if isinstance(value, timedelta | Decimal | UUID):
         return str(value)
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
-    if isinstance(value, Mapping):
-        return _plain_mapping(value, _depth)
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, Mapping | list | tuple | set | frozenset):
+        if _depth == DEEPEST:
+            raise ValueError(f"the value is nested more than {DEEPEST} deep")
+        if isinstance(value, Mapping):
+            return _plain_mapping(value, _depth)
         return [plain(item, _depth + 1) for item in value]
     if hasattr(value, "as_py"):  # Arrow's scalars
         return plain(value.as_py(), _depth)
     if hasattr(value, "tolist"):  # numpy's scalars and arrays, pandas' columns
-        return plain(value.tolist(), _depth)
+        return _plain_array(value, _depth)
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
     raise ValueError(f"{value!r:.60} of type {type(value).__name__} has no form in JSON")
 
 
-def _builtin(value: Any) -> Any:
-    """Without what a subclass adds, such as an enumeration's name."""
-    for kind in (str, bool, int):
-        if isinstance(value, kind):
-            return kind(value)
-    return None
+def _plain_array(value: Any, depth: int) -> Any:
+    if type(value).__module__ == "numpy" and value.dtype.kind in "mM":
+        value = value.astype(f"{value.dtype.kind}8[us]")  # finer ones would become whole numbers
+    values = value.tolist()
+    if type(values) is type(value):  # a long double stays one
+        raise ValueError(f"{value!r:.60} of type {type(value).__name__} has no form in JSON")
+    return plain(values, depth)
 
 
 def _plain_mapping(value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
     """A dict with strings for keys; two keys that become one, such as 1 and "1", are refused."""
     found: dict[str, Any] = {}
     for key, item in value.items():
-        name = key if isinstance(key, str) else str(plain(key, depth + 1))
+        name = str(plain(key, depth + 1))
         if name in found:
             raise ValueError(f"two keys are written {name!r} in JSON, as {key!r} is: rename one of them")
         found[name] = plain(item, depth + 1)

@@ -6,6 +6,7 @@ A package adds a method, a feature maker, a network or an engine with a line in 
     mine = "my_package.mine:Mine"
 """
 
+import sys
 from collections.abc import Mapping
 from functools import cached_property
 from importlib import import_module
@@ -63,5 +64,12 @@ class Registry(Generic[T]):
         raise ValueError(f"no {self.kind} {name!r}: there are {', '.join(self.names())}")
 
     def name_of(self, part: Any) -> str | None:
-        """The name of a part that was asked for or registered before, or None."""
-        return next((name for name in self.names() if self.get(name) is part), None)
+        """The name of a part, or None; nothing is imported, since what there is comes from modules that are loaded."""
+        return next((name for name in self.names() if self._loaded(name) is part), None)
+
+    def _loaded(self, name: str) -> Any:
+        """The part of this name, or None where its module was not imported yet."""
+        if name in self._registered:
+            return self._registered[name]
+        point = self._others[name] if name in self._others else EntryPoint(name, self.own[name], self.group)
+        return getattr(sys.modules.get(point.module), point.attr, None)

@@ -46,10 +46,26 @@ def test_what_is_broken_is_refused(tmp_path):
             read_codes(path)
     path = tmp_path / "mixed.jsonl"
     record = {"id": 1, "code": "00" * 8, "bits": 64, "model": "0123abcd"}
-    for other in ({"model": "ffff"}, {"bits": 63}, {"bits": 100}, {"code": "zz" * 8}):
+    wrong: list[dict] = [
+        {"model": "ffff"},
+        {"bits": 63},
+        {"bits": 100},
+        {"code": "zz" * 8},
+        {"bits": 64.0},
+        {"bits": True},
+    ]
+    for other in [*wrong, {"bits": 0, "code": ""}, {"code": 7}, {"model": None}]:
         path.write_text(json.dumps(record) + "\n" + json.dumps(record | other) + "\n")
         with pytest.raises(ValueError, match="is not a whole file of codes of one model"):
             read_codes(path)
+
+
+def test_deep_brackets_are_neither_codes_nor_an_end_without_a_word(tmp_path):
+    path = tmp_path / "deep.jsonl"
+    path.write_text('{"code": ' + "[" * 100_000)
+    assert not holds_codes(path)
+    with pytest.raises(ValueError, match="is not a whole file of codes of one model"):
+        read_codes(path)
 
 
 def test_names_and_ids_that_cannot_be_are_refused(tmp_path):

@@ -9,8 +9,11 @@ import sys
 import threading
 from collections.abc import Callable
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
+from uuid import UUID
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -50,6 +53,7 @@ def folder(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("documents")
 
 
+@settings(deadline=None)
 @given(records)
 @pytest.mark.parametrize("ending", COMPRESS)
 def test_jsonl(folder, ending, rows):
@@ -58,6 +62,7 @@ def test_jsonl(folder, ending, rows):
     assert list(read_documents(path)) == documents(rows)
 
 
+@settings(deadline=None)
 @given(records)
 @pytest.mark.parametrize("ending", COMPRESS)
 def test_written_jsonl(folder, ending, rows):
@@ -66,6 +71,7 @@ def test_written_jsonl(folder, ending, rows):
     assert list(read_documents(path)) == documents(rows)
 
 
+@settings(deadline=None)
 @given(records)
 @pytest.mark.parametrize("ending", COMPRESS)
 @pytest.mark.parametrize(("kind", "delimiter"), [("csv", ","), ("tsv", "\t")])
@@ -84,6 +90,7 @@ def test_parquet(folder, rows):
     assert list(read_documents(folder / "x.parquet")) == documents(rows)
 
 
+@settings(deadline=None)
 @given(st.lists(one_line))
 @pytest.mark.parametrize("ending", COMPRESS)
 def test_text_lines(folder, ending, lines):
@@ -92,7 +99,7 @@ def test_text_lines(folder, ending, lines):
     assert list(read_documents(path)) == [Document(n, line, {}) for n, line in enumerate(lines, 1)]
 
 
-@settings(max_examples=30)
+@settings(deadline=None, max_examples=30)
 @given(st.dictionaries(st.from_regex(r"\A[a-z0-9]{1,8}(/[A-Z]{1,8})?\Z"), unicode_text, max_size=5))
 def test_folder_of_text_files(tmp_path_factory, texts):
     folder = tmp_path_factory.mktemp("folder")
@@ -105,6 +112,7 @@ def test_folder_of_text_files(tmp_path_factory, texts):
     assert read == {name: text.removeprefix("\ufeff") for name, text in texts.items()}
 
 
+@settings(deadline=None)
 @given(records)
 def test_standard_input(rows):
     with pytest.MonkeyPatch.context() as patch:
@@ -116,6 +124,117 @@ def test_standard_input(rows):
 def test_standard_input_of_lines(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n大 text\n{not first}\n".encode())))
     assert list(read_documents("-")) == [Document(2, "大 text", {}), Document(3, "{not first}", {})]
+
+
+def piped(monkeypatch, content: str | bytes, **options) -> list[Document]:
+    data = content.encode() if isinstance(content, str) else content
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    return list(read_documents("-", **options))
+
+
+@settings(deadline=None)
+@given(records.filter(bool))
+@pytest.mark.parametrize("format", [None, "named"])
+@pytest.mark.parametrize(("kind", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_a_piped_table_is_a_table(kind, delimiter, format, rows):
+    with pytest.MonkeyPatch.context() as patch:
+        read = piped(patch, write_csv(rows, delimiter), format=format and kind)
+    assert read == documents([row | {"id": str(row["id"])} for row in rows])
+
+
+def test_the_lines_of_a_piped_table_are_counted_from_its_start(monkeypatch):
+    with pytest.raises(BadRecordError, match="standard input line 5 has 1 fields: expected 2, as in the header"):
+        piped(monkeypatch, "\n\nid,text\n1,a\n2\n")
+    assert piped(monkeypatch, "\n\nbody,text\na,b\n") == [Document(4, "b", {"body": "a"})]
+    assert piped(monkeypatch, "\ufeffbody\ttext\na\tb\n", text="body") == [Document(2, "a", {"text": "b"})]
+
+
+@pytest.mark.parametrize("line", ["text", "a text, with commas", "some\ttext words", 'one "text",', 'text,"open'])
+def test_lines_that_are_no_header_are_texts(monkeypatch, line):
+    assert [document.text for document in piped(monkeypatch, f"{line}\nb,c\n")] == [line, "b,c"]
+
+
+@pytest.mark.parametrize("line", ["body", "id,text", "just a text", "id\ttext", '"body', "[1]"])
+def test_a_named_column_of_a_pipe_without_it_is_refused(monkeypatch, line):
+    with pytest.raises(ValueError, match=r"standard input has no column 'body': its first line .* is neither JSON nor"):
+        piped(monkeypatch, f"{line}\nb,c\n", text="body", on_error="skip")
+    with pytest.raises(ValueError, match="standard input has no column 'body'"):
+        piped(monkeypatch, f"{line}\nb,c\n", text="body", format="txt")
+    with pytest.raises(ValueError, match=r"standard input has no column 'key': the columns there are text$"):
+        piped(monkeypatch, "just a text\n", id="key")
+
+
+def test_a_format_is_for_pipes_and_other_endings(monkeypatch, tmp_path):
+    assert piped(monkeypatch, "body\nb,c\n", text="text", format="txt")[0].text == "body"
+    assert piped(monkeypatch, 'text\n"a\nb"\n', format="csv") == [Document(2, "a\nb", {})]
+    (tmp_path / "x.data.gz").write_bytes(gzip.compress(b"id,text\n1,a\n"))
+    assert list(read_documents(tmp_path / "x.data.gz", format="csv")) == [Document("1", "a", {})]
+    pq.write_table(pa.table({"text": ["a"]}), tmp_path / "table")
+    assert list(read_documents(tmp_path / "table", format="parquet")) == [Document(1, "a", {})]
+    with pytest.raises(ValueError, match="format is 'xml': expected one of jsonl, csv, tsv, txt, parquet"):
+        read_documents(tmp_path / "table", format="xml")
+    with pytest.raises(ValueError, match="is a folder, each file of which is a text: leave out the format 'csv'"):
+        read_documents(tmp_path, format="csv")
+    with pytest.raises(ValueError, match="standard input is a pipe, and Parquet cannot be read from one"):
+        read_documents("-", format="parquet")
+
+
+def test_ids_that_begin_after_the_first_line_are_refused(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text('\n{"text": "a"}\n{"text": "b", "id": 7}\n')
+    with pytest.raises(
+        ValueError, match=r"x\.jsonl line 3 has a column 'id' and .*x\.jsonl line 2 has none: .*id='id'"
+    ):
+        list(read_documents(path, on_error="skip"))
+    path.write_text('{"text": "b", "id": 7}\n{"text": "a"}\n{"text": "c", "id": "8"}\n')
+    problems: list[BadRecordError] = []
+    read = list(read_documents(path, id="id", on_error=problems.append))
+    assert read == [Document(7, "b", {}), Document("8", "c", {})]
+    assert [str(problem) for problem in problems] == [f"{path} line 2 has no column 'id'"]
+
+
+def test_a_column_of_numbers_is_a_vector_and_takes_the_place_of_a_text(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"vector": [1, 0.5], "text": null}\n{"vector": "malaria", "text": "a"}\n{"vector": [2]}\n')
+    first, second, third = read_documents(path)
+    assert (first.text, first.metadata, third.text) == (None, {}, None)
+    assert second == Document(2, "a", {"vector": "malaria"})
+    assert second.vector is None
+    for document, numbers in ((first, [1, 0.5]), (third, [2])):
+        assert document.vector is not None
+        assert document.vector.dtype == np.float64
+        assert document.vector.tolist() == numbers
+    (named,) = read_documents(_written(path, '{"row": [1.5], "vector": "a"}'), vector="row")
+    assert named.vector is not None
+    assert (named.vector.tolist(), named.metadata) == ([1.5], {"vector": "a"})
+
+
+@pytest.mark.parametrize("vector", ["[1, null]", "[1, NaN]", '[1, "a"]', "[1, [2]]", "[1, 1e999]"])
+def test_a_vector_of_other_things_is_refused(tmp_path, vector):
+    with pytest.raises(BadRecordError, match=r"line 1 has \[1, .* for a vector: expected .* numbers"):
+        list(read_documents(_written(tmp_path / "x.jsonl", f'{{"text": "a", "vector": {vector}}}')))
+
+
+def _written(path: Path, content: str) -> Path:
+    path.write_text(content)
+    return path
+
+
+def test_metadata_are_what_json_holds(tmp_path):
+    path = _written(tmp_path / "x.jsonl", '{"text": "a", "score": NaN, "deep": {"of": [1, NaN]}}')
+    assert list(read_documents(path)) == [Document(1, "a", {"score": None, "deep": {"of": [1, None]}})]
+    problems: list[BadRecordError] = []
+    deep = "[" * 150 + "]" * 150
+    _written(path, f'{{"text": "a", "x": 1e999}}\n{{"text": "b", "x": {deep}}}\n{{"text": "c"}}\n')
+    assert [document.text for document in read_documents(path, on_error=problems.append)] == ["c"]
+    for problem, message in zip(problems, ["1 cannot be kept: inf", "2 cannot be kept: the value is nes"], strict=True):
+        assert f"x.jsonl line {message}" in str(problem)
+
+
+def test_two_columns_of_one_name_are_refused_in_parquet(tmp_path):
+    pq.write_table(pa.table([["a"], ["b"]], names=["text", "text"]), tmp_path / "x.parquet")
+    with pytest.raises(ValueError, match="more than one column called text: rename them"):
+        list(read_documents(tmp_path / "x.parquet", on_error="skip"))
 
 
 def test_named_pipe(tmp_path):
@@ -174,11 +293,15 @@ def test_other_types_of_parquet(tmp_path):
         "text": pa.array([b"caf\xc3\xa9", b"\xff"], pa.binary()),
         "when": pa.array([datetime(2020, 1, 2, 3, 4, 5)] * 2, pa.timestamp("ns")),
         "labels": pa.array([["a", "b"], None]),
+        "price": pa.array([Decimal("1.50")] * 2),
+        "code": pa.array([UUID(int=7).bytes] * 2, pa.uuid()),
+        "shares": pa.array([[0.5, None]] * 2, pa.list_(pa.float32())),
     }
     pq.write_table(pa.table(columns), tmp_path / "x.parquet")
     problems: list[BadRecordError] = []
     read = list(read_documents(tmp_path / "x.parquet", on_error=problems.append))
-    assert read == [Document(1, "café", {"when": "2020-01-02T03:04:05", "labels": ["a", "b"]})]
+    metadata = {"when": "2020-01-02T03:04:05", "labels": ["a", "b"], "price": "1.50", "shares": [0.5, None]}
+    assert read == [Document(1, "café", metadata | {"code": str(UUID(int=7))})]
     assert [str(problem) for problem in problems] == [f"{tmp_path / 'x.parquet'} row 2 is not UTF-8"]
 
 

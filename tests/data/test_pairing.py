@@ -10,7 +10,7 @@ from itertools import chain, islice
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import oracles
 
@@ -51,6 +51,7 @@ def copied(one: list[str], other: list[str]) -> float:
     return len(runs[0] & runs[1]) / min(map(len, runs))
 
 
+@settings(deadline=None)
 @given(st.lists(articles, min_size=1, max_size=12), st.integers(0, 3), st.floats(0, 30))
 def test_the_second_article_is_the_best_by_bm25_of_those_that_may_be(records, seed, days):
     pairs = list(related_articles(records, days=days, seed=seed))
@@ -132,6 +133,7 @@ def test_without_bm25s_the_error_says_what_to_install(monkeypatch):
         list(related_articles([event(EVENTS[0], 0, 0)]))
 
 
+@settings(deadline=None)
 @given(st.datetimes(datetime(1970, 1, 2), datetime(2100, 1, 1)).map(lambda moment: moment.replace(microsecond=0)))
 def test_dates_are_read_as_iso_mail_and_newswire_write_them(moment):
     wire = f"{moment.day}-{moment:%b-%Y %H:%M:%S}.20".upper()
@@ -163,6 +165,7 @@ def test_first_sentences(text, expected):
     assert first_sentence(text) == expected
 
 
+@settings(deadline=None)
 @given(*[st.lists(st.sampled_from(WORDS[:6]), min_size=3, max_size=20)] * 2)
 def test_copies_by_their_definition(one, other):
     assert is_copy(one, other) == is_copy(other, one) == (copied(one, other) > MAX_COPIED)
@@ -192,6 +195,7 @@ quotations = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.booleans(), own_lines, quotations), max_size=6), st.sampled_from(["", "\n-- \nJo\njo@c.edu"])
 )
@@ -201,6 +205,7 @@ def test_what_is_quoted_goes_and_the_rest_stays(parts, signature):
     assert without_quotes(message).split() == " ".join(own).split()
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from(list(">|:}] \n\r\t\x0b\x85-abJ@<writes."))))
 def test_no_quoted_line_is_left_of_any_text(text):
     left = without_quotes(text)
@@ -235,6 +240,7 @@ def most_pairs(edges: list[tuple[int, int]]) -> int:
     return max(most_pairs(rest), 1 + most_pairs([edge for edge in rest if not {*first} & {*edge}]))
 
 
+@settings(deadline=None)
 @given(threads(), st.integers(0, 3))
 def test_replies_are_replies_and_as_many_as_there_can_be(records, seed):
     if not any(record["references"] for record in records):

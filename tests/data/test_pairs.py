@@ -2,17 +2,19 @@
 
 import os
 import pickle
+import sys
 from collections import OrderedDict
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from ammi.data import ArticlePairs, read_pair_texts, read_pairs, write_pairs
-from ammi.text import WordVectorizer, load_vectorizer
+from ammi.data import ArticlePairs, holds_pairs, read_pair_texts, read_pairs, write_pairs
+from ammi.data.pairs import check_place
 
 VOCABULARY = {f"word{i}": i for i in range(7)}
 bags = st.dictionaries(st.integers(0, 6), st.floats(0, 1, width=32) | st.integers(0, 9))
@@ -27,6 +29,7 @@ def dense(bags: list[dict]) -> np.ndarray:
     return out
 
 
+@settings(deadline=None)
 @given(splits, splits, splits, st.sampled_from([2, 3, 4, 5]), st.sampled_from([dict, list]))
 def test_what_was_written_is_read(tmp_path_factory, train, cv, test, protocol, vocabulary):
     path = tmp_path_factory.mktemp("pairs") / "pairs.p"
@@ -93,7 +96,14 @@ def test_other_files_are_refused(tmp_path, junk):
 
 documents = st.fixed_dictionaries({"id": st.integers(), "text": st.text()}, optional={"labels": st.lists(st.text())})
 rows = st.lists(st.tuples(st.tuples(documents, bags), st.tuples(documents, bags)), max_size=4)
-VECTORIZER = WordVectorizer().fit([" ".join(VOCABULARY)])
+
+
+class Words:
+    """Features that save themselves into a folder, as those of `ammi.features` do."""
+
+    def save(self, folder: Path) -> None:
+        folder.mkdir()
+        (folder / "words.txt").write_text("\n".join(VOCABULARY))
 
 
 def as_pairs(split: list) -> tuple[list, tuple[csr_matrix, csr_matrix]]:
@@ -106,12 +116,13 @@ def write(folder, train=(), cv=(), test=()):
     splits = {"train": as_pairs(train), "cv": as_pairs(cv), "test": as_pairs(test)}
     texts = {name: texts for name, (texts, _) in splits.items()}
     matrices = ArticlePairs(*(matrices for _, matrices in splits.values()))
-    return texts, matrices, write_pairs(folder, matrices, texts, VECTORIZER, {"source": "here", "seed": 3})
+    return texts, matrices, write_pairs(folder, matrices, texts, Words(), {"source": "here", "seed": 3})
 
 
 ONE = ({"id": 1, "text": "a"}, {0: 1.0, 3: 0.5}), ({"id": 2, "text": "b"}, {6: 1.0})
 
 
+@settings(deadline=None)
 @given(rows, rows, rows)
 def test_a_folder_is_read_as_it_was_written(tmp_path_factory, train, cv, test):
     folder = tmp_path_factory.mktemp("pairs") / "deep" / "pairs"
@@ -125,7 +136,7 @@ def test_a_folder_is_read_as_it_was_written(tmp_path_factory, train, cv, test):
                 np.testing.assert_array_equal(got.toarray(), expected.toarray())
     assert config["pairs"] == {"train": len(cv), "cv": len(cv), "test": len(test)}
     assert (config["source"], config["seed"], config["words"]) == ("here", 3, 7)
-    assert load_vectorizer(folder / "vectorizer").vocabulary_ == VECTORIZER.vocabulary_
+    assert (folder / "features" / "words.txt").read_text().split() == list(VOCABULARY)
     assert [path.name for path in folder.parent.iterdir()] == ["pairs"]
 
 
@@ -153,7 +164,44 @@ def test_pairs_that_cannot_be_written_leave_the_old_ones(tmp_path):
     assert read_pair_texts(tmp_path / "pairs") == texts
     assert [path.name for path in tmp_path.iterdir()] == ["pairs"]
     with pytest.raises(ValueError, match=r"train.X has 1 rows: expected 2, one for each pair"):
-        write_pairs(tmp_path / "pairs", matrices, {**texts, "train": texts["train"] * 2}, VECTORIZER, {})
+        write_pairs(tmp_path / "pairs", matrices, {**texts, "train": texts["train"] * 2}, Words(), {})
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems cannot let two folders change places")
+def test_a_set_that_is_replaced_is_there_after_every_step(tmp_path, monkeypatch):
+    write(tmp_path / "pairs", [ONE])
+    there, replace = [], os.replace
+
+    def watched(*places) -> None:
+        replace(*places)
+        there.append(holds_pairs(tmp_path / "pairs"))
+
+    monkeypatch.setattr(os, "replace", watched)
+    texts, *_ = write(tmp_path / "pairs", [ONE, ONE])
+    assert there
+    assert all(there)
+    assert read_pair_texts(tmp_path / "pairs") == texts
+
+
+def test_it_can_be_told_before_whether_a_set_is_replaced(tmp_path):
+    assert not holds_pairs(tmp_path)
+    assert not holds_pairs(tmp_path / "pairs")
+    write(tmp_path / "pairs", [ONE])
+    assert holds_pairs(tmp_path / "pairs")
+    assert holds_pairs(str(tmp_path / "pairs"))
+    (tmp_path / "pairs" / "config.json").write_text("[1]")
+    assert not holds_pairs(tmp_path / "pairs")
+
+
+def test_a_place_that_cannot_be_written_is_noticed_before_the_work(tmp_path):
+    check_place(tmp_path / "not" / "yet" / "there")
+    check_place(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").touch()
+    places = [tmp_path / "file" / "pairs", Path("/proc/ammi/pairs")] if Path("/proc").is_dir() else [tmp_path / "file"]
+    for place in places:
+        with pytest.raises(OSError, match=rf"{place} cannot be written, for .* in .*: choose another folder"):
+            check_place(place)
 
 
 @pytest.mark.parametrize(
@@ -173,6 +221,6 @@ def test_damaged_folders_are_refused(tmp_path, name, read):
     with pytest.raises(ValueError, match=f"{name} is damaged"):
         read(tmp_path / "one")
     config = tmp_path / "one" / "config.json"
-    config.write_text(config.read_text().replace('"format": 1', '"format": 2'))
-    with pytest.raises(ValueError, match=r"has format 2, this ammi .* reads 1"):
+    config.write_text(config.read_text().replace('"format": 2', '"format": 1'))
+    with pytest.raises(ValueError, match=r"has format 1, this ammi .* reads 2"):
         read(tmp_path / "one")

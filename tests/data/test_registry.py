@@ -103,11 +103,15 @@ def test_without_a_folder_the_error_names_the_variable(tmp_path, monkeypatch):
     monkeypatch.setenv("AMMI_DATA", str(tmp_path / "absent"))
     with pytest.raises(FileNotFoundError, match=r"AMMI_DATA is .*absent"):
         corpus_names()
-    monkeypatch.delenv("AMMI_DATA")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("ammi.data.registry.__file__", str(tmp_path / "src/ammi/data/registry.py"))
-    with pytest.raises(FileNotFoundError, match="set the environment variable AMMI_DATA"):
-        corpus_names()
+    (tmp_path / "shared" / "data").mkdir(parents=True)
+    (tmp_path / "checkout").mkdir()
+    monkeypatch.chdir(tmp_path / "checkout")  # folders beside it are not looked into
+    for unset in (lambda: monkeypatch.setenv("AMMI_DATA", ""), lambda: monkeypatch.delenv("AMMI_DATA")):
+        unset()
+        with pytest.raises(FileNotFoundError, match="AMMI_DATA is not set: set it to a folder of data sets"):
+            corpus_names()
+        with pytest.raises(FileNotFoundError, match="no file or folder reuters, and the environment variable AMMI_"):
+            locate("reuters")
 
 
 def test_the_shared_benchmarks():

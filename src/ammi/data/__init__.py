@@ -1,30 +1,73 @@
-"""Documents from files and pipes, the published matrices, data sets by name."""
+"""Documents from files, pipes and Python, exports and codes, the published matrices, data sets by name.
 
-from ammi.data.documents import BadRecordError, Document, read_documents
+What has to do with matrices is loaded on first use, so that reading documents does not wait for scipy.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ammi.data.codes import CodeFile, KnownCode, holds_codes, read_codes, write_codes
+from ammi.data.columns import blocks, label_column
+from ammi.data.documents import Document, read_documents
+from ammi.data.exports import write_export
 from ammi.data.imports import IMPORTERS, newsgroups_records, reuters_records
-from ammi.data.mat import Benchmark, read_mat
-from ammi.data.pairs import ArticlePairs, read_pair_texts, read_pairs, write_pairs
+from ammi.data.incoming import documents_from
 from ammi.data.registry import benchmark, benchmark_names, corpus_names, corpus_path, data_folder, locate
+from ammi.data.rows import BadRecordError
+from ammi.data.splits import every_tenth
 from ammi.data.streams import write_jsonl
+
+if TYPE_CHECKING:
+    from ammi.data.mat import Benchmark, read_mat
+    from ammi.data.pairs import ArticlePairs, holds_pairs, read_pair_texts, read_pairs, write_pairs
+
+_OF_MATRICES = {
+    "ArticlePairs": "ammi.data.pairs",
+    "Benchmark": "ammi.data.mat",
+    "holds_pairs": "ammi.data.pairs",
+    "read_mat": "ammi.data.mat",
+    "read_pair_texts": "ammi.data.pairs",
+    "read_pairs": "ammi.data.pairs",
+    "write_pairs": "ammi.data.pairs",
+}
 
 __all__ = [
     "IMPORTERS",
     "ArticlePairs",
     "BadRecordError",
     "Benchmark",
+    "CodeFile",
     "Document",
+    "KnownCode",
     "benchmark",
     "benchmark_names",
+    "blocks",
     "corpus_names",
     "corpus_path",
     "data_folder",
+    "documents_from",
+    "every_tenth",
+    "holds_codes",
+    "holds_pairs",
+    "label_column",
     "locate",
     "newsgroups_records",
+    "read_codes",
     "read_documents",
     "read_mat",
     "read_pair_texts",
     "read_pairs",
     "reuters_records",
+    "write_codes",
+    "write_export",
     "write_jsonl",
     "write_pairs",
 ]
+
+
+def __getattr__(name: str):
+    if name not in _OF_MATRICES:
+        raise AttributeError(f"module 'ammi.data' has no attribute {name!r}")
+    value = getattr(import_module(_OF_MATRICES[name]), name)
+    globals()[name] = value
+    return value

@@ -2,18 +2,29 @@
 
 import json
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.data.streams import BROKEN_COMPRESSION, open_bytes, replacing, write_jsonl
+from ammi.data.streams import BROKEN_COMPRESSION, open_bytes, write_jsonl
+from ammi.files import replacing_file
+
+EXPORT = "ammi_export"  # the column that tells the documents of a collection, which have codes too: see exports.py
 
 Id = str | int
-Block = tuple[list[Id], NDArray[np.uint8]]  # ids and their packed codes (n, ceil(m / 8))
+CodeBlock = tuple[list[Id], NDArray[np.uint8]]  # ids and their packed codes (n, ceil(m / 8))
+
+
+class KnownCode(NamedTuple):
+    """The code of one document, and the fingerprint of the model that made it."""
+
+    packed: NDArray[np.uint8]  # (ceil(m / 8),)
+    n_bits: int
+    fingerprint: str
 
 
 @dataclass(frozen=True)
@@ -26,19 +37,37 @@ class CodeFile:
     fingerprint: str
 
 
-def code_records(block: Block, n_bits: int, fingerprint: str) -> Iterator[dict[str, Any]]:
+def code_columns(code: NDArray[np.uint8], n_bits: int, fingerprint: str) -> dict[str, str | int]:
+    """A code as files of JSON lines and Parquet write it."""
+    return {"code": code.tobytes().hex(), "bits": n_bits, "model": fingerprint}
+
+
+def code_of(columns: Mapping[str, Any]) -> KnownCode:
+    """The code that `code_columns` wrote."""
+    digits, n_bits, fingerprint = columns["code"], columns["bits"], columns["model"]
+    if not isinstance(digits, str) or not isinstance(fingerprint, str):
+        raise ValueError(f"the code {digits!r:.40} of model {fingerprint!r:.40} is not written as two strings")
+    if not isinstance(n_bits, int) or isinstance(n_bits, bool) or n_bits < 1:
+        raise ValueError(f"bits is {n_bits!r:.40}: expected a whole number from 1")
+    packed = np.frombuffer(bytes.fromhex(digits), np.uint8)
+    if len(packed) != -(-n_bits // 8):
+        raise ValueError(f"there are {len(packed)} bytes of code for {n_bits} bits")
+    return KnownCode(packed, n_bits, fingerprint)
+
+
+def code_records(block: CodeBlock, n_bits: int, fingerprint: str) -> Iterator[dict[str, str | int]]:
     """The lines of a file of codes."""
     for id, code in zip(*block, strict=True):
-        yield {"id": id, "code": code.tobytes().hex(), "bits": n_bits, "model": fingerprint}
+        yield {"id": id, **code_columns(code, n_bits, fingerprint)}
 
 
-def write_codes(path: str | Path, blocks: Iterable[Block], n_bits: int, fingerprint: str) -> int:
+def write_codes(path: str | Path, blocks: Iterable[CodeBlock], n_bits: int, fingerprint: str) -> int:
     """Write codes to `.npz`, or to `.jsonl` plain or compressed, as a whole or not at all; return how many."""
     if ".jsonl" in Path(path).suffixes:
         return write_jsonl(path, (record for block in blocks for record in code_records(block, n_bits, fingerprint)))
     if Path(path).suffix != ".npz":
         raise ValueError(f"{path} is no name for a file of codes: expected the ending .npz or .jsonl")
-    with replacing(Path(path)) as file:  # refuses the place before the blocks are made
+    with replacing_file(Path(path)) as file:  # refuses the place before the blocks are made
         ids: list[Id] = []
         codes = [np.empty((0, -(-n_bits // 8)), np.uint8)]
         for more_ids, more_codes in blocks:
@@ -58,9 +87,9 @@ def holds_codes(path: str | Path) -> bool:
     with open_bytes(path) as file:
         try:
             first = json.loads(file.readline())
-        except (ValueError, *BROKEN_COMPRESSION):
+        except (ValueError, RecursionError, *BROKEN_COMPRESSION):
             return False
-    return isinstance(first, dict) and {"code", "bits", "model"} <= set(first)
+    return isinstance(first, dict) and {"code", "bits", "model"} <= set(first) and EXPORT not in first
 
 
 def read_codes(path: str | Path) -> CodeFile:
@@ -69,7 +98,7 @@ def read_codes(path: str | Path) -> CodeFile:
         return _read_npz(path) if Path(path).suffix == ".npz" else _read_jsonl(path)
     except KeyError as error:
         raise ValueError(f"{path} is not a file of codes: it lacks {error}") from error
-    except (ValueError, TypeError, EOFError, zipfile.BadZipFile, *BROKEN_COMPRESSION) as error:
+    except (ValueError, TypeError, RecursionError, zipfile.BadZipFile, *BROKEN_COMPRESSION) as error:
         raise ValueError(f"{path} is not a whole file of codes of one model: {error}") from error
 
 
@@ -83,16 +112,18 @@ def _read_npz(path: str | Path) -> CodeFile:
 
 
 def _read_jsonl(path: str | Path) -> CodeFile:
-    ids, codes, models = [], bytearray(), set()
+    ids: list[Id] = []
+    codes, models = bytearray(), set[tuple[int, str]]()
     with open_bytes(path) as lines:
         for number, line in enumerate(lines, 1):
             record = json.loads(line)
-            code = bytes.fromhex(record["code"])
-            if len(code) != -(-record["bits"] // 8):
-                raise ValueError(f"line {number} has {len(code)} bytes of code for {record['bits']} bits")
+            try:
+                code = code_of(record)
+            except ValueError as error:
+                raise ValueError(f"line {number} is no code, for {error}") from error
             ids.append(record["id"])
-            codes += code
-            models.add((record["bits"], record["model"]))
+            codes += code.packed.tobytes()
+            models.add((code.n_bits, code.fingerprint))
     if len(models) != 1:
         raise ValueError(f"its lines are of {len(models)} models")
     ((n_bits, fingerprint),) = models

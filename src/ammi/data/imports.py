@@ -42,10 +42,10 @@ def _article(attributes: dict[str, str], article: str) -> Record:
         body = re.sub(r"<(TITLE|AUTHOR|DATELINE)>.*?</\1>", "", _element("TEXT", article) or "", flags=re.DOTALL)
     return {
         "id": int(attributes["NEWID"]),
-        "date": _plain(_element("DATE", article)),
+        "date": _without_markup(_element("DATE", article)),
         "split": split if modified_apte else "unused",
-        "title": _plain(_element("TITLE", article)),
-        "text": _plain(body),
+        "title": _without_markup(_element("TITLE", article)),
+        "text": _without_markup(body),
         "labels": _list("TOPICS", article),
         "places": _list("PLACES", article),
     }
@@ -57,10 +57,10 @@ def _element(name: str, article: str) -> str | None:
 
 
 def _list(name: str, article: str) -> list[str]:
-    return [_plain(item) for item in re.findall(r"<D>(.*?)</D>", _element(name, article) or "")]
+    return [_without_markup(item) for item in re.findall(r"<D>(.*?)</D>", _element(name, article) or "")]
 
 
-def _plain(sgml: str | None) -> str:
+def _without_markup(sgml: str | None) -> str:
     """Entities resolved, and the control characters of the news wire left out."""
     text = re.sub(r"&(?:#\d+|\w+);", lambda entity: html.unescape(entity[0]), sgml or "")
     return re.sub(r"[^\n\t -~\xa0-\U0010ffff]", "", text).strip()

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.io
 from scipy.sparse import csr_matrix
 
-SPLITS = ("train", "cv", "test")
+from ammi.data.splits import SPLITS
 
 
 @dataclass(frozen=True)

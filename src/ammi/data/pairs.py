@@ -1,13 +1,11 @@
 """Pairs of related articles: our own as a folder, the published ones as a pickle of plain data.
 
 The folder holds `config.json` (what the pairs were made from and how), `pairs.jsonl.gz` (the documents, a pair a line),
-`matrices.safetensors` (the same rows by words) and `vectorizer/` (what made these of those).
+`matrices.safetensors` (the same rows by words) and `features/` (what made these of those).
 """
 
 import json
-import os
 import pickle
-import shutil
 import tempfile
 from array import array
 from collections.abc import Mapping, Sequence
@@ -20,12 +18,13 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 from scipy.sparse import csr_matrix
 
+from ammi.data.splits import SPLITS
 from ammi.data.streams import BROKEN_COMPRESSION, open_bytes, write_jsonl
+from ammi.files import replacing_folder, write_json
 from ammi.version import __version__
 
-FORMAT, KIND = 1, "article pairs"
-CONFIG, TEXTS, MATRICES, VECTORIZER = "config.json", "pairs.jsonl.gz", "matrices.safetensors", "vectorizer"
-SPLITS = ("train", "cv", "test")
+FORMAT, KIND = 2, "article pairs"
+CONFIG, TEXTS, MATRICES, FEATURES = "config.json", "pairs.jsonl.gz", "matrices.safetensors", "features"
 
 Pair = tuple[csr_matrix, csr_matrix]
 Record = dict[str, Any]
@@ -42,18 +41,19 @@ class ArticlePairs:
 
 
 class Saved(Protocol):
-    """What saves itself into a folder, as the vectorisers of `ammi.text` do."""
+    """What saves itself into a folder, as the feature makers of `ammi.features` do."""
 
     def save(self, folder: Path) -> None: ...
 
 
 def write_pairs(
-    folder: str | Path, pairs: ArticlePairs, texts: PairTexts, vectorizer: Saved, about: Mapping[str, Any]
+    folder: str | Path, pairs: ArticlePairs, texts: PairTexts, features: Saved, about: Mapping[str, Any]
 ) -> Record:
     """Write pairs as a folder, whole or not at all, in place of the pairs that are there; return its config.json.
 
     `texts` are the documents of each split in the order of the matrices, the first of a pair in X and the second in Y;
-    `about` says where they come from.
+    `features` made the matrices of them; `about` says where they come from. `holds_pairs` tells before whether a set is
+    replaced.
     """
     folder = Path(folder)
     check_place(folder)
@@ -65,28 +65,36 @@ def write_pairs(
     about = {**about, "words": pairs.train[0].shape[1], "pairs": sizes}
     config = {"format": FORMAT, "ammi": __version__, "kind": KIND, **about}
     lines = ({"split": split, "first": x, "second": y} for split in SPLITS for x, y in texts[split])
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as beside:
-        new, old = Path(beside) / "new", Path(beside) / "old"
-        new.mkdir()
+    with replacing_folder(folder) as new:
         write_jsonl(new / TEXTS, lines)
         try:
             save_file({name: array for key, X in matrices.items() for name, array in _arrays(key, X)}, new / MATRICES)
         except SafetensorError as error:
             raise OSError(f"the pairs could not be written to {folder} ({error}): make space and try again") from error
-        vectorizer.save(new / VECTORIZER)
-        (new / CONFIG).write_text(json.dumps(config, indent=1) + "\n")
-        if folder.exists():
-            os.replace(folder, old)
-        os.replace(new, folder)
-        shutil.rmtree(old, ignore_errors=True)
+        features.save(new / FEATURES)
+        write_json(new / CONFIG, config)
     return config
 
 
-def check_place(folder: Path) -> None:
-    """Refuse to write pairs over what are none."""
-    if folder.is_file() or (folder.exists() and any(folder.iterdir()) and not _is_pairs(folder)):
+def check_place(folder: str | Path) -> None:
+    """Refuse to write pairs over what are none, or where nothing can be written, before the work is done."""
+    folder = Path(folder)
+    if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not holds_pairs(folder)):
         raise ValueError(f"{folder} is there and does not hold pairs: choose another folder")
+    # Only an attempt tells: permissions do not speak of disks that are read-only, or of the superuser.
+    above = next(parent for parent in folder.absolute().parents if parent.exists())
+    try:
+        tempfile.TemporaryDirectory(dir=above, prefix=f".{folder.name}-").cleanup()
+    except OSError as error:
+        raise OSError(f"{folder} cannot be written, for {error.strerror} in {above}: choose another folder") from error
+
+
+def holds_pairs(folder: str | Path) -> bool:
+    """Whether a folder holds pairs that `write_pairs` wrote."""
+    try:
+        return json.loads(Path(folder, CONFIG).read_text())["kind"] == KIND
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def read_pairs(path: str | Path) -> ArticlePairs:
@@ -128,19 +136,12 @@ def _read_folder(folder: Path) -> ArticlePairs:
 
 
 def _read_config(folder: Path) -> Record:
-    if not _is_pairs(folder):
+    if not holds_pairs(folder):
         raise ValueError(f"{folder} does not hold pairs: expected a folder made by ammi data pairs")
     config = json.loads((folder / CONFIG).read_text())
     if config.get("format") != FORMAT:
         raise ValueError(f"{folder} has format {config.get('format')}, this ammi ({__version__}) reads {FORMAT}")
     return config
-
-
-def _is_pairs(folder: Path) -> bool:
-    try:
-        return json.loads((folder / CONFIG).read_text())["kind"] == KIND
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
 
 
 def _arrays(name: str, X: csr_matrix) -> list[tuple[str, np.ndarray]]:

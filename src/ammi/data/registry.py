@@ -6,26 +6,24 @@ benchmark NAME is `bench/NAME.tfidf.mat`: fixed matrices, on which published fig
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ammi.data.mat import Benchmark, read_mat
+if TYPE_CHECKING:
+    from ammi.data.mat import Benchmark
 
 CORPUS_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 BENCHMARK_ENDING = ".tfidf.mat"
 
 
 def data_folder() -> Path:
-    """The folder of AMMI_DATA; without it, `../shared/data` of the current folder or of the checkout."""
-    if chosen := os.environ.get("AMMI_DATA"):
-        folder = Path(chosen)
-        if not folder.is_dir():
-            raise FileNotFoundError(f"AMMI_DATA is {chosen}, but there is no such folder: set it to one of data sets")
-        return folder
-    checkout = Path(__file__).parents[3]
-    for beside in (Path.cwd(), checkout):
-        folder = beside.parent / "shared" / "data"
-        if folder.is_dir():
-            return folder
-    raise FileNotFoundError("no folder of data sets: set the environment variable AMMI_DATA to one")
+    """The folder that the environment variable AMMI_DATA names."""
+    chosen = os.environ.get("AMMI_DATA")
+    if not chosen:
+        raise FileNotFoundError("the environment variable AMMI_DATA is not set: set it to a folder of data sets")
+    folder = Path(chosen)
+    if not folder.is_dir():
+        raise FileNotFoundError(f"AMMI_DATA is {chosen}, but there is no such folder: set it to one of data sets")
+    return folder
 
 
 def corpus_names() -> list[str]:
@@ -53,8 +51,10 @@ def locate(source: str) -> str | Path:
         raise FileNotFoundError(f"there is no file or folder {source}, and {error}") from error
 
 
-def benchmark(name: str | Path) -> Benchmark:
+def benchmark(name: str | Path) -> "Benchmark":
     """The benchmark matrices called `name`, or those of the `.mat` file at this path."""
+    from ammi.data.mat import read_mat
+
     if str(name).endswith(".mat"):
         return read_mat(name)
     return read_mat(_look_up(str(name), _benchmarks(), "benchmark"))

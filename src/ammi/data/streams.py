@@ -3,21 +3,22 @@
 import gzip
 import io
 import json
-import os
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
+
+from ammi.files import replacing_file
 
 # What reading a compressed file raises where its bytes are broken or end too early.
 BROKEN_COMPRESSION = (EOFError, zlib.error, gzip.BadGzipFile)
 
 
-def optional(module: str) -> ModuleType:
+def import_extra(module: str) -> ModuleType:
     """Import a module of the extra `formats`."""
     try:
         return import_module(module)
@@ -29,13 +30,15 @@ def optional(module: str) -> ModuleType:
 @contextmanager
 def open_bytes(source: str | Path) -> Iterator[io.BufferedIOBase]:
     """The bytes of a file, or of standard input for `-`; gzip and zstd are known by their first bytes."""
-    raw: Any = sys.stdin.buffer if source == "-" else io.FileIO(source)
+    raw = cast(io.RawIOBase, sys.stdin.buffer) if source == "-" else io.FileIO(source)
     with io.BufferedReader(raw) as plain:
         start = plain.peek(4)
         if start.startswith(b"\x1f\x8b"):
-            yield gzip.GzipFile(fileobj=plain)
+            with gzip.GzipFile(fileobj=plain) as file:
+                yield file
         elif start.startswith(b"\x28\xb5\x2f\xfd"):
-            yield io.BufferedReader(_ZstdReader(plain))
+            with io.BufferedReader(_ZstdReader(plain)) as file:
+                yield file
         else:
             yield plain
 
@@ -44,7 +47,7 @@ class _ZstdReader(io.RawIOBase):
     """Decompresses frame after frame. Zstandard's own reader takes a file that was cut off for a whole one."""
 
     def __init__(self, compressed: BinaryIO):
-        self._zstandard = optional("zstandard")
+        self._zstandard = import_extra("zstandard")
         self._decompressor = self._zstandard.ZstdDecompressor()
         self._compressed = compressed
         self._frame: Any = None
@@ -79,13 +82,13 @@ class _ZstdReader(io.RawIOBase):
         return b"".join(parts)
 
 
-def write_jsonl(path: str | Path, records: Iterable[dict[str, Any]]) -> int:
+def write_jsonl(path: str | Path, records: Iterable[Mapping[str, Any]]) -> int:
     """Write one JSON object a line, compressed as the ending `.gz` or `.zst` asks, and return how many.
 
     The file appears, or replaces the one before it, only when all of it is written.
     """
     n = 0
-    with replacing(Path(path)) as out:
+    with replacing_compressed(Path(path)) as out:
         for record in records:
             out.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
             n += 1
@@ -93,26 +96,16 @@ def write_jsonl(path: str | Path, records: Iterable[dict[str, Any]]) -> int:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file to write, which takes its place, or that of the one before it, when the block ends without an error."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {path.parent} for {path.name}: make it first")
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-    try:
-        with open(unfinished, "wb") as file:
-            with _compressing(file, path.suffix) as out:
-                yield out
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+def replacing_compressed(path: Path) -> Iterator[BinaryIO]:
+    """A file to write, as `ammi.files.replacing_file` has it, compressed as the ending `.gz` or `.zst` asks."""
+    with replacing_file(path) as file, _compressing(file, path.suffix) as out:
+        yield out
 
 
-def _compressing(file: BinaryIO, ending: str) -> Any:
+def _compressing(file: BinaryIO, ending: str) -> AbstractContextManager[BinaryIO]:
     if ending == ".gz":
         # No name and no time inside, so that the same records make the same bytes.
-        return gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)
+        return cast(BinaryIO, gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0))
     if ending == ".zst":
-        return optional("zstandard").ZstdCompressor().stream_writer(file, closefd=False)
+        return import_extra("zstandard").ZstdCompressor().stream_writer(file, closefd=False)
     return nullcontext(file)

@@ -1,0 +1,35 @@
+"""What is done with many documents: blocks to encode at once, one column of their metadata."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ammi.data.documents import Document
+
+BLOCK_DOCUMENTS = 1000
+BLOCK_BYTES = 1 << 23  # of texts, in characters, and vectors: a few large documents are as much as many small ones
+
+
+def blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Lists of documents, short enough to be encoded and written at once."""
+    block: list[Document] = []
+    size = 0
+    for document in documents:
+        block.append(document)
+        size += len(document.text or "") + (0 if document.vector is None else document.vector.nbytes)
+        if len(block) == BLOCK_DOCUMENTS or size > BLOCK_BYTES:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
+def label_column(metadata: Iterable[Mapping[str, Any]], column: str, where: str) -> list[Any]:
+    """The labels of documents; a column that none of them has is refused with those there are."""
+    labels, columns = [], dict[str, None]()
+    for one in metadata:
+        labels.append(one.get(column))
+        columns |= dict.fromkeys(one)
+    if column not in columns:
+        there = ", ".join(columns) or "none"
+        raise ValueError(f"no document in {where} has a column {column!r}: the columns there are {there}")
+    return labels

@@ -1,0 +1,84 @@
+"""Files of a collection's documents: JSON lines or Parquet, from which the same documents are read again.
+
+A line has the columns `ammi_export` (the format, by which such a file is known), `id`, `text`, `code`, `bits`, `model`
+(as in a file of codes) and `metadata`, an object of its own, so that its keys may have any names. In Parquet, where a
+column has one type, the metadata are written as JSON, and `id_is_number` tells the id 17 from "17".
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ammi.data.codes import EXPORT, Id, KnownCode, code_columns, code_of
+from ammi.data.rows import short
+from ammi.data.streams import import_extra, write_jsonl
+from ammi.files import replacing_file
+from ammi.plain import plain
+from ammi.version import __version__
+
+FORMAT = 1
+IS_NUMBER = "id_is_number"
+BATCH_ENTRIES = 1000  # of a Parquet file, in memory at once
+
+Entry = tuple[Id, NDArray[np.uint8], str | None, Mapping[str, Any]]  # id, packed code (ceil(m / 8),), text, metadata
+
+
+def write_export(path: str | Path, entries: Iterable[Entry], n_bits: int, fingerprint: str) -> int:
+    """Write documents to `.jsonl`, plain or compressed, or `.parquet`, all or nothing; return how many."""
+    path = Path(path)
+    records = (
+        {EXPORT: FORMAT, "id": id, "text": text, **code_columns(code, n_bits, fingerprint), "metadata": metadata}
+        for id, code, text, metadata in entries
+    )
+    if path.suffix == ".parquet":
+        return _write_parquet(path, records)
+    if ".jsonl" not in path.suffixes:
+        raise ValueError(f"{path} is no name for an export: expected the ending .jsonl (also .gz, .zst) or .parquet")
+    return write_jsonl(path, records)
+
+
+def _write_parquet(path: Path, records: Iterator[dict[str, Any]]) -> int:
+    arrow, parquet = import_extra("pyarrow"), import_extra("pyarrow.parquet")
+    whole, string = arrow.int64(), arrow.string()
+    kinds = {EXPORT: whole, "id": string, IS_NUMBER: arrow.bool_(), "text": string, "code": string, "bits": whole}
+    schema = arrow.schema(list((kinds | {"model": string, "metadata": string}).items()))
+    n = 0
+    with replacing_file(path) as file, parquet.ParquetWriter(file, schema) as writer:
+        while batch := [_parquet_record(record) for record in islice(records, BATCH_ENTRIES)]:
+            writer.write_batch(arrow.RecordBatch.from_pylist(batch, schema))
+            n += len(batch)
+    return n
+
+
+def _parquet_record(record: dict[str, Any]) -> dict[str, Any]:
+    id, metadata = record["id"], json.dumps(record["metadata"], ensure_ascii=False)
+    return record | {"id": str(id), IS_NUMBER: isinstance(id, int), "metadata": metadata}
+
+
+def is_exported(columns: Mapping[str, Any]) -> bool:
+    """Whether a row is of a file that `write_export` wrote."""
+    return EXPORT in columns
+
+
+def exported(columns: Mapping[str, Any]) -> tuple[Id, str | None, dict[str, Any], KnownCode]:
+    """Id, text, metadata and code of a row of an export."""
+    if columns[EXPORT] != FORMAT:
+        raise ValueError(f"its format is {short(columns[EXPORT])}, and this ammi ({__version__}) reads {FORMAT}")
+    try:
+        id, text, metadata = (plain(columns[name]) for name in ("id", "text", "metadata"))
+        code = code_of(columns)
+    except KeyError as error:
+        raise ValueError(f"it lacks {error}") from error
+    metadata = json.loads(metadata) if isinstance(metadata, str) else metadata
+    if not isinstance(metadata, dict):
+        raise ValueError(f"its metadata are {short(metadata)}, not an object")
+    if not isinstance(id, str | int) or isinstance(id, bool):
+        raise ValueError(f"its id is {short(id)}, neither a string nor a whole number")
+    if text is not None and not isinstance(text, str):
+        raise ValueError(f"its text is {short(text)}, not a string")
+    return int(id) if columns.get(IS_NUMBER) is True else id, text, metadata, code

@@ -1,0 +1,74 @@
+"""Rows of tables: those of Arrow and pandas in memory, and Parquet files.
+
+Neither library is imported unless a table of its own, or a file, is there to be read.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ammi.data.rows import BadRecordError, Row, RowStream, refuse_repeated
+from ammi.data.streams import import_extra
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+BATCH_ROWS = 1000  # rows whose values are in memory as Python's own
+
+
+def parquet_rows(name: str, path: str | Path) -> RowStream:
+    """The rows of a Parquet file."""
+    parquet, arrow = import_extra("pyarrow.parquet"), import_extra("pyarrow")
+    number = 0
+    try:
+        with parquet.ParquetFile(path) as file:
+            for row in batch_rows(name, file.iter_batches(batch_size=BATCH_ROWS)):
+                number = row.number
+                yield row
+    except (arrow.ArrowException, OSError) as error:
+        yield BadRecordError(f"{name} cannot be read as Parquet after row {number}: {error}")
+
+
+def batch_rows(name: str, batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
+    """The rows of Arrow's record batches."""
+    number = 0
+    for whole in batches:
+        header = whole.schema.names
+        refuse_repeated(name, header)
+        for start in range(0, whole.num_rows, BATCH_ROWS):
+            batch = whole.slice(start, BATCH_ROWS)
+            for values in _across(map(_arrow_values, batch.columns), batch.num_rows):
+                number += 1
+                yield Row(f"{name} row {number}", number, dict(zip(header, values, strict=True)))
+
+
+def _arrow_values(column: "pa.Array") -> list[Any]:
+    """The values of a column; a list of floating-point numbers is an array, many times faster than a list."""
+    from pyarrow import types
+
+    kind = column.type
+    is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    if is_list and types.is_floating(kind.value_type):
+        return list(column.to_numpy(zero_copy_only=False))
+    return column.to_pylist()
+
+
+def frame_rows(name: str, frame: "pd.DataFrame", id: str) -> Iterator[Row]:
+    """The rows of a DataFrame; its index is a column where it is called `id` and no column is."""
+    if id not in frame.columns and frame.index.name == id:
+        frame = frame.reset_index()
+    header = [str(column) for column in frame.columns]
+    refuse_repeated(name, header)
+    number = 0
+    for start in range(0, len(frame), BATCH_ROWS):
+        batch = frame.iloc[start : start + BATCH_ROWS]
+        columns = (batch.iloc[:, i].tolist() for i in range(len(header)))
+        for values in _across(columns, len(batch)):
+            number += 1
+            yield Row(f"{name} row {number}", number, dict(zip(header, values, strict=True)))
+
+
+def _across(columns: Iterable[list[Any]], n_rows: int) -> Iterable[tuple[Any, ...]]:
+    """The rows of columns, also of none."""
+    return zip(*columns, strict=True) if (columns := list(columns)) else [()] * n_rows

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ammi.search import Document, Hit
+from ammi.search import Entry, Hit
+from ammi.search.filters import matches, parse
 
 
 def distances(base: np.ndarray, queries: np.ndarray) -> np.ndarray:
@@ -26,36 +27,41 @@ def random_codes(rng: np.random.Generator, n: int, m: int, distinct: int) -> np.
 
 
 class PlainIndex:
-    """What a HammingIndex does, in a dict from id to document that keeps insertion order."""
+    """What an Index does, in a dict that keeps insertion order; the ids are compared as they are written."""
 
-    def __init__(self) -> None:
-        self.documents: dict[str | int, Document] = {}
+    def __init__(self, m: int) -> None:
+        self.m = m
+        self.documents: dict[str, Entry] = {}
         self.number = 0
 
     def add(self, codes, ids, texts, metadata) -> None:
         for id, code, text, meta in zip(ids, codes, texts, metadata, strict=True):
-            self.documents.pop(id, None)
-            self.documents[id] = Document(id, code, text, meta)
-            if isinstance(id, int):
-                self.number = max(self.number, id + 1)
+            self.documents.pop(str(id), None)
+            self.documents[str(id)] = Entry(id, code, text, meta)
+            if isinstance(id, int) or str(id) == "1":
+                self.number = max(self.number, int(id) + 1)
 
     def delete(self, ids) -> None:
-        for id in set(ids):
+        for id in {str(id) for id in ids}:
             del self.documents[id]
 
+    def set_metadata(self, ids, metadata) -> None:
+        for id in map(str, ids):
+            self.documents[id] = self.documents[id]._replace(metadata=self.documents[id].metadata | metadata)
+
+    def ids(self) -> list[str | int]:
+        return [entry.id for entry in self.documents.values()]
+
+    def kept(self, where: dict[str, Any] | None) -> list[Entry]:
+        return [entry for entry in self.documents.values() if matches(parse(where), entry.metadata)]
+
     def ranked(self, codes: np.ndarray, where: dict[str, Any] | None) -> list[list[Hit]]:
-        chosen = [doc for doc in self.documents.values() if meets(doc.metadata, where or {})]
-        base = np.array([doc.code for doc in chosen], np.uint8).reshape(len(chosen), codes.shape[1])
+        chosen = self.kept(where)
+        base = np.array([entry.code for entry in chosen], np.uint8).reshape(len(chosen), codes.shape[1])
         return [
-            [Hit(chosen[p].id, d, chosen[p].text, chosen[p].metadata) for d, p in zip(*row, strict=True)]
+            [
+                Hit(chosen[p].id, d, 1 - d / self.m, chosen[p].text, chosen[p].metadata)
+                for d, p in zip(*row, strict=True)
+            ]
             for row in zip(*(part.tolist() for part in ranking(base, codes)), strict=True)
         ]
-
-
-def meets(metadata: dict[str, Any], where: dict[str, Any]) -> bool:
-    for key, value in where.items():
-        values = value if isinstance(value, list) else [value]
-        have = metadata.get(key)
-        if not any(one == value for one in values for value in (have if isinstance(have, list) else [have])):
-            return False
-    return True

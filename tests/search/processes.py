@@ -2,11 +2,12 @@
 
 import resource
 import sys
+import time
 from collections.abc import Sequence
 
 import numpy as np
 
-from ammi.search import HammingIndex
+from ammi.search import HammingIndex, OtherModelError
 
 N_BITS = 64
 SET = 50  # documents that the writer replaces all at once
@@ -53,6 +54,56 @@ def read_versions(folder: str, last: str) -> None:
             assert version >= seen[-1]
             seen.append(version)
     print(len(set(seen)))
+
+
+def read_while_recoded(folder: str) -> None:
+    """Search until the model is new; an answer is all old or all new, and so is all that is said about the index."""
+    seen = set()
+    with HammingIndex.open(folder) as index:
+        print("ready", flush=True)
+        while "new" not in seen:
+            try:
+                hits = index.search(np.zeros((1, N_BITS // 8), np.uint8), k=20, fingerprint="old")[0]
+                assert [hit.distance for hit in hits] == [0] * 20
+                seen.add("old")
+            except OtherModelError:
+                assert (index.n_bits, index.fingerprint, index.files()) == (24, "new", {"model": b"new"})
+                hits = index.search(np.zeros((1, 3), np.uint8), k=10**6, fingerprint="new")[0]
+                assert [hit.distance for hit in hits] == [24] * len(index)
+                seen.add("new")
+            blocks = [{entry.code.tobytes() for entry in block} for block in index.entries()]
+            assert set.union(*blocks) in ({bytes(8)}, {b"\xff" * 3})
+    print(*sorted(seen))
+
+
+def change_while_recoded(folder: str) -> None:
+    """Add, replace and delete documents until the model is new; say which should be there."""
+    step = 0
+    with HammingIndex.open(folder) as index:
+        present = set(index)
+        print("ready", flush=True)
+        try:
+            while True:
+                ids = [step, 10**6 + step]
+                index.add(np.zeros((2, N_BITS // 8), np.uint8), ids, fingerprint="old")
+                present |= set(ids)
+                index.delete([5000 + step])
+                present.remove(5000 + step)
+                step += 1
+        except OtherModelError:
+            print(step, *sorted(present))
+
+
+def recode_slowly(folder: str) -> None:
+    """Recode the index, which takes a second at least."""
+
+    def encode(entries):
+        print("encoding", flush=True)
+        time.sleep(0.2)
+        return np.full((len(entries), 3), 255, np.uint8)
+
+    with HammingIndex.open(folder) as index:
+        index.recode(encode, 24, fingerprint="new", files=None)
 
 
 def write_until_full(folder: str, limit: str = "") -> None:

@@ -1,20 +1,22 @@
-"""A HammingIndex does what a dict and a plain numpy ranking do, whatever happens to it, in whatever order."""
+"""An index of any engine does what a dict and a plain numpy ranking do, whatever happens to it, in whatever order."""
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from ammi.search import HammingIndex
+from ammi.search import Entry, HammingIndex, Index
+from tests.search.engines import PLACES, every_engine
+from tests.search.metadata import KEYS, filters, metadata
 from tests.search.plain import PlainIndex, random_codes
 
-ids = st.integers(-2, 6) | st.sampled_from(["", "1", "2", "b", "\0", "καὶ", 2**62, -(2**63)])
-values = st.sampled_from([None, True, 0, 1, 1.5, "1", "", "a\0b", 'qu"ote', ["x"]])
-metadata = st.dictionaries(st.sampled_from(["a", 'b"', "ç", "\0"]), values, max_size=3)
-filters = st.none() | st.dictionaries(st.sampled_from(["a", 'b"']), values | st.lists(values, max_size=3), max_size=2)
+ids = st.integers(-2, 6) | st.sampled_from(["", "1", "-2", "01", "1.0", "b", "\0", "καὶ", 2**62, -(2**63)])
 documents = st.lists(st.tuples(ids, st.none() | st.text(max_size=5), metadata), max_size=8)
 seeds = st.integers(0, 2**32 - 1)
 
@@ -22,12 +24,14 @@ seeds = st.integers(0, 2**32 - 1)
 class Changes(RuleBasedStateMachine):
     """Random changes, each made on the index and on its plain twin, and the same questions asked to both."""
 
-    @initialize(m=st.integers(1, 130))
-    def create(self, m):
+    engine: type[Index]
+
+    @initialize(m=st.integers(1, 130), keys=st.sets(st.sampled_from(KEYS)))
+    def create(self, m, keys):
         self.home = tempfile.TemporaryDirectory()
         self.m = m
-        self.index = HammingIndex.create(Path(self.home.name) / "index", m)
-        self.plain = PlainIndex()
+        self.index = self.engine.create(PLACES[self.engine](Path(self.home.name)), m, keys=keys)
+        self.plain = PlainIndex(m)
 
     def codes(self, n, seed):
         return random_codes(np.random.default_rng(seed % 7), n, self.m, distinct=5)  # few seeds: many equal codes
@@ -46,39 +50,90 @@ class Changes(RuleBasedStateMachine):
         self.plain.add(codes, numbers, [None] * n, [{} for _ in numbers])
         assert self.index.add(codes) == numbers
 
+    def some(self, share, seed):
+        draws = np.random.default_rng(seed).random(len(self.plain.documents))
+        return [id for id, draw in zip(self.plain.ids(), draws, strict=True) if draw < share]
+
     @rule(share=st.floats(0, 1), seed=seeds)
     def delete_some(self, share, seed):
-        draws = np.random.default_rng(seed).random(len(self.plain.documents))
-        chosen = [id for id, draw in zip(self.plain.documents, draws, strict=True) if draw < share]
-        self.index.delete(chosen)
+        chosen = self.some(share, seed)
+        self.index.delete(map(str, chosen))
         self.plain.delete(chosen)
 
-    @rule(q=st.integers(0, 5), k=st.integers(1, 40), where=filters, seed=seeds)
+    @rule(share=st.floats(0, 0.3), seed=seeds, metadata=metadata)
+    def set_some_metadata(self, share, seed, metadata):
+        chosen = self.some(share, seed)
+        self.index.set_metadata(map(str, chosen), metadata)
+        self.plain.set_metadata(chosen, metadata)
+
+    @rule(keys=st.sets(st.sampled_from(KEYS)))
+    def index_keys(self, keys):
+        self.index.index_keys(keys)
+
+    def compare(self, ask: Callable[[], Any], expected: Any, where: dict[str, Any] | None) -> None:
+        """The same answer; or a complaint, where the plain twin too finds nothing in an index that is not empty."""
+        try:
+            assert ask() == expected
+        except ValueError as error:
+            assert "no document has the metadata key" in str(error) or "but its values are of the kind" in str(error)
+            assert self.plain.documents
+            assert not self.plain.kept(where)
+
+    @rule(q=st.integers(0, 5), k=st.integers(1, 40), where=st.none() | filters, seed=seeds)
     def search(self, q, k, where, seed):
         codes = self.codes(q, seed)
-        assert self.index.search(codes, k, where) == [hits[:k] for hits in self.plain.ranked(codes, where)]
+        expected = [hits[:k] for hits in self.plain.ranked(codes, where)]
+        self.compare(lambda: self.index.search(codes, k, where), expected, where)
 
-    @rule(q=st.integers(0, 5), radius=st.integers(0, 130), where=filters, seed=seeds)
+    @rule(q=st.integers(0, 5), radius=st.integers(0, 130) | st.just(2**40), where=st.none() | filters, seed=seeds)
     def within(self, q, radius, where, seed):
         codes = self.codes(q, seed)
         expected = [[hit for hit in hits if hit.distance <= radius] for hits in self.plain.ranked(codes, where)]
-        assert self.index.within(codes, radius, where) == expected
+        self.compare(lambda: self.index.within(codes, radius, where), expected, where)
+
+    @rule(where=st.none() | filters)
+    def go_through_entries(self, where):
+        expected = [content(entry) for entry in self.plain.kept(where)]
+        self.compare(
+            lambda: [content(entry) for block in self.index.entries(where) for entry in block], expected, where
+        )
+
+    @rule(m=st.integers(1, 130), seed=seeds)
+    def recode(self, m, seed):
+        self.m = self.plain.m = m
+        rng = np.random.default_rng(seed)
+        new = {id: random_codes(rng, 1, m, distinct=5)[0] for id in self.plain.documents}
+        encoded: list[int] = []
+        self.index.recode(
+            lambda entries: np.array([new[str(entry.id)] for entry in entries]),
+            m,
+            fingerprint=f"model {seed}",
+            files={"model": str(seed).encode()},
+            advance=encoded.append,
+        )
+        assert sum(encoded) == len(new)
+        assert (self.index.n_bits, self.index.fingerprint) == (m, f"model {seed}")
+        assert self.index.files() == {"model": str(seed).encode()}
+        for id, code in new.items():
+            self.plain.documents[id] = self.plain.documents[id]._replace(code=code)
 
     @rule()
     def reopen(self):
         self.index.close()
-        self.index = HammingIndex.open(self.index.folder)
+        self.index = self.engine.open(self.index.place)
 
     @invariant()
     def all_is_there(self):
         ids, codes = self.index.export()
-        assert ids == list(self.plain.documents)
+        assert list(map(repr, ids)) == list(map(repr, self.plain.ids()))  # of the types they were added with
+        assert list(self.index) == ids
         assert len(self.index) == len(ids) == len(codes)
         expected = list(self.plain.documents.values())
         np.testing.assert_array_equal(codes, np.array([doc.code for doc in expected], np.uint8).reshape(codes.shape))
-        for found, document in zip(self.index.get(ids[-20:]), expected[-20:], strict=True):
-            assert (found.id, found.text, found.metadata) == (document.id, document.text, document.metadata)
-            np.testing.assert_array_equal(found.code, document.code)
+        assert list(map(content, self.index.get(ids[-20:]))) == list(map(content, expected[-20:]))
+        assert self.index.column("a") == [doc.metadata.get("a") for doc in expected]
+        counts = {key: len(self.plain.kept({key: {"exists": True}})) for key in KEYS}
+        assert self.index.keys() == {key: n for key, n in sorted(counts.items()) if n}
 
     def teardown(self):
         if hasattr(self, "index"):
@@ -86,15 +141,129 @@ class Changes(RuleBasedStateMachine):
             self.home.cleanup()
 
 
-TestChanges = Changes.TestCase
-TestChanges.settings = settings(max_examples=40, stateful_step_count=15, deadline=None)
+def content(entry: Entry) -> tuple:
+    return entry.id, entry.code.tobytes(), entry.text, entry.metadata
 
 
-def test_a_list_in_the_metadata_has_each_of_its_values(tmp_path):
-    with HammingIndex.create(tmp_path / "index", 8) as index:
-        codes = np.zeros((3, 1), np.uint8)
-        index.add(codes, ["a", "b", "c"], metadata=[{"labels": ["earn", "acq"]}, {"labels": "earn"}, {"labels": []}])
-        found = [
-            [hit.id for hit in index.search(codes[:1], where={"labels": w})[0]] for w in ("earn", ["acq", "grain"])
-        ]
-        assert found == [["a", "b"], ["a"]]
+@every_engine
+def test_any_changes_in_any_order(engine):
+    machine = type(f"{engine.__name__}Changes", (Changes,), {"engine": engine})
+    run_state_machine_as_test(machine, settings=settings(max_examples=30, stateful_step_count=15, deadline=None))
+
+
+@pytest.fixture
+def index(engine, tmp_path):
+    with engine.create(PLACES[engine](tmp_path), 8) as index:
+        yield index
+
+
+CODES = np.arange(3, dtype=np.uint8)[:, None]
+
+
+@every_engine
+def test_a_number_and_its_text_are_one_id(index):
+    """U2: the same documents from JSONL and from CSV must not be there twice."""
+    index.add(CODES, [1, 17, "x"])
+    index.add(CODES, ["1", "17", "007"], texts=["a", "b", "c"])
+    assert list(index) == ["x", "1", "17", "007"]
+    assert [entry.text for entry in index.get([17, "17", "007"])] == ["b", "b", "c"]
+    assert 17 in index
+    assert "17" in index
+    assert all(id not in index for id in (7, "7", "017", 17.0, None, True))
+    index.add(CODES[:1], [17])
+    assert list(index) == ["x", "1", "007", 17]
+    assert index.add(CODES[:1]) == [18]
+    index.delete([1, "1", "17"])
+    assert list(index) == ["x", "007", 18]
+
+
+@every_engine
+def test_within_one_call_the_last_of_an_id_counts(index):
+    assert index.add(CODES, [5, "5", 6], texts=["first", "last", None]) == [5, "5", 6]
+    assert [(entry.id, entry.text) for block in index.entries() for entry in block] == [("5", "last"), (6, None)]
+
+
+@every_engine
+def test_a_list_in_the_metadata_has_each_of_its_values(index):
+    index.add(CODES, ["a", "b", "c"], metadata=[{"labels": ["earn", "acq"]}, {"labels": "earn"}, {"labels": []}])
+    found = [[hit.id for hit in index.search(CODES[:1], where={"labels": w})[0]] for w in ("earn", ["acq", "grain"])]
+    assert found == [["a", "b"], ["a"]]
+
+
+@every_engine
+def test_entries_keep_their_view_while_the_index_changes(index):
+    index.add(np.zeros((3000, 1), np.uint8), metadata=[{"n": 0}] * 3000)
+    seen = []
+    for block in index.entries():
+        seen += [entry.metadata["n"] for entry in block]
+        index.set_metadata([entry.id for entry in block], {"n": 1})
+        index.delete([block[0].id])
+        index.add(CODES, texts=["late"] * 3, metadata=[{"n": 2}] * 3)
+    assert seen == [0] * 3000
+    assert set(index.column("n")) == {1, 2}
+
+
+@every_engine
+def test_entries_that_nobody_finishes_leave_nothing_open(index):
+    index.add(CODES)
+    assert len(next(index.entries())) == 3
+
+
+@every_engine
+def test_metadata_is_set_for_all_or_for_each(index):
+    index.add(CODES, ["a", "b", "c"], metadata=[{"x": 1, "y": 1}, {}, {"x": 3}])
+    index.set_metadata(["a", "b", "a"], [{"x": 2}, {"y": 2}, {"z": 2}])
+    index.set_metadata(["c", "a"], {"w": None})
+    assert [entry.metadata for entry in index.get(["a", "b", "c"])] == [
+        {"x": 2, "y": 1, "z": 2, "w": None},
+        {"y": 2},
+        {"x": 3, "w": None},
+    ]
+    assert list(index) == ["a", "b", "c"]
+    assert index.keys() == {"x": 2, "y": 2, "z": 1}
+
+
+@pytest.mark.parametrize("engine", [HammingIndex])
+def test_what_is_added_during_a_recode_is_encoded_too(index):
+    index.add(np.zeros((3000, 1), np.uint8), texts=["old"] * 3000)
+    calls = []
+
+    def encode(entries):
+        if not calls:
+            index.add(CODES, [5, "new", 3000], texts=["new"] * 3)
+            index.delete([7])
+            index.set_metadata([8, 2999], {"late": True})
+        calls.append(len(entries))
+        return np.array([[len(entry.text) + 100 * entry.metadata.get("late", 0), 0x80] for entry in entries], np.uint8)
+
+    index.recode(encode, 9, fingerprint="new", files=None)
+    ids, codes = index.export()
+    assert len(ids) == 3001
+    assert ids[-3:] == [5, "new", 3000]
+    of = dict(zip(ids, codes.tolist(), strict=True))
+    assert 7 not in of
+    assert [of[id] for id in (0, 5, 8, 2999, "new")] == [[3, 0x80], [3, 0x80], [103, 0x80], [103, 0x80], [3, 0x80]]
+    assert sum(calls) < 3100  # only what changed is encoded again
+    assert [hit.id for hit in index.search(codes[[6]], 3)[0]] == [8, 2999, 0]
+
+
+@every_engine
+def test_a_recode_that_fails_changes_nothing(index):
+    index.add(CODES, texts=["a", "b", "c"])
+    for wrong, words in ((CODES[:1], "1 codes of 3 documents"), (CODES.astype(int), "codes are int64")):
+        with pytest.raises(ValueError, match=words):
+            index.recode(lambda entries, wrong=wrong: wrong, 8, fingerprint="new", files={"a": b"b"})
+    assert (index.fingerprint, index.files()) == (None, {})
+    np.testing.assert_array_equal(index.export()[1], CODES)
+
+
+@every_engine
+def test_hits_become_a_data_frame(index):
+    index.add(CODES, ["a", "b", "c"], ["A", None, "C"], [{"year": 1987}, {"id": "mine"}, {}])
+    frame = index.search(CODES[:1])[0].to_pandas()
+    assert list(frame.columns) == ["id", "distance", "score", "text", "year", "metadata.id"]
+    assert frame["id"].tolist() == ["a", "b", "c"]
+    assert frame["score"].tolist() == [1, 7 / 8, 7 / 8]
+    assert frame["year"][0] == 1987
+    assert frame["metadata.id"][1] == "mine"
+    assert list(index.within(CODES[:1] + 64, 0)[0].to_pandas().columns) == ["id", "distance", "score", "text"]

@@ -40,7 +40,7 @@ def test_a_killed_process_leaves_each_change_made_or_not_made(tmp_path):
     """Twenty times, a process is killed at a random moment of some change; the next one goes on from there."""
     rng = np.random.default_rng(0)
     HammingIndex.create(tmp_path, N_BITS).close()
-    plain, made = PlainIndex(), 0
+    plain, made = PlainIndex(N_BITS), 0
     for _ in range(20):
         with start("change_until_killed", tmp_path, made) as process:
             assert process.stdout is not None
@@ -49,12 +49,12 @@ def test_a_killed_process_leaves_each_change_made_or_not_made(tmp_path):
             process.kill()
             acknowledged += map(int, process.stdout.read().split())
         for step in acknowledged:
-            change(plain, step, list(plain.documents))
+            change(plain, step, plain.ids())
         made += len(acknowledged)
         with HammingIndex.open(tmp_path) as index:
             found = content(index)
         if found != content(plain):  # then the change in hand was made, and the process died before it said so
-            change(plain, made, list(plain.documents))
+            change(plain, made, plain.ids())
             made += 1
         assert found == content(plain)
     assert made > 300
@@ -80,6 +80,44 @@ def test_two_writers_take_turns(tmp_path):
             finish(writer)
         assert [document.metadata for document in index.get(range(SET))] == [{"version": 40}] * SET
         assert len(index) == SET
+
+
+def test_readers_and_writers_during_a_recode(tmp_path):
+    """A reader sees all old or all new; what a writer does meanwhile is neither lost nor left with old codes."""
+    index = HammingIndex.create(tmp_path, N_BITS, fingerprint="old", files={"model": b"old"})
+    index.add(np.zeros((10_000, 8), np.uint8))
+    others = [start("read_while_recoded", tmp_path), start("change_while_recoded", tmp_path)]
+    for process in others:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+
+    def encode(entries):
+        time.sleep(0.02)  # as a model would
+        return np.full((len(entries), 3), 255, np.uint8)
+
+    index.recode(encode, 24, fingerprint="new", files={"model": b"new"})
+    reader, writer = map(finish, others)
+    assert reader == "new old\n"
+    step, *present = map(int, writer.split())
+    assert step > 0
+    ids, codes = index.export()
+    assert sorted(ids) == present
+    assert (codes == 255).all()
+    index.close()
+
+
+def test_a_recode_that_is_killed_changes_nothing(tmp_path):
+    with HammingIndex.create(tmp_path, N_BITS, fingerprint="old") as index:
+        index.add(np.zeros((5000, 8), np.uint8))
+    for delay in (0, 0.01, 0.03):
+        with start("recode_slowly", tmp_path) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "encoding\n"
+            time.sleep(delay)
+            process.kill()
+        with HammingIndex.open(tmp_path) as index:
+            assert (index.n_bits, index.fingerprint) == (N_BITS, "old")
+            assert not index.export()[1].any()
 
 
 def test_threads_take_turns(tmp_path):

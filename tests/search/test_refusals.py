@@ -2,19 +2,19 @@
 
 import os
 import sqlite3
-from datetime import date
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ammi.search import HammingIndex
+from ammi.search import HammingIndex, OtherModelError
 
 CODES = np.arange(24, dtype=np.uint8).reshape(3, 8)
 
 
 @pytest.fixture
 def index(tmp_path):
-    with HammingIndex.create(tmp_path / "index", 64, fingerprint="ab12", model="models/news") as index:
+    with HammingIndex.create(tmp_path / "index", 64, fingerprint="ab12", files={"model": b"weights"}) as index:
         index.add(CODES, ["a", "b", "c"])
         yield index
 
@@ -25,19 +25,26 @@ def index(tmp_path):
         ({"codes": CODES[:, :7]}, r"uint8 of shape \(3, 7\), .* 64 bits takes uint8 of shape \(n, 8\): pack bits"),
         ({"codes": CODES[0]}, r"shape \(8,\)"),
         ({"codes": CODES.astype(int)}, "codes are int64"),
-        ({"ids": ["a"]}, "3 codes came with 1 ids"),
-        ({"ids": "abc"}, "ids is the string 'abc': pass a list"),
+        ({"ids": ["a"]}, "3 documents came with 1 ids"),
+        ({"ids": "abc"}, "ids is the str 'abc': pass a list"),
         ({"ids": [1, 2, 3.5]}, "3.5 cannot be an id"),
         ({"ids": [1, 2, True]}, "True cannot be an id"),
         ({"ids": [1, 2, 2**63]}, "9223372036854775808 cannot be an id"),
-        ({"texts": "abc"}, "texts is the string 'abc'"),
-        ({"texts": ["x"]}, "3 codes came with 1 texts"),
-        ({"texts": ["x", "y", float("nan")]}, "nan cannot be a text"),
-        ({"texts": ["x", "y", "\ud800"]}, "surrogates not allowed"),
-        ({"metadata": [{}]}, "3 codes came with 1 metadata"),
-        ({"metadata": [{}, {}, None]}, "None cannot be metadata"),
-        ({"metadata": [{}, {}, {"day": date(2020, 1, 1)}]}, "date.* cannot be kept as JSON"),
-        ({"metadata": [{}, {}, {"x": float("inf")}]}, "inf.* cannot be kept as JSON"),
+        ({"texts": "abc"}, "texts is the str 'abc'"),
+        ({"texts": ["x"]}, "3 documents came with 1 texts"),
+        ({"ids": [1, 2, "\ud800"]}, "cannot be an id"),
+        ({"texts": ["x", "y", float("nan")]}, "nan cannot be the text of document 2 of this call: pass a str"),
+        ({"texts": ["x", "y", "\ud800"], "ids": [7, 8, "z"]}, "the text of document 'z' holds half a character"),
+        ({"metadata": [{}]}, "3 documents came with 1 metadata"),
+        ({"metadata": {}}, "metadata is the dict {}: pass a list"),
+        ({"metadata": [{}, {}, None], "ids": [7, 8, 9]}, "None cannot be the metadata of document 9: pass a dict"),
+        (
+            {"metadata": [{}, {}, {"x": float("inf")}], "ids": [7, 8, "z"]},
+            "metadata of document 'z' cannot be kept: inf",
+        ),
+        ({"metadata": [{}, {}, {"x": object()}]}, "metadata of document 2 of this call cannot be kept: .* type object"),
+        ({"metadata": [{}, {}, {1: "a", "1": "b"}], "ids": [7, 8, 9]}, "document 9 cannot be kept: two keys .*'1'"),
+        ({"metadata": [{}, {}, {"x": "\ud800"}]}, "metadata of document 2 of this call holds half a character"),
         ({"fingerprint": "cd34"}, "codes are of model cd34, .* those of model ab12: encode with that model"),
     ],
 )
@@ -57,17 +64,20 @@ def test_bad_questions_are_refused(index):
     with pytest.raises(ValueError, match="uint8"):
         index.search([[1, 2]])
     for find in (index.search, index.within):
-        with pytest.raises(ValueError, match="of model cd34"):
+        with pytest.raises(OtherModelError, match="of model cd34"):
             find(CODES, 1, fingerprint="cd34")
         assert [hits[0].id for hits in find(CODES, 1, fingerprint="ab12")] == ["a", "b", "c"]
 
 
 def test_unknown_ids_are_refused_and_nothing_is_deleted(index):
     index.add(CODES[:1], [1])
-    with pytest.raises(ValueError, match=r"no document has the id '1' \(2 of 3 ids are unknown\)"):
-        index.delete([1, "1", "d"])
+    with pytest.raises(ValueError, match=r"no document has the id 'd' \(2 of 3 ids are unknown\)"):
+        index.delete([1, "1", "d", "e"])
     with pytest.raises(ValueError, match="no document has the id 2"):
         index.get([1, 2])
+    with pytest.raises(ValueError, match="no document has the id 'd'"):
+        index.set_metadata(["a", "d"], {"x": 1})
+    assert index.keys() == {}
     assert len(index) == 4
 
 
@@ -79,9 +89,9 @@ def test_bits_after_the_last_are_refused(tmp_path):
 
 
 def test_an_index_remembers_its_model(index):
-    with HammingIndex.open(index.folder) as again:
-        assert (again.n_bits, again.fingerprint, again.model) == (64, "ab12", "models/news")
-        assert repr(again) == f"HammingIndex({str(index.folder)!r}, n_bits=64)"
+    with HammingIndex.open(index.place) as again:
+        assert (again.n_bits, again.fingerprint, again.files()) == (64, "ab12", {"model": b"weights"})
+        assert repr(again) == f"HammingIndex({index.place!r})"
 
 
 def test_numpy_ids_and_sizes_are_as_good_as_python_ones(index):
@@ -100,17 +110,19 @@ def test_exported_codes_cannot_be_changed(index):
 def test_a_closed_index_says_so(index):
     index.close()
     index.close()
-    for use in (lambda: len(index), lambda: index.search(CODES), lambda: index.add(CODES)):
+    uses = (lambda: len(index), lambda: index.search(CODES), lambda: index.add(CODES), lambda: next(index.entries()))
+    for use in uses:
         with pytest.raises(ValueError, match="was closed: open it again"):
             use()
 
 
 def test_creating_over_an_index_or_a_database_is_refused(index, tmp_path):
     with pytest.raises(FileExistsError, match="holds an index: open it"):
-        HammingIndex.create(index.folder)
+        HammingIndex.create(index.place)
     assert len(index) == 3
-    with pytest.raises(ValueError, match="n_bits is 0"):
-        HammingIndex.create(tmp_path / "other", 0)
+    for wrong in (0, 8.5, True, "64"):
+        with pytest.raises(ValueError, match=f"n_bits is {wrong!r}, but a code has a whole number of bits"):
+            HammingIndex.create(tmp_path / "other", wrong)
     assert not (tmp_path / "other").exists()
 
 
@@ -148,19 +160,23 @@ def test_databases_of_other_programs_are_refused(tmp_path):
     assert (tmp_path / "index.sqlite").read_bytes() == before
 
 
-def test_a_newer_format_is_refused(index):
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [(1, "has format 1, and this ammi reads format 2: build it again"), (3, "has format 3, .*: upgrade ammi")],
+)
+def test_another_format_is_refused(index, version, words):
     index.close()
-    db = sqlite3.connect(index.folder / "index.sqlite")
-    db.execute("PRAGMA user_version = 2")
+    db = sqlite3.connect(Path(index.place) / "index.sqlite")
+    db.execute(f"PRAGMA user_version = {version}")
     db.close()
-    with pytest.raises(ValueError, match="has format 2, and this ammi reads up to 1: upgrade ammi"):
-        HammingIndex.open(index.folder)
+    with pytest.raises(ValueError, match=words):
+        HammingIndex.open(index.place)
 
 
 def test_a_truncated_file_is_called_damaged(index):
     index.add(np.zeros((500, 8), np.uint8), texts=["a text"] * 500)
     index.close()
-    file = index.folder / "index.sqlite"
+    file = Path(index.place) / "index.sqlite"
     os.truncate(file, file.stat().st_size // 2)
-    with pytest.raises(ValueError, match=r"is damaged .*: build it again"), HammingIndex.open(index.folder) as damaged:
+    with pytest.raises(ValueError, match=r"is damaged .*: build it again"), HammingIndex.open(index.place) as damaged:
         damaged.export()

@@ -1,7 +1,25 @@
-"""Finding documents by their codes: the embedded index, and the exact search under it."""
+"""Finding documents by their codes: the Index protocol and its engines, filters, and the exact search under them."""
 
-from ammi.search.groups import groups_within
+from ammi.search.base import Index, OtherModelError
+from ammi.search.documents import Entry, Hit, Hits, Id
+from ammi.search.embedded import HammingIndex
+from ammi.search.groups import Group, near_groups
 from ammi.search.hamming import nearest, within
-from ammi.search.index import Document, HammingIndex, Hit
+from ammi.search.places import create_index, index_exists, open_index
 
-__all__ = ["Document", "HammingIndex", "Hit", "groups_within", "nearest", "within"]
+__all__ = [
+    "Entry",
+    "Group",
+    "HammingIndex",
+    "Hit",
+    "Hits",
+    "Id",
+    "Index",
+    "OtherModelError",
+    "create_index",
+    "index_exists",
+    "near_groups",
+    "nearest",
+    "open_index",
+    "within",
+]

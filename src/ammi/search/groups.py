@@ -1,50 +1,73 @@
-"""Near-duplicates: documents joined by steps of at most a radius, from one code to the next."""
+"""Near-duplicates: each document that is kept, with the later ones that are within a radius of it."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from ammi.search.hamming import Codes, within
 
-_DISTANCES_AT_ONCE = 2**27
+_PAIRS_AT_ONCE = 2**21  # at some 50 bytes a pair, if all are near each other
+_BLOCK = 256
 
 
-def groups_within(
-    codes: Codes, radius: int, advance: Callable[[int], None] = lambda n_codes: None
-) -> list[NDArray[np.int64]]:
-    """The groups of two documents or more whose codes are connected by distances of at most radius.
+class Group(NamedTuple):
+    """A document and its near-copies, by their positions; each copy with its distance from the one that is kept."""
 
-    Positions in a group and the groups themselves are in insertion order. Every pair of different codes is compared, so
-    the time grows with the square of their number; `advance` is told how many codes were compared with all others.
+    kept: int
+    copies: list[tuple[int, int]]
+
+
+def near_groups(codes: Codes, radius: int, advance: Callable[[int], None] = lambda n_codes: None) -> list[Group]:
+    """The groups of two documents or more, in insertion order.
+
+    In that order, a document that is in no group yet is kept, and all that are in none either and at most radius bits
+    away from it are its copies: no chain of small steps makes two distant documents one. Different codes are compared
+    with each other, so the time grows with the square of their number; `advance` is told how many are done.
     """
     if radius < 0:
         raise ValueError(f"radius is {radius}, but no distance is below 0")
-    different, code_of = np.unique(codes, axis=0, return_inverse=True)  # many copies of a code cost no more than one
-    group_of_code = np.arange(len(different))
-    step = max(1, _DISTANCES_AT_ONCE // max(1, len(different)))
-    for start in range(0, len(different), step):
-        block = different[start : start + step]
-        found = within(different[start:], block, radius)  # pairs with the codes before it were found there
-        ends = np.concatenate([[0], *(positions + start for _, positions in found)])[1:]
-        starts = np.repeat(np.arange(start, start + len(block)), [len(positions) for _, positions in found])
-        if len(ends) > len(block):  # more than each code with itself
-            group_of_code = _joined(group_of_code, starts, ends)
-        advance(len(block))
-    return _members(group_of_code[code_of.reshape(-1)])
+    _, first, code_of = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # many copies of a code cost no more than one
+    kept_by, distance = _assign(codes[first[order]], min(radius, 8 * codes.shape[1]), advance)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    code_of = rank[code_of.reshape(-1)]
+    return _groups(first[order][kept_by[code_of]], distance[code_of])
 
 
-def _joined(group_of: NDArray, starts: NDArray, ends: NDArray) -> NDArray:
-    """The groups after joining, for each pair, the group of its start with that of its end."""
-    n = len(group_of)
-    pairs = coo_matrix((np.ones(len(starts), bool), (group_of[starts], group_of[ends])), shape=(n, n))
-    return connected_components(pairs, directed=False)[1][group_of]
+def _assign(codes: Codes, radius: int, advance: Callable[[int], None]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """For each of these different codes the one that keeps it, perhaps itself, and its distance from that."""
+    n = len(codes)
+    kept_by, distance = np.full(n, -1), np.zeros(n, np.int32)
+
+    def take(keepers: NDArray[np.int64], free: NDArray[np.int64]) -> None:
+        """Give the free codes to the first keeper that is near."""
+        found = within(codes[free], codes[keepers], radius)
+        for keeper, (distances, near) in zip(keepers[::-1], found[::-1], strict=True):  # so the first has the last word
+            kept_by[free[near]], distance[free[near]] = keeper, distances
+
+    for start in range(0, n, _BLOCK):
+        end = min(start + _BLOCK, n)
+        for row in range(start, end):
+            if kept_by[row] < 0:
+                take(np.array([row]), row + np.flatnonzero(kept_by[row:end] < 0))
+        keepers = start + np.flatnonzero(kept_by[start:end] == np.arange(start, end))
+        later = end + np.flatnonzero(kept_by[end:] < 0)
+        step = max(1, _PAIRS_AT_ONCE // _BLOCK)
+        for free in (later[i : i + step] for i in range(0, len(later), step)):
+            take(keepers, free)
+        advance(end - start)
+    return kept_by, distance
 
 
-def _members(group_of: NDArray) -> list[NDArray[np.int64]]:
-    """The positions in each group that has two or more."""
-    order = np.argsort(group_of, kind="stable")
-    groups = np.split(order, np.flatnonzero(np.diff(group_of[order])) + 1)
-    return sorted((group for group in groups if len(group) > 1), key=lambda group: group[0])
+def _groups(kept: NDArray[np.int64], distance: NDArray[np.int32]) -> list[Group]:
+    """The groups that have a copy, of the position that keeps each document and its distance from there."""
+    order = np.argsort(kept, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(kept[order])) + 1)
+    return [
+        Group(int(part[0]), list(zip(part[1:].tolist(), distance[part[1:]].tolist(), strict=True)))
+        for part in parts
+        if len(part) > 1
+    ]

@@ -1,0 +1,140 @@
+"""An engine in one file: documents in the memory of this process, found by plain numpy. Its places are memory:NAME.
+
+A package that has such a file announces it in its pyproject.toml, and `ammi.Collection.create("memory:news", model)`
+knows it from then on:
+
+    [project.entry-points."ammi.engines"]
+    memory = "memory_engine:MemoryIndex"
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from os import fspath
+from threading import RLock
+from typing import Self
+
+import numpy as np
+
+from ammi.search.base import Index
+from ammi.search.documents import Entry, Id, Metadata, Record, id_key
+from ammi.search.engine import About, Encode, Found, Place
+from ammi.search.filters import Filter, matches
+from ammi.search.hamming import Codes
+
+BLOCK = 1000
+
+
+@dataclass
+class _Content:
+    """What is at a place: documents by `id_key`, in insertion order."""
+
+    about: About
+    files: dict[str, bytes]
+    entries: dict[Id, Entry] = field(default_factory=dict)
+    number: int = 0
+    lock: RLock = field(default_factory=RLock)
+
+
+_PLACES: dict[str, _Content] = {}
+
+
+class MemoryIndex(Index):
+    """An Index that lasts as long as the process."""
+
+    def __init__(self, place: str):
+        self.place, self._content = place, _PLACES[place]
+
+    @classmethod
+    def _create(cls, place: str, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
+        if place in _PLACES:
+            raise FileExistsError(f"{place} holds an index: open it, or create the new one elsewhere")
+        _PLACES[place] = _Content(about, files)
+        return cls(place)
+
+    @classmethod
+    def open(cls, place: Place) -> Self:
+        if not cls.exists(place):
+            raise FileNotFoundError(f"there is no index in {place}: create it first")
+        return cls(fspath(place))
+
+    @classmethod
+    def exists(cls, place: Place) -> bool:
+        return fspath(place) in _PLACES
+
+    def close(self) -> None:
+        pass
+
+    def _reading(self) -> AbstractContextManager[object]:
+        return self._content.lock
+
+    def _writing(self) -> AbstractContextManager[object]:
+        return self._content.lock  # every change below is one assignment or cannot fail on the way
+
+    def _about(self) -> About:
+        return self._content.about
+
+    def _count(self) -> int:
+        return len(self._content.entries)
+
+    def _next_number(self) -> int:
+        return self._content.number
+
+    def _put(self, codes: Codes, records: list[Record]) -> None:
+        for code, record in zip(codes, records, strict=True):
+            key = id_key(record.id)
+            self._content.entries.pop(key, None)  # a document that is replaced comes last
+            self._content.entries[key] = Entry(record.id, code, record.text, record.metadata)
+            if isinstance(key, int):
+                self._content.number = max(self._content.number, key + 1)
+
+    def _remove(self, ids: list[Id]) -> None:
+        for id in ids:
+            del self._content.entries[id_key(id)]
+
+    def _replace_metadata(self, metadata: Mapping[Id, Metadata]) -> None:
+        for id, new in metadata.items():
+            self._content.entries[id_key(id)] = self._content.entries[id_key(id)]._replace(metadata=new)
+
+    def _fetch(self, ids: list[Id]) -> list[Entry | None]:
+        return [self._content.entries.get(id_key(id)) for id in ids]
+
+    def _nearest(self, queries: Codes, k: int, filter: Filter) -> Found:
+        return [found[:k] for found in self._ranked(queries, filter)]
+
+    def _within(self, queries: Codes, radius: int, filter: Filter) -> Found:
+        return [[hit for hit in found if hit[0] <= radius] for found in self._ranked(queries, filter)]
+
+    def _ranked(self, queries: Codes, filter: Filter) -> Iterator[list[tuple[int, Record]]]:
+        """For each query all documents that the filter keeps, the nearest first, ties in insertion order."""
+        kept = [entry for entry in self._content.entries.values() if matches(filter, entry.metadata)]
+        records = [Record(entry.id, entry.text, entry.metadata) for entry in kept]
+        base = np.array([entry.code for entry in kept], np.uint8).reshape(len(kept), queries.shape[1])
+        for query in queries:
+            distances = np.bitwise_count(base ^ query).sum(axis=1, dtype=np.int64)  # (n,)
+            yield [(int(distances[row]), records[row]) for row in np.argsort(distances, kind="stable")]
+
+    def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
+        with self._reading():
+            kept = [entry for entry in self._content.entries.values() if matches(filter, entry.metadata)]
+        for start in range(0, len(kept), BLOCK):
+            yield kept[start : start + BLOCK]
+
+    def _recode(self, encode: Encode, about: About, files: dict[str, bytes]) -> None:
+        with self._writing():  # others wait, so there is nothing to catch up with
+            entries = list(self._content.entries.values())
+            codes: Iterable[Codes] = encode(entries) if entries else ()
+            recoded = [entry._replace(code=code) for entry, code in zip(entries, codes, strict=True)]
+            self._content.entries = {id_key(entry.id): entry for entry in recoded}
+            self._content.about, self._content.files = about, files
+
+    def files(self) -> dict[str, bytes]:
+        with self._reading():
+            return dict(self._content.files)
+
+    @property
+    def keys_indexed(self) -> list[str]:
+        return []  # every filter reads all metadata
+
+    def _index_keys(self, keys: list[str]) -> None:
+        pass

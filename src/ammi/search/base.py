@@ -1,0 +1,298 @@
+"""Index: documents in, neighbours out. All that is the same for every engine; what is not stands in `engine`."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from os import fspath
+from typing import Any, Self, TypeVar
+
+import numpy as np
+
+from ammi.search import filters
+from ammi.search.documents import (
+    Entry,
+    Hit,
+    Hits,
+    Id,
+    Metadata,
+    Record,
+    as_list,
+    checked_id,
+    checked_ids,
+    checked_metadata,
+    checked_text,
+    id_key,
+)
+from ammi.search.engine import About, Encode, Engine, Found, Place
+from ammi.search.filters import Filter, Where
+from ammi.search.hamming import Codes
+
+T = TypeVar("T")
+
+
+class OtherModelError(ValueError):
+    """The codes of a call are of another model than those of the index."""
+
+
+class Index(Engine):
+    """Documents found by the Hamming distance of their codes: exactly, and with ties in insertion order.
+
+    Codes are uint8 arrays (n, ceil(m / 8)) as numpy.packbits packs them. An id is a str or an int; 17 and "17" are one
+    id. A document added under an id that is there replaces the old one and comes last in insertion order, also when one
+    call brings both. Every change is made as a whole or not at all. Metadata is kept as JSON holds it: numpy's numbers
+    and arrays become numbers and lists, dates their ISO form, NaN None. `where` is a filter as `filters` describes it.
+
+    An index can remember the fingerprint of the model that makes its codes, and files beside them. A call that is told
+    the fingerprint of its codes refuses those of another model.
+    """
+
+    @classmethod
+    def create(
+        cls,
+        place: Place,
+        n_bits: int = 64,
+        *,
+        fingerprint: str | None = None,
+        keys: Iterable[str] = (),
+        files: Mapping[str, bytes] | None = None,
+    ) -> Self:
+        """Make an empty index and open it.
+
+        Args:
+            place: a folder, or what else the engine calls a place.
+            n_bits: the length of the codes.
+            fingerprint: that of the model that makes the codes.
+            keys: the metadata keys to index, as by `index_keys`.
+            files: what to keep beside the documents, such as the model.
+        """
+        return cls._create(fspath(place), About(_checked_bits(n_bits), fingerprint), _as_keys(keys), dict(files or {}))
+
+    @property
+    def n_bits(self) -> int:
+        """The length of the codes, as it is now."""
+        with self._reading():
+            return self._about().n_bits
+
+    @property
+    def fingerprint(self) -> str | None:
+        """That of the model that makes the codes, as it is now."""
+        with self._reading():
+            return self._about().fingerprint
+
+    def add(
+        self,
+        codes: Codes,
+        ids: Iterable[Id] | None = None,
+        texts: Iterable[str | None] | None = None,
+        metadata: Iterable[Mapping[str, Any]] | None = None,
+        *,
+        fingerprint: str | None = None,
+    ) -> list[Id]:
+        """Add or replace documents; without ids they get the next free numbers. Returns their ids."""
+        codes = np.asarray(codes)
+        n = len(codes) if codes.ndim else 0
+        given = None if ids is None else checked_ids(ids, n)
+        names = [f"document {id!r}" for id in given] if given else [f"document {row} of this call" for row in range(n)]
+        kept_texts = [None] * n if texts is None else _each(checked_text, as_list(texts, "texts", n), names)
+        kept = _each(
+            checked_metadata, [{} for _ in range(n)] if metadata is None else as_list(metadata, "metadata", n), names
+        )
+        with self._writing():
+            self._check(codes, self._about(), fingerprint)
+            number = self._next_number()
+            chosen = checked_ids(range(number, number + n)) if given is None else given
+            rows = sorted({id_key(id): row for row, id in enumerate(chosen)}.values())  # of each id the last
+            self._put(codes[rows], [Record(chosen[row], kept_texts[row], kept[row]) for row in rows])
+        return chosen
+
+    def delete(self, ids: Iterable[Id]) -> None:
+        """Delete documents, all of which must be there."""
+        asked = list({id_key(id): id for id in checked_ids(ids)}.values())
+        with self._writing():
+            self._check_known(asked, self._has(asked))
+            self._remove(asked)
+
+    def set_metadata(self, ids: Iterable[Id], metadata: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
+        """Set these metadata keys of documents, one dict for all or one for each, and keep their other keys."""
+        asked = checked_ids(ids)
+        each = [metadata] * len(asked) if isinstance(metadata, Mapping) else as_list(metadata, "metadata", len(asked))
+        new = _each(checked_metadata, each, [f"document {id!r}" for id in asked])
+        with self._writing():
+            merged: dict[Id, Metadata] = {}
+            for entry, keys in zip(self._found(asked), new, strict=True):
+                merged[entry.id] = merged.get(entry.id, entry.metadata) | keys
+            self._replace_metadata(merged)
+
+    def get(self, ids: Iterable[Id]) -> list[Entry]:
+        """The documents of these ids, all of which must be there."""
+        asked = checked_ids(ids)
+        with self._reading():
+            return self._found(asked)
+
+    def search(
+        self, codes: Codes, k: int = 10, where: Where | None = None, *, fingerprint: str | None = None
+    ) -> list[Hits]:
+        """For each query, its k nearest documents, the nearest first."""
+        if k < 1:
+            raise ValueError(f"k is {k}, but a search finds 1 document at least")
+        return self._hits(self._nearest, codes, int(k), where, fingerprint)
+
+    def within(
+        self, codes: Codes, radius: int, where: Where | None = None, *, fingerprint: str | None = None
+    ) -> list[Hits]:
+        """For each query, all documents at most radius bits away, the nearest first."""
+        if radius < 0:
+            raise ValueError(f"radius is {radius}, but no distance is below 0")
+        return self._hits(self._within, codes, int(radius), where, fingerprint)
+
+    def entries(self, where: Where | None = None) -> Iterator[list[Entry]]:
+        """All documents that a filter keeps, in blocks, in insertion order, as they are when the first is asked for."""
+        return self._entries(filters.parse(where))
+
+    def export(self) -> tuple[list[Id], Codes]:
+        """The ids and the codes of all documents, in insertion order."""
+        entries = [entry for block in self._blocks(()) for entry in block]
+        width = -(-self.n_bits // 8)
+        codes = np.array([entry.code for entry in entries], np.uint8).reshape(len(entries), width)
+        codes.flags.writeable = False
+        return [entry.id for entry in entries], codes
+
+    def column(self, key: str) -> list[Any]:
+        """The metadata value of every document, in insertion order; None where there is none."""
+        return [entry.metadata.get(key) for block in self._blocks(()) for entry in block]
+
+    def keys(self) -> dict[str, int]:
+        """The metadata keys, and how many documents have a value for each."""
+        return {key: sum(counts.values()) for key, counts in sorted(self._kinds().items())}
+
+    def index_keys(self, keys: Iterable[str]) -> None:
+        """Make filters on these metadata keys fast, from now on."""
+        self._index_keys(_as_keys(keys))
+
+    def recode(
+        self,
+        encode: Encode,
+        n_bits: int,
+        *,
+        fingerprint: str | None,
+        files: Mapping[str, bytes] | None,
+        advance: Callable[[int], None] = lambda n_documents: None,
+    ) -> None:
+        """Give every document a new code, and change over to the new codes, fingerprint and files in one step.
+
+        Until then others read and write as before. What they add or change while it runs is encoded too, at the latest
+        in that last step, during which they wait. `advance` is told how many documents were encoded.
+        """
+        about = About(_checked_bits(n_bits), fingerprint)
+
+        def encode_and_check(entries: list[Entry]) -> Codes:
+            codes = np.asarray(encode(entries))
+            self._check(codes, about, None)
+            if len(codes) != len(entries):
+                raise ValueError(f"encode made {len(codes)} codes of {len(entries)} documents: return one for each")
+            advance(len(entries))
+            return codes
+
+        self._recode(encode_and_check, about, dict(files or {}))
+
+    def __contains__(self, id: object) -> bool:
+        try:
+            asked = checked_id(id)
+        except ValueError:
+            return False
+        with self._reading():
+            return self._has([asked])[0]
+
+    def __len__(self) -> int:
+        with self._reading():
+            return self._count()
+
+    def __iter__(self) -> Iterator[Id]:
+        """The ids, in insertion order."""
+        return iter(self.export()[0])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.place!r})"
+
+    def _hits(
+        self,
+        find: Callable[[Codes, int, Filter], Found],
+        codes: Codes,
+        limit: int,
+        where: Where | None,
+        fingerprint: str | None,
+    ) -> list[Hits]:
+        filter, queries = filters.parse(where), np.asarray(codes)
+        with self._reading():
+            about = self._about()
+            self._check(queries, about, fingerprint)
+            found = find(queries, limit, filter)
+        if found and not any(found):
+            self._check_filter(filter)
+        return [
+            Hits(Hit(record.id, distance, 1 - distance / about.n_bits, *record[1:]) for distance, record in hits)
+            for hits in found
+        ]
+
+    def _entries(self, filter: Filter) -> Iterator[list[Entry]]:
+        nothing = True
+        for block in self._blocks(filter):
+            nothing = False
+            yield block
+        if nothing:
+            self._check_filter(filter)
+
+    def _check_filter(self, filter: Filter) -> None:
+        """Refuse a filter that kept nothing if it could not keep anything."""
+        if filter and len(self) and (words := filters.complaint(filter, self._kinds())):
+            raise ValueError(words)
+
+    def _found(self, ids: list[Id]) -> list[Entry]:
+        entries = self._fetch(ids)
+        self._check_known(ids, [entry is not None for entry in entries])
+        return [entry for entry in entries if entry is not None]
+
+    def _check_known(self, ids: list[Id], known: list[bool]) -> None:
+        if missing := [id for id, there in zip(ids, known, strict=True) if not there]:
+            raise ValueError(f"no document has the id {missing[0]!r} ({len(missing)} of {len(ids)} ids are unknown)")
+
+    def _check(self, codes: Codes, about: About, fingerprint: str | None) -> None:
+        """Refuse codes that are not such as the index, or its next version, is about."""
+        if fingerprint is not None and fingerprint != about.fingerprint:
+            raise OtherModelError(
+                f"the codes are of model {fingerprint}, but the index in {self.place} holds those of model "
+                f"{about.fingerprint}: encode with that model, or create an index for this one"
+            )
+        width = -(-about.n_bits // 8)
+        if codes.dtype != np.uint8 or codes.ndim != 2 or codes.shape[1] != width:
+            raise ValueError(
+                f"codes are {codes.dtype} of shape {codes.shape}, but this index of {about.n_bits} bits takes uint8 "
+                f"of shape (n, {width}): pack bits with numpy.packbits(bits, axis=1)"
+            )
+        if (codes[:, -1] & (0xFF >> (about.n_bits - 8 * (width - 1)))).any():
+            raise ValueError(
+                f"a code has ones after bit {about.n_bits}, the last of this index: pass codes of {about.n_bits} bits"
+            )
+
+
+def _checked_bits(n_bits: object) -> int:
+    if isinstance(n_bits, int | np.integer) and not isinstance(n_bits, bool) and n_bits >= 1:
+        return int(n_bits)
+    raise ValueError(
+        f"n_bits is {n_bits!r}, but a code has a whole number of bits, 1 at least: pass the model's n_bits"
+    )
+
+
+def _as_keys(keys: Iterable[str]) -> list[str]:
+    names = list(dict.fromkeys(as_list(keys, "keys")))
+    if wrong := [name for name in names if not isinstance(name, str)]:
+        raise ValueError(f"{wrong[0]!r:.60} cannot be a metadata key to index: pass strings")
+    return names
+
+
+def _each(check: Callable[[object, str], T], values: list[Any], names: list[str]) -> list[T]:
+    return [check(value, name) for value, name in zip(values, names, strict=True)]

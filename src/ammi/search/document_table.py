@@ -1,0 +1,141 @@
+"""The documents of an embedded index: ids, texts and metadata, and which of them a filter keeps."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ammi.search.blocks import Positions
+from ammi.search.documents import Id, Metadata, Record, id_key
+from ammi.search.filters import Filter, matches
+from ammi.search.keys import Keys
+from ammi.search.sql_filters import as_json, for_python, to_sql
+from ammi.search.store import Store
+
+_ROWS_AT_ONCE = 10_000
+_FEW = 100_000  # documents that are looked up one by one sooner than all are read
+_SOME = "IN (SELECT value FROM json_each(:positions))"
+
+
+class DocumentTable:
+    """The tables of documents. Its methods are called while reading or writing."""
+
+    def __init__(self, store: Store):
+        self._store = store
+        self.keys = Keys(store)
+
+    def ids(self) -> list[Id]:
+        """All ids, in insertion order."""
+        return [_id(*row) for row in self._store.execute("SELECT id, id_is_text FROM documents ORDER BY position")]
+
+    def find(self, ids: Iterable[Id]) -> list[int | None]:
+        """The position of each id, or None where there is no such document."""
+        find = "SELECT position FROM documents WHERE id = ?"
+        rows = [self._store.execute(find, (id_key(id),)).fetchone() for id in ids]
+        return [row and row[0] for row in rows]
+
+    def records(self, positions: Positions) -> dict[int, Record]:
+        """The documents at those of the positions where there is one."""
+        rows = self._store.execute(
+            "SELECT position, id, id_is_text, text, metadata FROM documents LEFT JOIN texts USING (position) "
+            f"WHERE position {_SOME}",
+            {"positions": json.dumps(positions.tolist())},
+        ).fetchall()
+        parsed = _parsed([row[4] for row in rows])
+        return {
+            position: Record(_id(id, is_text), text, metadata)
+            for (position, id, is_text, text, _), metadata in zip(rows, parsed, strict=True)
+        }
+
+    def changed_since(self, change: int) -> Positions:
+        """The documents that were added or altered after a change."""
+        rows = self._store.execute("SELECT position FROM documents WHERE change > ? ORDER BY position", (change,))
+        return _positions(rows)
+
+    def append(self, positions: Positions, records: Sequence[Record], change: int) -> None:
+        """Add documents at new positions."""
+        places = positions.tolist()
+        spelled = [as_json(record.metadata) for record in records]
+        self._store.execute_each(
+            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                (position, id_key(record.id), isinstance(record.id, str), change, for_python(metadata), metadata)
+                for position, record, metadata in zip(places, records, spelled, strict=True)
+            ),
+        )
+        texts = ((position, record.text) for position, record in zip(places, records, strict=True))
+        self._store.execute_each("INSERT INTO texts VALUES (?, ?)", (row for row in texts if row[1] is not None))
+        self.keys.add([(position, record.metadata) for position, record in zip(places, records, strict=True)])
+
+    def remove(self, positions: Positions) -> None:
+        """Take away the documents at positions."""
+        self.keys.remove(self._metadata(positions))
+        for table in ("documents", "texts"):
+            self._store.execute_each(f"DELETE FROM {table} WHERE position = ?", ((p,) for p in positions.tolist()))
+
+    def replace_metadata(self, new: list[tuple[int, Metadata]], change: int) -> None:
+        """Give the documents at positions other metadata."""
+        self.keys.remove(self._metadata(np.array([position for position, _ in new], np.int64)))
+        self.keys.add(new)
+        spelled = ((position, as_json(metadata)) for position, metadata in new)
+        self._store.execute_each(
+            "UPDATE documents SET change = ?, by_python = ?, metadata = ? WHERE position = ?",
+            ((change, for_python(metadata), metadata, position) for position, metadata in spelled),
+        )
+
+    def all_metadata(self) -> Iterator[tuple[int, Metadata]]:
+        """The position and the metadata of every document, in insertion order; documents may share a dict."""
+        rows = self._store.execute("SELECT position, metadata FROM documents ORDER BY position")
+        while chunk := rows.fetchmany(_ROWS_AT_ONCE):
+            distinct = list(dict.fromkeys(metadata for _, metadata in chunk))
+            parsed = dict(zip(distinct, _parsed(distinct), strict=True))
+            yield from ((position, parsed[metadata]) for position, metadata in chunk)
+
+    def matching(self, filter: Filter) -> Positions:
+        """The sorted positions of the documents that a filter keeps."""
+        narrow: Positions | None = None
+        rest = []
+        for condition in filter:
+            positions = self.keys.positions(condition, None if len(filter) == 1 else _FEW)
+            if positions is None:
+                rest.append(condition)
+            else:
+                narrow = positions if narrow is None else np.intersect1d(narrow, positions, assume_unique=True)
+        return self._scan(tuple(rest), narrow) if rest or narrow is None else narrow
+
+    def _scan(self, filter: Filter, among: Positions | None) -> Positions:
+        """The same, among these positions or all of them, by their metadata."""
+        sql = to_sql(filter)
+        values: dict[str, Any] = {} if sql is None else dict(sql.values)
+        conditions = [] if sql is None else [f"(by_python OR {sql.text})"]
+        if among is not None:
+            conditions.append(f"position {_SOME}")
+            values["positions"] = json.dumps(among.tolist())
+        uncertain = "metadata" if sql is None else "CASE WHEN by_python THEN metadata END"
+        where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+        rows = self._store.execute(f"SELECT position, {uncertain} FROM documents {where} ORDER BY position", values)
+        found = [np.empty(0, np.int64)]
+        while chunk := rows.fetchmany(_ROWS_AT_ONCE):
+            distinct = list({metadata for _, metadata in chunk if metadata is not None})  # documents often share theirs
+            parsed = zip(distinct, _parsed(distinct), strict=True)
+            good = {None, *(spelled for spelled, metadata in parsed if matches(filter, metadata))}
+            found.append(np.array([position for position, metadata in chunk if metadata in good], np.int64))
+        return np.concatenate(found)
+
+    def _metadata(self, positions: Positions) -> list[tuple[int, Metadata]]:
+        select = f"SELECT position, metadata FROM documents WHERE position {_SOME}"
+        rows = self._store.execute(select, {"positions": json.dumps(positions.tolist())}).fetchall()
+        return list(zip((position for position, _ in rows), _parsed([spelled for _, spelled in rows]), strict=True))
+
+
+def _id(key: Id, is_text: int) -> Id:
+    return str(key) if is_text else key
+
+
+def _positions(rows: Iterable[tuple[int]]) -> Positions:
+    return np.fromiter((position for (position,) in rows), np.int64)
+
+
+def _parsed(metadata: Sequence[str]) -> list[Metadata]:
+    return json.loads(f"[{','.join(metadata)}]")  # one call is three times as fast as one for each

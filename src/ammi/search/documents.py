@@ -1,0 +1,129 @@
+"""Documents as every engine keeps and returns them: an id, a code, perhaps a text, and metadata as JSON holds it."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ammi.plain import plain
+from ammi.search.hamming import Codes
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Id = str | int
+Metadata = dict[str, Any]
+
+_WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,18}")
+_NUMBERS = range(-(2**63), 2**63 - 1)  # 64 bits, and one more must fit: the next free number
+
+
+class Record(NamedTuple):
+    """A document without its code."""
+
+    id: Id
+    text: str | None
+    metadata: Metadata
+
+
+class Entry(NamedTuple):
+    """A document of an index and its packed code."""
+
+    id: Id
+    code: Codes  # (ceil(m / 8),)
+    text: str | None
+    metadata: Metadata
+
+
+class Hit(NamedTuple):
+    """A document that a search found.
+
+    distance is the number of bits in which its code differs from the query's, score the share of bits that are equal.
+    """
+
+    id: Id
+    distance: int
+    score: float
+    text: str | None
+    metadata: Metadata
+
+
+class Hits(list[Hit]):
+    """What a search found, the nearest first."""
+
+    def to_pandas(self) -> "DataFrame":
+        """A row for each hit, a column for each metadata key; metadata.KEY where a field of the hit has its name."""
+        try:
+            from pandas import DataFrame
+        except ImportError as error:
+            raise ImportError("hits become a DataFrame only where pandas is: pip install pandas") from error
+        fields = [field for field in Hit._fields if field != "metadata"]
+        rows = [
+            {field: getattr(hit, field) for field in fields}
+            | {f"metadata.{key}" if key in fields else key: value for key, value in hit.metadata.items()}
+            for hit in self
+        ]
+        return DataFrame(rows, columns=list(dict.fromkeys([*fields, *(key for row in rows for key in row)])))
+
+
+def id_key(id: Id) -> Id:
+    """What tells ids apart: 17 and "17", which a file of another format may make of it, are the same."""
+    if isinstance(id, str) and _WHOLE_NUMBER.fullmatch(id) and int(id) in _NUMBERS:
+        return int(id)
+    return id
+
+
+def as_list(values: Iterable[Any], name: str, n: int | None = None) -> list[Any]:
+    """A list of what a caller passed, of n items if n is known."""
+    if isinstance(values, str | Mapping):
+        raise ValueError(f"{name} is the {type(values).__name__} {values!r:.60}: pass a list")
+    values = list(values)
+    if n is not None and len(values) != n:
+        raise ValueError(f"{n} documents came with {len(values)} {name}: pass one for each")
+    return values
+
+
+def checked_id(id: object) -> Id:
+    if isinstance(id, str) and is_unicode(id):
+        return str(id)
+    if isinstance(id, int | np.integer) and not isinstance(id, bool) and int(id) in _NUMBERS:
+        return int(id)
+    raise ValueError(f"{id!r:.60} cannot be an id: an id is a str, or an int of at most 64 bits")
+
+
+def checked_ids(ids: Iterable[Id], n: int | None = None) -> list[Id]:
+    return [checked_id(id) for id in as_list(ids, "ids", n)]
+
+
+def checked_text(text: object, document: str) -> str | None:
+    if text is None or (isinstance(text, str) and is_unicode(text)):
+        return text
+    if isinstance(text, str):
+        raise ValueError(f"the text of {document} holds half a character (a lone surrogate): decode it anew")
+    raise ValueError(f"{text!r:.60} cannot be the text of {document}: pass a str, or None")
+
+
+def checked_metadata(metadata: object, document: str) -> Metadata:
+    """A copy of the metadata as JSON holds it."""
+    if not isinstance(metadata, Mapping):
+        raise ValueError(f"{metadata!r:.60} cannot be the metadata of {document}: pass a dict")
+    try:
+        kept: Metadata = plain(metadata)
+    except ValueError as error:
+        raise ValueError(f"the metadata of {document} cannot be kept: {error}") from error
+    if not is_unicode(json.dumps(kept, ensure_ascii=False)):
+        raise ValueError(f"the metadata of {document} holds half a character (a lone surrogate): decode it anew")
+    return kept
+
+
+def is_unicode(text: str) -> bool:
+    """Whether UTF-8 can write the text, which it cannot when half of a surrogate pair stands alone."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

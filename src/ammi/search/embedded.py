@@ -1,0 +1,228 @@
+"""HammingIndex, the embedded engine: documents in a folder on disk, by SQLite, their codes in memory too, for FAISS."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ammi.search import hamming
+from ammi.search.base import Index
+from ammi.search.blocks import BLOCK, Blocks, CodeTable, Positions
+from ammi.search.document_table import DocumentTable
+from ammi.search.documents import Entry, Id, Metadata, Record, id_key
+from ammi.search.engine import About, Encode, Found, Place
+from ammi.search.filters import Filter
+from ammi.search.hamming import Codes
+from ammi.search.store import FILE, Store
+
+Near = Iterable[tuple[NDArray[np.int32], NDArray[np.int64]]]  # for each query, the distances and rows of its hits
+
+
+class HammingIndex(Index):
+    """An Index in a folder: documents found by the Hamming distance of their codes, exactly.
+
+    A change is on the disk when its call returns. Any number of processes may read while one writes; a search sees all
+    that was changed before it began. `index_keys` costs some space, and makes a filter on those keys as fast as what it
+    keeps is small; a filter on another key reads the metadata of all documents, about a second for a million.
+    """
+
+    def __init__(self, store: Store):
+        """Not for callers, who have `create` and `open`."""
+        self.place = str(store.folder)
+        self._store = store
+        self._codes = Blocks(store)
+        self._documents = DocumentTable(store)
+        self._read_table: tuple[int, CodeTable] | None = None  # and the change of codes after which it was read
+
+    @classmethod
+    def _create(cls, place: str, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
+        return cls(Store.create(Path(place), about, keys, files))
+
+    @classmethod
+    def open(cls, place: Place) -> Self:
+        return cls(Store.open(Path(place)))
+
+    @classmethod
+    def exists(cls, place: Place) -> bool:
+        return (Path(place) / FILE).is_file()
+
+    def close(self) -> None:
+        self._store.close()
+        self._read_table = None
+
+    def _reading(self) -> AbstractContextManager[object]:
+        return self._store.reading()
+
+    def _writing(self) -> AbstractContextManager[object]:
+        return self._store.writing()
+
+    def _about(self) -> About:
+        return self._store.about()
+
+    def _count(self) -> int:
+        return self._codes.count()
+
+    def _next_number(self) -> int:
+        return self._store.state().number
+
+    def _put(self, codes: Codes, records: list[Record]) -> None:
+        ids = [record.id for record in records]
+        self._remove_at(self._positions(ids))
+        change = self._store.count_change(of_codes=True)
+        positions = self._store.take_places(map(id_key, ids))
+        self._codes.append(positions, codes)
+        self._documents.append(positions, records, change)
+
+    def _remove(self, ids: list[Id]) -> None:
+        self._store.count_change(of_codes=True)
+        self._remove_at(self._positions(ids))
+
+    def _remove_at(self, positions: list[int]) -> None:
+        chosen = np.sort(np.array(positions, np.int64))
+        self._codes.remove(chosen)
+        self._documents.remove(chosen)
+
+    def _replace_metadata(self, metadata: Mapping[Id, Metadata]) -> None:
+        change = self._store.count_change(of_codes=False)
+        positions = self._positions(list(metadata))
+        self._documents.replace_metadata(list(zip(positions, metadata.values(), strict=True)), change)
+
+    def _has(self, ids: list[Id]) -> list[bool]:
+        return [position is not None for position in self._documents.find(ids)]
+
+    def _fetch(self, ids: list[Id]) -> list[Entry | None]:
+        positions = self._documents.find(ids)
+        present = np.unique(np.array([position for position in positions if position is not None], np.int64))
+        entries = dict(zip(present.tolist(), self._entries_at(present), strict=True))
+        return [None if position is None else entries[position] for position in positions]
+
+    def _nearest(self, queries: Codes, k: int, filter: Filter) -> Found:
+        return self._search(lambda base: zip(*hamming.nearest(base, queries, k), strict=True), filter)
+
+    def _within(self, queries: Codes, radius: int, filter: Filter) -> Found:
+        most = 8 * queries.shape[1]  # FAISS takes no radius beyond 32 bits
+        return self._search(lambda base: hamming.within(base, queries, min(radius, most)), filter)
+
+    def _search(self, find: Callable[[Codes], Near], filter: Filter) -> Found:
+        table = self._table()
+        if filter:
+            kept = table.rows(self._documents.matching(filter))
+            near = [(distances, kept[rows]) for distances, rows in find(table.codes[kept])]
+        else:
+            near = list(find(table.codes))
+        positions = table.positions(np.concatenate([np.empty(0, np.int64), *(rows for _, rows in near)]))
+        records = self._documents.records(np.unique(positions))
+        found = iter(positions.tolist())
+        return [
+            [(d, records[position]) for d, position in zip(distances.tolist(), islice(found, len(rows)), strict=True)]
+            for distances, rows in near
+        ]
+
+    def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
+        len(self)  # refused if it was closed
+        with HammingIndex(self._store.again()) as view, view._reading():  # another connection has a view of its own
+            positions = view._documents.matching(filter) if filter else view._table().positions()
+            for start in range(0, len(positions), BLOCK):
+                yield view._entries_at(positions[start : start + BLOCK])
+
+    def export(self) -> tuple[list[Id], Codes]:
+        with self._reading():
+            return self._documents.ids(), self._table().codes
+
+    def column(self, key: str) -> list[Any]:
+        with self._reading():
+            return [metadata.get(key) for _, metadata in self._documents.all_metadata()]
+
+    def __iter__(self) -> Iterator[Id]:
+        with self._reading():
+            return iter(self._documents.ids())
+
+    def files(self) -> dict[str, bytes]:
+        with self._reading():
+            return self._store.files()
+
+    @property
+    def keys_indexed(self) -> list[str]:
+        with self._reading():
+            return list(self._documents.keys.indexed())
+
+    def _index_keys(self, keys: list[str]) -> None:
+        with self._writing():
+            self._documents.keys.index(keys, self._documents.all_metadata())
+
+    def _kinds(self) -> dict[str, dict[str, int]]:
+        with self._reading():
+            return self._documents.keys.kinds()
+
+    def _recode(self, encode: Encode, about: About, files: dict[str, bytes]) -> None:
+        recoded = _Recoded(about)
+        seen, before = -1, np.inf
+        while True:
+            with self._reading():
+                change, late = self._store.state().change, self._documents.changed_since(seen)
+            if len(late) <= BLOCK or len(late) >= before:  # others may change documents as fast as they are encoded
+                break
+            for start in range(0, len(late), BLOCK):
+                with self._reading():
+                    positions = self._present(late[start : start + BLOCK])
+                    entries = self._entries_at(positions)
+                if entries:
+                    recoded.add(positions, encode(entries))
+            seen, before = change, len(late)
+        with self._writing():
+            late = self._documents.changed_since(seen)
+            for start in range(0, len(late), BLOCK):
+                positions = late[start : start + BLOCK]
+                recoded.add(positions, encode(self._entries_at(positions)))
+            positions = self._table().positions()
+            self._store.set_about(about)
+            self._store.set_files(files)
+            self._codes.clear()
+            self._codes.append(positions, recoded.at(positions))
+            self._store.count_change(of_codes=True)
+
+    def _present(self, positions: Positions) -> Positions:
+        return np.sort(np.array(list(self._documents.records(positions)), np.int64))
+
+    def _entries_at(self, positions: Positions) -> list[Entry]:
+        """The documents at positions, all of which hold one."""
+        records = self._documents.records(positions)
+        codes = self._codes.codes(positions)
+        return [
+            Entry(records[position].id, code, *records[position][1:])
+            for position, code in zip(positions.tolist(), codes, strict=True)
+        ]
+
+    def _positions(self, ids: list[Id]) -> list[int]:
+        """The positions of those documents that are there."""
+        return [position for position in self._documents.find(ids) if position is not None]
+
+    def _table(self) -> CodeTable:
+        """The codes as they are now: read again when they have changed."""
+        change = self._store.state().code_change
+        if self._read_table is None or self._read_table[0] != change:
+            self._read_table = None  # makes room for the new one
+            self._read_table = change, self._codes.table()
+        return self._read_table[1]
+
+
+class _Recoded:
+    """New codes by position; of two for one position the later counts."""
+
+    def __init__(self, about: About):
+        self._positions = [np.empty(0, np.int64)]
+        self._codes: list[Codes] = [np.empty((0, -(-about.n_bits // 8)), np.uint8)]
+
+    def add(self, positions: Positions, codes: Codes) -> None:
+        self._positions.append(positions)
+        self._codes.append(codes)
+
+    def at(self, positions: Positions) -> Codes:
+        """The codes at positions, each of which has one."""
+        known, codes = np.concatenate(self._positions), np.concatenate(self._codes)
+        order = np.argsort(known, kind="stable")
+        return codes[order[np.searchsorted(known[order], positions, side="right") - 1]]

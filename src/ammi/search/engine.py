@@ -1,0 +1,124 @@
+"""What an engine implements, and nothing else: one file a place to keep documents in. `base.Index` does the rest."""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from os import PathLike
+from typing import NamedTuple, Self
+
+from ammi.search.documents import Entry, Id, Metadata, Record
+from ammi.search.filters import Filter, kinds_by_key
+from ammi.search.hamming import Codes
+
+Place = str | PathLike[str]
+Encode = Callable[[list[Entry]], Codes]
+Found = list[list[tuple[int, Record]]]  # for each query, the distance and the document of each hit, in order
+
+
+class About(NamedTuple):
+    """The codes of an index: their length, and the fingerprint of the model that makes them."""
+
+    n_bits: int
+    fingerprint: str | None
+
+
+class Engine(ABC):
+    """The part of an Index that differs from engine to engine.
+
+    All arguments were checked. The ids of one call differ from each other by `id_key`, and those to remove or to alter
+    are there. Unless it says otherwise, a method that begins with _ is called inside of `_reading` or `_writing`.
+    """
+
+    place: str
+
+    @classmethod
+    @abstractmethod
+    def _create(cls, place: str, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
+        """Make an empty index and open it; FileExistsError where there is one."""
+
+    @classmethod
+    @abstractmethod
+    def open(cls, place: Place) -> Self:
+        """Open the index at a place, to read it and to change it; FileNotFoundError where there is none."""
+
+    @classmethod
+    @abstractmethod
+    def exists(cls, place: Place) -> bool:
+        """Whether there is an index at a place."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of all that is held open; the index is of no use after it."""
+
+    @abstractmethod
+    def _reading(self) -> AbstractContextManager[object]:
+        """One view of the index for as long as the block lasts, whatever others change meanwhile."""
+
+    @abstractmethod
+    def _writing(self) -> AbstractContextManager[object]:
+        """A change that is made when the block ends, and not at all when it fails."""
+
+    @abstractmethod
+    def _about(self) -> About: ...
+
+    @abstractmethod
+    def _count(self) -> int: ...
+
+    @abstractmethod
+    def _next_number(self) -> int:
+        """The number after the greatest that was ever an id, or 0."""
+
+    @abstractmethod
+    def _put(self, codes: Codes, records: list[Record]) -> None:
+        """Add documents at the end, in place of those of the same ids."""
+
+    @abstractmethod
+    def _remove(self, ids: list[Id]) -> None: ...
+
+    @abstractmethod
+    def _replace_metadata(self, metadata: Mapping[Id, Metadata]) -> None:
+        """Give documents new metadata and leave them where they are."""
+
+    @abstractmethod
+    def _fetch(self, ids: list[Id]) -> list[Entry | None]: ...
+
+    def _has(self, ids: list[Id]) -> list[bool]:
+        """Whether each document is there."""
+        return [entry is not None for entry in self._fetch(ids)]
+
+    @abstractmethod
+    def _nearest(self, queries: Codes, k: int, filter: Filter) -> Found: ...
+
+    @abstractmethod
+    def _within(self, queries: Codes, radius: int, filter: Filter) -> Found: ...
+
+    @abstractmethod
+    def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
+        """The documents that a filter keeps, in insertion order and as they are when it begins. It is called outside of
+        `_reading`, and the index may be used, and changed, before it ends."""
+
+    @abstractmethod
+    def _recode(self, encode: Encode, about: About, files: dict[str, bytes]) -> None:
+        """What `Index.recode` promises; called outside of `_writing`."""
+
+    @abstractmethod
+    def files(self) -> dict[str, bytes]:
+        """The files that are kept beside the documents, by name."""
+
+    @property
+    @abstractmethod
+    def keys_indexed(self) -> list[str]:
+        """The metadata keys by which a filter finds documents without reading all metadata."""
+
+    @abstractmethod
+    def _index_keys(self, keys: list[str]) -> None: ...
+
+    def _kinds(self) -> dict[str, dict[str, int]]:
+        """For each metadata key, how many documents have values of which kinds; called outside of `_reading`."""
+        found: dict[str, Counter[str]] = {}
+        for block in self._blocks(()):
+            for entry in block:
+                for key, kinds in kinds_by_key(entry.metadata):
+                    found.setdefault(key, Counter())[kinds] += 1
+        return {key: dict(counts) for key, counts in found.items()}

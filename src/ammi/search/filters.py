@@ -1,0 +1,254 @@
+"""Filters on metadata, as data: what `where` may say, its parsed form that engines translate, and what it means.
+
+    {"lang": "en"}                         equal
+    {"year": [1987, 1988]}                 any of these
+    {"year": {">=": 1987, "<": 1990}}      operators: = != < <= > >= in not exists
+    {"lang": {"not": ["en", "de"]}, "draft": {"exists": False}}
+
+All keys and all operators are required. A list in the metadata stands for any of its values, one of which must lie
+between all bounds of a range. A missing key, None and an empty list are the same: the value None. True is not 1. Ranges
+compare numbers with numbers and texts with texts; a list of both, {">=": [1987, "1987"]}, serves whichever there is.
+"""
+
+import json
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal, NamedTuple, Union
+
+from ammi.plain import plain
+from ammi.search.filter_text import from_text
+
+__all__ = [
+    "AllOf",
+    "AnyOf",
+    "Between",
+    "Condition",
+    "Either",
+    "Exists",
+    "Filter",
+    "Not",
+    "Scalar",
+    "Test",
+    "Where",
+    "complaint",
+    "from_text",
+    "holds",
+    "kinds_by_key",
+    "matches",
+    "parse",
+    "scalar",
+    "values_of",
+]
+
+Where = Mapping[str, Any]
+Kind = Literal["null", "bool", "number", "text", "other"]  # other: what no filter compares, such as a dict
+
+COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+OPERATORS = ("=", "!=", *COMPARE, "in", "not", "exists")
+_KEYS_SHOWN = 20
+
+
+class Scalar(NamedTuple):
+    """A value to compare: equal to another if kind and value are."""
+
+    kind: Kind
+    value: Any
+
+
+class AnyOf(NamedTuple):
+    """A value is one of these."""
+
+    values: frozenset[Scalar]
+
+
+class Between(NamedTuple):
+    """A value of this kind meets every bound, such as (">=", 1987)."""
+
+    kind: Kind
+    bounds: tuple[tuple[str, Any], ...]
+
+
+class Exists(NamedTuple):
+    """A value is not None."""
+
+
+class Not(NamedTuple):
+    test: "Test"
+
+
+class AllOf(NamedTuple):
+    tests: tuple["Test", ...]
+
+
+class Either(NamedTuple):
+    tests: tuple["Test", ...]
+
+
+Test = Union[AnyOf, Between, Exists, Not, AllOf, Either]  # noqa: UP007  # quoted names inside need it
+
+
+class Condition(NamedTuple):
+    """What the values of a key must be."""
+
+    key: str
+    test: Test
+
+
+Filter = tuple[Condition, ...]  # all are required; none keep everything
+
+
+def parse(where: Where | None) -> Filter:
+    """The filter that `where` describes; what it cannot mean is refused."""
+    if where is None:
+        return ()
+    if not isinstance(where, Mapping):
+        raise ValueError(f"the filter is {where!r:.60}: pass a dict of metadata keys and what their values must be")
+    try:
+        wanted = plain(where)
+        json.dumps(wanted, ensure_ascii=False).encode()
+    except ValueError as error:
+        raise ValueError(f"the filter {where!r:.60} compares with what no metadata holds: {error}") from error
+    return tuple(Condition(key, test) for key, value in wanted.items() for test in _tests(key, value))
+
+
+def _tests(key: str, wanted: Any) -> list[Test]:
+    return _operators(key, wanted) if isinstance(wanted, dict) else [_any_of(key, wanted)]
+
+
+def _any_of(key: str, wanted: Any) -> AnyOf:
+    values = frozenset(map(scalar, wanted if isinstance(wanted, list) else [wanted]))
+    if any(kind == "other" for kind, _ in values):
+        raise ValueError(
+            f"the filter on {key!r} compares with {wanted!r:.60}: compare with texts, numbers, bools, None"
+        )
+    return AnyOf(values)
+
+
+def _operators(key: str, wanted: dict[str, Any]) -> list[Test]:
+    for name in wanted or [""]:
+        if name not in OPERATORS:
+            raise ValueError(f"the filter on {key!r} has the operator {name!r}: there are {' '.join(OPERATORS)}")
+    tests: list[Test] = []
+    for name, value in wanted.items():
+        if name in ("=", "!=") and isinstance(value, list):
+            raise ValueError(f"the filter on {key!r} has {name!r} with a list: write 'in' or 'not'")
+        if name == "in" and not isinstance(value, list):
+            raise ValueError(f"the filter on {key!r} has 'in' with {value!r:.60}: pass a list")
+        if name == "exists" and not isinstance(value, bool):
+            raise ValueError(f"the filter on {key!r} has 'exists' with {value!r:.60}: pass True or False")
+        if name in ("=", "in"):
+            tests.append(_any_of(key, value))
+        elif name in ("!=", "not"):
+            tests.append(Not(AllOf(tuple(_tests(key, value)))))
+        elif name == "exists":
+            tests.append(Exists() if value else Not(Exists()))
+    if bounds := {name: value for name, value in wanted.items() if name in COMPARE}:
+        tests.append(_range(key, bounds))
+    return tests
+
+
+def _range(key: str, bounds: dict[str, Any]) -> Test:
+    """The range of numbers and that of texts that the bounds describe: those that every bound has a value for."""
+    given = {name: _any_of(key, value).values for name, value in bounds.items()}
+    for name, values in given.items():
+        kinds = [kind for kind, _ in values]
+        if not values or len(set(kinds)) < len(kinds) or not set(kinds) <= {"number", "text"}:
+            raise ValueError(f"the filter on {key!r} has {name!r} with {bounds[name]!r:.60}: pass a number or a text")
+    of_kind = [{kind: (name, value) for kind, value in values} for name, values in given.items()]
+    common = sorted(set.intersection(*(set(one) for one in of_kind)))
+    if not common:
+        raise ValueError(f"the filter on {key!r} has a range from a number to a text: pass bounds of one kind")
+    ranges = tuple(Between(kind, tuple(one[kind] for one in of_kind)) for kind in common)
+    return ranges[0] if len(ranges) == 1 else Either(ranges)
+
+
+def scalar(value: Any) -> Scalar:
+    """A value of JSON as filters compare it."""
+    if value is None:
+        return Scalar("null", None)
+    if isinstance(value, bool):
+        return Scalar("bool", value)
+    if isinstance(value, str):
+        return Scalar("text", value)
+    if isinstance(value, int):
+        return Scalar("number", _number(value))
+    return Scalar("number", value) if isinstance(value, float) else Scalar("other", None)
+
+
+def _number(value: int) -> int | float:
+    """As databases compare it: a whole number beyond 64 bits is a float."""
+    if -(2**63) <= value < 2**63:
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def values_of(value: Any) -> list[Scalar]:
+    """What a value in the metadata stands for: itself, or the items of a list; None for want of any."""
+    items = [scalar(item) for item in value] if isinstance(value, list) else [scalar(value)]
+    return items or [scalar(None)]
+
+
+def matches(filter: Filter, metadata: Mapping[str, Any]) -> bool:
+    """Whether a filter keeps a document with this metadata: what every engine's own query must mean."""
+    return all(holds(condition.test, values_of(metadata.get(condition.key))) for condition in filter)
+
+
+def holds(test: Test, values: list[Scalar]) -> bool:
+    """Whether the values of a key pass a test."""
+    match test:
+        case AnyOf(wanted):
+            return not wanted.isdisjoint(values)
+        case Between(kind, bounds):
+            of_kind = [value for its_kind, value in values if its_kind == kind]
+            return any(all(COMPARE[name](value, bound) for name, bound in bounds) for value in of_kind)
+        case Exists():
+            return any(kind != "null" for kind, _ in values)
+        case Not(inner):
+            return not holds(inner, values)
+        case AllOf(tests):
+            return all(holds(inner, values) for inner in tests)
+        case Either(tests):
+            return any(holds(inner, values) for inner in tests)
+
+
+def kinds_by_key(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Each key that has a value, with the kinds of its values in a row of words, such as "number text"."""
+    for key, value in metadata.items():
+        if kinds := {kind for kind, _ in values_of(value)} - {"null"}:
+            yield key, " ".join(sorted(kinds))
+
+
+def complaint(filter: Filter, kinds: Mapping[str, Iterable[str]]) -> str | None:
+    """Why a filter that keeps nothing cannot keep anything, given for each key the kinds that `kinds_by_key` names."""
+    for key, test in filter:
+        for wanted in _wanted_kinds(test):
+            if key not in kinds:
+                shown = ", ".join(sorted(kinds)[:_KEYS_SHOWN]) or "none"
+                more = f" and {len(kinds) - _KEYS_SHOWN} more" if len(kinds) > _KEYS_SHOWN else ""
+                return f"no document has the metadata key {key!r} of the filter: the keys are {shown}{more}"
+            present = {kind for row in kinds[key] for kind in row.split()}
+            if wanted.isdisjoint(present):
+                return (
+                    f"the filter compares {key!r} with a {' or '.join(sorted(wanted))}, but its values are of the kind "
+                    f"{' and '.join(sorted(present))}: compare it with one of those"
+                )
+    return None
+
+
+def _wanted_kinds(test: Test) -> Iterator[set[Kind]]:
+    """The kinds of value that could pass a test, if a document passes it only by having a value."""
+    match test:
+        case AnyOf(values) if values and not any(kind == "null" for kind, _ in values):
+            yield {kind for kind, _ in values}
+        case Between(kind, _):
+            yield {kind}
+        case Either(tests):
+            yield {kind for inner in tests for kinds in _wanted_kinds(inner) for kind in kinds}

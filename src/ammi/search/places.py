@@ -1,0 +1,43 @@
+"""Places: a folder, or what another engine calls one, SCHEME:..., such as a server's address."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from ammi.plugins import Registry
+from ammi.search.base import Index
+from ammi.search.engine import Place
+
+ENGINES: Registry[type[Index]] = Registry("ammi.engines", "engine", {"folder": "ammi.search.embedded:HammingIndex"})
+_SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]+):(//)?")
+
+
+def open_index(place: Place) -> Index:
+    """Open the index at a place, to read it and to change it."""
+    return engine_of(place).open(place)
+
+
+def create_index(
+    place: Place,
+    n_bits: int = 64,
+    *,
+    fingerprint: str | None = None,
+    keys: Iterable[str] = (),
+    files: Mapping[str, bytes] | None = None,
+) -> Index:
+    """Make an empty index at a place and open it; the arguments are those of `Index.create`."""
+    return engine_of(place).create(place, n_bits, fingerprint=fingerprint, keys=keys, files=files)
+
+
+def index_exists(place: Place) -> bool:
+    """Whether there is an index at a place."""
+    return engine_of(place).exists(place)
+
+
+def engine_of(place: Place) -> type[Index]:
+    """The engine of a place: that of its scheme, or of folders where it has none. A folder's name may hold a colon."""
+    found = _SCHEME.match(place) if isinstance(place, str) else None
+    if found and found[1] != "folder" and found[1] in ENGINES.names():
+        return ENGINES.get(found[1])
+    if found and found[2]:
+        raise ValueError(f"no engine for {place!r}: there are {', '.join(ENGINES.names())}, and a folder has no scheme")
+    return ENGINES.get("folder")

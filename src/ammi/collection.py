@@ -1,7 +1,7 @@
 """Collection: documents in, documents out. A model and an index as one thing, in one place.
 
-The model is kept in the index, so that a place has all that it needs, and a new model takes over together with its codes.
-What a search needs is loaded, and no more: a query in words is encoded without torch where the model allows it.
+The model is kept in the index, so that a place has all that it needs, and a new model takes over together with its
+codes. What a search needs is loaded, and no more: a query in words is encoded without torch where the model allows it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -222,9 +222,9 @@ class Collection:
             return labelled_precision(codes, names, k)
         asked = list(documents_from(queries, text=text))
         asked_names = label_column((document.metadata for document in asked), labels, "the queries")
-        query_codes = self._ask(
-            [_content(document, self._kept().reads) for document in asked], lambda found, model: found
-        )
+        reads = self._kept().reads
+        contents = [document.text if reads == "text" else document.vector for document in asked]
+        query_codes = self._ask(contents, lambda found, model: found)
         return labelled_precision(codes, names, k, query_codes, asked_names)
 
     @overload
@@ -255,15 +255,14 @@ class Collection:
         new = _KeptModel(_files_of(model))
         if new.reads != "text":
             raise ValueError(
-                f"the new model reads vectors, and {self.place} keeps texts: create a collection with it and add the vectors"
+                f"the new model reads vectors, and {self.place} keeps texts: create a collection with it and add the "
+                "vectors"
             )
 
         def encode(entries: list[Entry]) -> Codes:
             for entry in entries:
                 if entry.text is None:
-                    raise ValueError(
-                        f"document {entry.id!r} has no text to encode anew: delete it, or add it with its text"
-                    )
+                    raise ValueError(f"document {entry.id!r} has no text to encode anew: add it with its text first")
             return new.whole.encode([entry.text for entry in entries])
 
         self.index.recode(encode, new.n_bits, fingerprint=new.fingerprint, files=new.files, advance=advance)
@@ -398,10 +397,6 @@ class _KeptModel:
         if "whole" not in vars(self) and len(queries) <= _FEW_QUERIES and self.quick:
             return self.quick.encode(queries)
         return self.whole.encode(queries)
-
-
-def _content(document: Any, reads: str) -> Any:
-    return document.text if reads == "text" else document.vector
 
 
 def _files_of(model: "DocumentHasher | Hasher | str | PathLike[str]") -> Files:

@@ -43,9 +43,8 @@ def read_config(folder: Path, *more: str) -> Config:
 def read_folder(folder: Path) -> dict[str, bytes]:
     """All files of a model's folder, by their path in it."""
     read_config(folder)
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
-    }
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 def parse_config(content: bytes, path: Path, *more: str) -> Config:

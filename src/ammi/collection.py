@@ -228,7 +228,7 @@ class Collection:
         return labelled_precision(codes, names, k, query_codes, asked_names)
 
     @overload
-    def get(self, ids: Id) -> Entry: ...
+    def get(self, ids: Id) -> Entry: ...  # type: ignore[overload-overlap]  # a str is taken for one id, not for many
 
     @overload
     def get(self, ids: Iterable[Id]) -> list[Entry]: ...

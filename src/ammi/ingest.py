@@ -39,8 +39,8 @@ class Block:
     def codes(self, model: "DocumentHasher", fingerprint: str) -> Codes:
         """Their codes: those that the same model gave them before they were exported, or new ones."""
         known = [document.code for document in self.documents]
-        if all(code is not None and code.model == fingerprint for code in known):
-            return np.stack([code.code for code in known if code is not None])
+        if all(code is not None and code.fingerprint == fingerprint for code in known):
+            return np.stack([code.packed for code in known if code is not None])
         if model.reads == "text":
             return model.encode([_text(document) for document in self.documents])
         if self.rows is not None:

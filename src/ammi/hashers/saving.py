@@ -37,7 +37,7 @@ def save_hasher(hasher: "Hasher", folder: Path) -> None:
         write_config(new, type(hasher).__name__, hasher.fingerprint_, about)
 
 
-def load(folder: str | Path) -> "Hasher | DocumentHasher":
+def load(folder: str | os.PathLike[str]) -> "Hasher | DocumentHasher":
     """The model that was saved to a folder: a hasher, or a DocumentHasher."""
     from ammi.hashers.documents import DocumentHasher
 

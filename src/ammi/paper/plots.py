@@ -1,16 +1,15 @@
-"""Pictures of searches and of the paper's results, each understood without the text around it."""
+"""Pictures of the paper's results, each understood without the text around it."""
 
-import warnings
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from ammi.experiments import published
+from ammi.paper import published
+from ammi.paper.findings import Findings
+from ammi.tuning.plots import new_axes
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from optuna import Study
-
-    from ammi.experiments.measured import Measured
 
 # Colours that the colour-blind tell apart (Okabe and Ito's).
 RED, BLUE, GREEN, YELLOW, PINK, GREY = "#D55E00", "#0072B2", "#009E73", "#E69F00", "#CC79A7", "0.7"
@@ -19,56 +18,11 @@ COLOURS = {"AMMI": RED, "AMMI, neighbours": YELLOW, "BMSH": BLUE, "DVQ": GREEN, 
 Label = tuple[float, str, str]  # height, text, colour
 
 
-def search_history(trials: list[dict[str, Any]]) -> "Figure":
-    """Each trial's validation score, those given up as crosses, and the best so far as a line."""
-    figure, axes = _axes(figsize=(7, 4))
-    done = [row for row in trials if row["state"] == "complete"]
-    pruned = [row for row in trials if row["state"] == "pruned"]
-    best = [max(row["validation"] for row in done if row["trial"] <= end["trial"]) for end in done]
-    axes.step([row["trial"] for row in done], best, where="post", color="black", label="best so far")
-    axes.plot([row["trial"] for row in done], [row["validation"] for row in done], "o", label="finished")
-    axes.plot([row["trial"] for row in pruned], [row["validation"] for row in pruned], "x", label="given up early")
-    axes.set(xlabel="trial", ylabel="validation score, %")
-    axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.legend(frameon=False)
-    return figure
-
-
-def search_importance(study: "Study") -> "Figure | None":
-    """How much of the scores' variance each parameter explains (PED-ANOVA), or None where too few trials finished."""
-    from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
-
-    try:
-        with warnings.catch_warnings(action="ignore"):  # it finds every small study inaccurate
-            shares = get_param_importances(study, evaluator=PedAnovaImportanceEvaluator())
-    except (RuntimeError, ValueError):  # it wants several finished trials, of different scores
-        return None
-    if not shares:
-        return None
-    figure, axes = _axes(figsize=(7, 0.6 + 0.4 * len(shares)))
-    names = list(shares)[::-1]
-    bars = axes.barh(names, [shares[name] for name in names])
-    axes.bar_label(bars, fmt=" %.2f")
-    axes.set(xlabel="share of the variance of the validation score", xlim=(0, 1.1 * max(shares.values())))
-    return figure
-
-
-def _axes(figsize: tuple[float, float]) -> tuple["Figure", Any]:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("plots need matplotlib: pip install 'ammi[plots]'") from error
-    figure = Figure(figsize=figsize, layout="constrained")
-    axes = figure.subplots()
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure, axes
-
-
-def precision_by_bits(measured: "Measured", name: str) -> "Figure":
+def precision_by_bits(findings: Findings, name: str) -> "Figure":
     """A set of table 1: the methods of the claims in colour, the others in grey, each named where its line ends."""
-    figure, axes = _axes(figsize=(7, 5.2))
-    widths, labels = measured.scale.bits, []
-    curves = {row: measured.curve(row, name) for row in dict.fromkeys(row for row, _, _ in measured.precision)}
+    figure, axes = new_axes(figsize=(7, 5.2))
+    widths, labels = findings.scale.bits, []
+    curves = {row: findings.curve(row, name) for row in dict.fromkeys(row for row, _, _ in findings.precision)}
     curves[PROGRAM] = [(bits, score) for bits in widths if (score := published.program(name, bits))]
     for row, points in curves.items():
         colour = COLOURS.get(row, GREY)
@@ -91,17 +45,18 @@ def precision_by_bits(measured: "Measured", name: str) -> "Figure":
     return figure
 
 
-def bound_by_order(measured: "Measured") -> "Figure":
+def bound_by_order(findings: Findings) -> "Figure":
     """Figure 1 (a): the bound on the entropy by the order of the prior, and the entropy itself."""
-    figure, axes = _axes(figsize=(7, 4.4))
-    bounds = [measured.bounds[order] for order in sorted(measured.bounds)]
+    figure, axes = new_axes(figsize=(7, 4.4))
+    bounds = [findings.bounds[order] for order in sorted(findings.bounds)]
     orders, entropy = [bound["order"] for bound in bounds], bounds[0]["entropy"]
     axes.axhline(entropy, color="black", lw=1.2)
     axes.plot(orders, [bound["exact"] for bound in bounds], color=BLUE, lw=2, label="best prior of that order")
-    fitted = {"ls": "", "marker": "o", "ms": 8, "mfc": "none", "mew": 1.8, "label": "prior fitted by gradient steps"}
-    axes.plot(orders, [bound["gradient"] for bound in bounds], color=RED, **fitted)
+    fitted: dict[str, Any] = {"ls": "", "marker": "o", "ms": 8, "mfc": "none", "mew": 1.8}
+    label = "prior fitted by gradient steps"
+    axes.plot(orders, [bound["gradient"] for bound in bounds], color=RED, label=label, **fitted)
     axes.legend(frameon=False, labelcolor="linecolor")
-    above = {"textcoords": "offset points", "va": "bottom"}
+    above: dict[str, Any] = {"textcoords": "offset points", "va": "bottom"}
     axes.annotate(f"entropy by brute force, {entropy:.2f} bits", (orders[0], entropy), (0, 4), **above)
     axes.set(xlabel="Markov order r of the prior (of the encoder: 0)", ylabel="cross entropy of a batch of codes, bits")
     axes.set_xticks(orders)
@@ -113,20 +68,20 @@ def bound_by_order(measured: "Measured") -> "Figure":
     return figure
 
 
-def precision_by_order(measured: "Measured") -> "Figure":
+def precision_by_order(findings: Findings) -> "Figure":
     """Figure 1 (b): validation precision by the order of the prior, for encoders of order 0 and 1, and of BMMI."""
-    figure, axes = _axes(figsize=(7, 4.4))
+    figure, axes = new_axes(figsize=(7, 4.4))
     labels: list[Label] = []
     for order, colour in ((0, RED), (1, BLUE)):
-        if line := measured.line(order):
-            axes.plot(line.keys(), line.values(), marker="o", color=colour, lw=2)
+        if line := findings.line(order):
+            axes.plot(list(line), list(line.values()), marker="o", color=colour, lw=2)
             labels.append((line[max(line)], f"AMMI, o = {order}", colour))
-    if brute := measured.orders.get(("bmmi", 0, 0)):
+    if brute := findings.orders.get(("bmmi", 0, 0)):
         axes.axhline(brute, color="black", lw=1.2)
         labels.append((brute, "BMMI", "black"))
     axes.set(xlabel="Markov order r of the prior (of the encoder: o)", ylabel="validation precision, %")
-    axes.set_xticks(measured.scale.prior_orders)
-    about = f"{measured.scale.figure_set}, {measured.scale.bits[0]} bits"
+    axes.set_xticks(findings.scale.prior_orders)
+    about = f"{findings.scale.figure_set}, {findings.scale.bits[0]} bits"
     _title(
         axes,
         f"Precision by the order of the prior ({about})",
@@ -136,11 +91,11 @@ def precision_by_order(measured: "Measured") -> "Figure":
     return figure
 
 
-def matching_by_codes(measured: "Measured", name: str) -> "Figure":
+def matching_by_codes(findings: Findings, name: str) -> "Figure":
     """Table 2 on a set: top-100 matching against the share of training articles that have a code of their own."""
-    figure, axes = _axes(figsize=(7, 4.4))
-    for (row, one), scores in measured.pairs.items():
-        if one == name and row != "BOW":
+    figure, axes = new_axes(figsize=(7, 4.4))
+    for (row, pair_set), scores in findings.pairs.items():
+        if pair_set == name and row != "BOW":
             share = [100 * score.distinct / score.documents for score in scores]
             matching = [score.matching for score in scores]
             axes.plot(share, matching, "o", color=COLOURS[row], ms=8, alpha=0.8, label=row)
@@ -155,11 +110,11 @@ def matching_by_codes(measured: "Measured", name: str) -> "Figure":
     return figure
 
 
-def agreement_by_distance(measured: "Measured", few: int) -> "Figure":
+def agreement_by_distance(findings: Findings, few: int) -> "Figure":
     """How often articles so many bits apart have a label in common, with small points where there are few pairs."""
-    figure, axes = _axes(figsize=(7, 4.4))
+    figure, axes = new_axes(figsize=(7, 4.4))
     labels: list[Label] = []
-    for (name, drift), colour in zip(measured.drifts.items(), (RED, BLUE, GREEN), strict=False):
+    for (name, drift), colour in zip(findings.drifts.items(), (RED, BLUE, GREEN), strict=False):
         steps = drift["agreement"]
         distances, shares = [step["distance"] for step in steps], [step["shared"] for step in steps]
         axes.plot(distances, shares, color=colour, lw=2)
@@ -176,13 +131,13 @@ def agreement_by_distance(measured: "Measured", few: int) -> "Figure":
     return figure
 
 
-def _title(axes: Any, title: str, expected: str) -> None:
+def _title(axes: "Axes", title: str, expected: str) -> None:
     """What is shown, and below it what to look for."""
     axes.set_title(f"{title}\n", loc="left", fontweight="bold")
     axes.text(0, 1.02, expected, transform=axes.transAxes, va="bottom", color="0.35")
 
 
-def _label_ends(axes: Any, labels: list[Label]) -> None:
+def _label_ends(axes: "Axes", labels: list[Label]) -> None:
     """Write at the right of the last points what the lines are, apart from each other."""
     labels = sorted(labels)
     heights = [height for height, _, _ in labels]

@@ -5,10 +5,8 @@ from itertools import islice
 
 from ammi.data import Document
 from ammi.data.docstrings import docstring_records
-from ammi.experiments.tasks import LabelledTask, documents_task
+from ammi.tuning.tasks import LabelledTask, documents_task
 
-TINY = "docstrings"
-TINY_PAIRS = "docstring-halves"
 SIZE = 1000
 
 

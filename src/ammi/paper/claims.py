@@ -1,23 +1,14 @@
-"""The paper's claims, each judged by the results.
-
-A claim is a list of checks, each with the figures it rests on: it holds where all of them are true, holds in part where
-some are, and is not judged before every figure is there. Of two precisions one is ahead where it is higher by more
-than half a point and by more than the standard deviation over seeds of either; else they are equal.
-"""
+"""The paper's claims, each a list of checks with the figures it rests on, judged by what was found."""
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from statistics import mean
-from typing import Literal, NamedTuple
 
-from ammi.experiments import published
-from ammi.experiments.measured import Measured, spread
-from ammi.experiments.paper import TABLE_1, WHO_DID_WHAT
+from ammi.paper import published
+from ammi.paper.findings import Findings, spread
+from ammi.paper.judging import EQUAL, NOT_YET, RANKS, Check, Claim, ahead, judged, not_behind
+from ammi.paper.plan import TABLE_1, WHO_DID_WHAT
 
-Verdict = Literal["holds", "holds in part", "does not hold", "not run yet"]
-RANKS: dict[Verdict, int] = {"not run yet": 0, "does not hold": 1, "holds in part": 2, "holds": 3}
-
-EQUAL = 0.5  # points of precision
 POOR = 2.0  # points of precision
 ACCURATE = 0.1  # bits of entropy
 REACHED = 0.05  # bits of entropy
@@ -31,57 +22,39 @@ AS_EQUAL = f"within {EQUAL} points or one standard deviation over seeds counts a
 BEYOND = f"by more than {EQUAL} points and one standard deviation over seeds"
 
 
-class Claim(NamedTuple):
-    """A claim in a sentence, whether it holds, and the figures that say so."""
-
-    claim: str
-    verdict: Verdict
-    evidence: str
-
-
-class Check(NamedTuple):
-    """One comparison: its figures, and whether it came out as claimed; None where a figure is missing."""
-
-    figures: str
-    true: bool | None
-
-
-NOT_YET = Check("", None)
-
-
-def all_claims(measured: Measured) -> list[Claim]:
+def all_claims(findings: Findings) -> list[Claim]:
     """Every claim, in the order of the paper."""
-    *_, large, largest = measured.scale.bits
-    checked = [as_good_as_the_program(measured)] if published.PROGRAM.keys() >= set(measured.scale.sets) else []
+    *_, large, largest = findings.scale.bits
+    checked = [as_good_as_the_program(findings)] if published.PROGRAM.keys() >= set(findings.scale.sets) else []
     return [
-        richer_prior(measured, 0),
-        richer_prior(measured, 1),
-        accurate_entropy(measured),
-        gradient_prior(measured),
-        order_0_suffices(measured),
-        adversary_surpasses_brute_force(measured),
-        no_worse_than_brute_force(measured),
-        leads(measured, large),
-        leads(measured, largest),
-        ahead_of_bmsh(measured),
-        best_average(measured),
-        rises_where_bmsh_falls(measured),
-        dvq_competes(measured),
-        fewest_codes(measured),
-        best_matching(measured),
-        semantic_drift(measured),
+        richer_prior(findings, 0),
+        richer_prior(findings, 1),
+        accurate_entropy(findings),
+        gradient_prior(findings),
+        order_0_suffices(findings),
+        adversary_surpasses_brute_force(findings),
+        no_worse_than_brute_force(findings),
+        leads(findings, large),
+        leads(findings, largest),
+        ahead_of_bmsh(findings),
+        best_average(findings),
+        rises_where_bmsh_falls(findings),
+        dvq_competes(findings),
+        fewest_codes(findings),
+        best_matching(findings),
+        semantic_drift(findings),
         *checked,
     ]
 
 
-def richer_prior(measured: Measured, order: int) -> Claim:
+def richer_prior(findings: Findings, order: int) -> Claim:
     claim = (
         f"The prior must be strictly richer than an encoder of order {order}: with r = {order} the validation "
         f"precision is at least {POOR:.0f} points below that with the paper's r = {PAPERS_ORDER}, and more than "
         f"{EQUAL} below that with any r > {order}."
     )
-    line = measured.line(order)
-    if len(line) < len(_priors(measured, order)):
+    line = findings.line(order)
+    if len(line) < len(_priors(findings, order)):
         return judged(claim, [NOT_YET])
     equal, papers = line.pop(order), line[PAPERS_ORDER]
     worst = min(line, key=lambda prior: line[prior])
@@ -92,18 +65,18 @@ def richer_prior(measured: Measured, order: int) -> Claim:
     return judged(claim, checks)
 
 
-def accurate_entropy(measured: Measured) -> Claim:
+def accurate_entropy(findings: Findings) -> Claim:
     claim = (
         "An accurate estimate of the entropy takes a prior of an order well above the encoder's, which is 0: up to "
         f"r = {PAPERS_ORDER} it is more than {ACCURATE} bits too high, with some higher r it is not."
     )
-    if not _all_bounds(measured):
+    if not _all_bounds(findings):
         return judged(claim, [NOT_YET])
-    excess = {r: bound["exact"] - bound["entropy"] for r, bound in measured.bounds.items()}
+    excess = {r: bound["exact"] - bound["entropy"] for r, bound in findings.bounds.items()}
     high, accurate = max(excess), [r for r in sorted(excess) if excess[r] <= ACCURATE]
     first = f"first accurate with r = {accurate[0]}" if accurate else "accurate with none"
     low = [excess[r] for r in excess if r <= PAPERS_ORDER]
-    shown = f"of {measured.bounds[0]['entropy']:.2f} bits, too high by {excess[0]:.2f} with r = 0"
+    shown = f"of {findings.bounds[0]['entropy']:.2f} bits, too high by {excess[0]:.2f} with r = 0"
     checks = [
         Check(f"{shown}, {excess[PAPERS_ORDER]:.2f} with r = {PAPERS_ORDER}", min(low) > ACCURATE),
         Check(f"{excess[high]:.2f} with r = {high}, {first}", bool(accurate) and accurate[0] > PAPERS_ORDER),
@@ -111,36 +84,36 @@ def accurate_entropy(measured: Measured) -> Claim:
     return judged(claim, checks)
 
 
-def gradient_prior(measured: Measured) -> Claim:
+def gradient_prior(findings: Findings) -> Claim:
     claim = (
         "A prior fitted by gradient steps reaches the best prior of its order, which has a closed form (a check of our "
         f"own: within {REACHED} bits at every order)."
     )
-    if not _all_bounds(measured):
+    if not _all_bounds(findings):
         return judged(claim, [NOT_YET])
-    gaps = {r: bound["gradient"] - bound["exact"] for r, bound in measured.bounds.items()}
+    gaps = {r: bound["gradient"] - bound["exact"] for r, bound in findings.bounds.items()}
     widest = max(gaps, key=lambda r: gaps[r])
     shown = f"widest gap {gaps[widest]:.3f} bits, with r = {widest}"
     return judged(claim, _counted("orders", [gap <= REACHED for gap in gaps.values()], shown))
 
 
-def order_0_suffices(measured: Measured) -> Claim:
+def order_0_suffices(findings: Findings) -> Claim:
     claim = f"An encoder of order 0 suffices: order 1 is at most {EQUAL} points better (validation, each at its best)."
-    lines = [measured.line(order) for order in (0, 1)]
-    if any(len(line) < len(_priors(measured, order)) for order, line in enumerate(lines)):
+    lines = [findings.line(order) for order in (0, 1)]
+    if any(len(line) < len(_priors(findings, order)) for order, line in enumerate(lines)):
         return judged(claim, [NOT_YET])
-    zero, one = (max(line.values()) for line in lines)
-    return judged(claim, [Check(f"order 0 {zero:.1f}, order 1 {one:.1f}", one - zero <= EQUAL)])
+    order_0, order_1 = (max(line.values()) for line in lines)
+    return judged(claim, [Check(f"order 0 {order_0:.1f}, order 1 {order_1:.1f}", order_1 - order_0 <= EQUAL)])
 
 
-def adversary_surpasses_brute_force(measured: Measured) -> Claim:
+def adversary_surpasses_brute_force(findings: Findings) -> Claim:
     claim = (
         f"AMMI with the paper's r = {PAPERS_ORDER} surpasses BMMI, whose entropy is exact (validation, "
-        f"{measured.scale.bits[0]} bits, the better entropy weight of each; within {EQUAL} points counts as equal, "
+        f"{findings.scale.bits[0]} bits, the better entropy weight of each; within {EQUAL} points counts as equal, "
         "which is holding in part)."
     )
-    brute, line = measured.orders.get(("bmmi", 0, 0)), measured.line(0)
-    if brute is None or len(line) < len(_priors(measured, 0)):
+    brute, line = findings.orders.get(("bmmi", 0, 0)), findings.line(0)
+    if brute is None or len(line) < len(_priors(findings, 0)):
         return judged(claim, [NOT_YET])
     papers, above = line[PAPERS_ORDER], [r for r in line if line[r] > brute + EQUAL]
     also = f"above BMMI with r = {', '.join(map(str, above)) or 'none'}"
@@ -151,35 +124,35 @@ def adversary_surpasses_brute_force(measured: Measured) -> Claim:
     return judged(claim, checks)
 
 
-def no_worse_than_brute_force(measured: Measured) -> Claim:
-    bits = measured.scale.bits[0]
+def no_worse_than_brute_force(findings: Findings) -> Claim:
+    bits = findings.scale.bits[0]
 
     def checks(ours: str) -> list[Check]:
-        return [_versus(measured, ours, [BMMI], name, bits, not_behind) for name in measured.scale.sets]
+        return [_versus(findings, ours, [BMMI], name, bits, not_behind) for name in findings.scale.sets]
 
     return _with_neighbours(f"AMMI is no worse than BMMI at {bits} bits, on every set ({AS_EQUAL}).", checks)
 
 
-def leads(measured: Measured, bits: int) -> Claim:
+def leads(findings: Findings, bits: int) -> Claim:
     def checks(ours: str) -> list[Check]:
-        return [_versus(measured, ours, RIVALS, name, bits, not_behind) for name in measured.scale.sets]
+        return [_versus(findings, ours, RIVALS, name, bits, not_behind) for name in findings.scale.sets]
 
     return _with_neighbours(f"AMMI leads or shares the lead at {bits} bits, on every set ({AS_EQUAL}).", checks)
 
 
-def ahead_of_bmsh(measured: Measured) -> Claim:
-    bits = measured.scale.bits[-1]
+def ahead_of_bmsh(findings: Findings) -> Claim:
+    bits = findings.scale.bits[-1]
 
     def checks(ours: str) -> list[Check]:
-        return [_versus(measured, ours, [BMSH], name, bits, ahead) for name in measured.scale.sets]
+        return [_versus(findings, ours, [BMSH], name, bits, ahead) for name in findings.scale.sets]
 
     return _with_neighbours(f"AMMI is well ahead of BMSH at {bits} bits, on every set ({BEYOND}).", checks)
 
 
-def best_average(measured: Measured) -> Claim:
+def best_average(findings: Findings) -> Claim:
     def checks(ours: str) -> list[Check]:
-        average = measured.average(ours)
-        others = {row: measured.average(row) for row in RIVALS}
+        average = findings.average(ours)
+        others = {row: findings.average(row) for row in RIVALS}
         known = {row: score for row, score in others.items() if score is not None}
         if average is None or len(known) < len(others):
             return [NOT_YET]
@@ -191,13 +164,13 @@ def best_average(measured: Measured) -> Claim:
     return _with_neighbours(claim, checks)
 
 
-def rises_where_bmsh_falls(measured: Measured) -> Claim:
-    *_, before, last = measured.scale.bits
+def rises_where_bmsh_falls(findings: Findings) -> Claim:
+    *_, before, last = findings.scale.bits
     claim = f"From {before} to {last} bits BMSH falls while AMMI goes on rising, on every set ({BEYOND})."
     checks = []
-    for name in measured.scale.sets:
+    for name in findings.scale.sets:
         for row, rises in ((BMSH, False), (AMMI, True)):
-            old, new = (measured.precision.get((row, name, bits)) for bits in (before, last))
+            old, new = (findings.precision.get((row, name, bits)) for bits in (before, last))
             if old and new:
                 true = ahead(new, old) if rises else ahead(old, new)
                 checks.append(Check(f"{name}: {row} {mean(old):.1f} to {mean(new):.1f}", true))
@@ -206,29 +179,30 @@ def rises_where_bmsh_falls(measured: Measured) -> Claim:
     return judged(claim, checks)
 
 
-def dvq_competes(measured: Measured) -> Claim:
-    bits = measured.scale.bits[-1]
+def dvq_competes(findings: Findings) -> Claim:
+    bits = findings.scale.bits[-1]
     claim = (
         f"DVQ is competitive with BMSH (average at most {EQUAL} points lower) and ahead of it at {bits} bits, on every "
         f"set ({BEYOND})."
     )
-    dvq, bmsh = measured.average(DVQ), measured.average(BMSH)
+    dvq, bmsh = findings.average(DVQ), findings.average(BMSH)
     average = NOT_YET
     if dvq is not None and bmsh is not None:
         average = Check(f"averages DVQ {dvq:.2f}, BMSH {bmsh:.2f}", dvq >= bmsh - EQUAL)
     return judged(
-        claim, [average, *(_versus(measured, DVQ, [BMSH], name, bits, ahead) for name in measured.scale.sets)]
+        claim, [average, *(_versus(findings, DVQ, [BMSH], name, bits, ahead) for name in findings.scale.sets)]
     )
 
 
-def fewest_codes(measured: Measured) -> Claim:
+def fewest_codes(findings: Findings) -> Claim:
     claim = (
         "In predictive hashing AMMI has the fewest distinct codes, on every set (fewer than BMSH and DVQ by more than "
         "one standard deviation over seeds)."
     )
     checks = []
-    for name in measured.scale.pair_sets:
-        codes = {row: [float(one.distinct) for one in measured.pairs.get((row, name), [])] for row in (AMMI, BMSH, DVQ)}
+    for name in findings.scale.pair_sets:
+        seeds = {row: findings.pairs.get((row, name), []) for row in (AMMI, BMSH, DVQ)}
+        codes = {row: [float(score.distinct) for score in scores] for row, scores in seeds.items()}
         if not all(codes.values()):
             checks.append(NOT_YET)
             continue
@@ -236,17 +210,17 @@ def fewest_codes(measured: Measured) -> Claim:
             mean(codes[row]) - mean(codes[AMMI]) > max(spread(codes[row]), spread(codes[AMMI])) for row in (BMSH, DVQ)
         ]
         shown = ", ".join(f"{row} {mean(counts):,.0f}" for row, counts in codes.items())
-        documents = measured.pairs[AMMI, name][0].documents
+        documents = findings.pairs[AMMI, name][0].documents
         checks.append(Check(f"{name}: {shown} of {documents:,} articles", all(fewer)))
     return judged(claim, checks)
 
 
-def best_matching(measured: Measured) -> Claim:
+def best_matching(findings: Findings) -> Claim:
     claim = f"In predictive hashing AMMI has the best matching or shares it, BOW included, on every set ({AS_EQUAL})."
     checks = []
-    for name in measured.scale.pair_sets:
+    for name in findings.scale.pair_sets:
         rows = (AMMI, BMSH, DVQ, BOW)
-        scores = {row: [one.matching for one in measured.pairs.get((row, name), [])] for row in rows}
+        scores = {row: [score.matching for score in findings.pairs.get((row, name), [])] for row in rows}
         if not all(scores.values()):
             checks.append(NOT_YET)
             continue
@@ -256,15 +230,15 @@ def best_matching(measured: Measured) -> Claim:
     return judged(claim, checks)
 
 
-def semantic_drift(measured: Measured) -> Claim:
+def semantic_drift(findings: Findings) -> Claim:
     claim = (
         "Drift is semantic: the share of articles with a label in common falls with the distance of their codes (the "
         f"nearest share is at least twice the farthest, and no step of 5 bits rises by more than {UNEVEN:.0f} points; "
         f"steps with fewer than {FEW} pairs are left out), on every set."
     )
     checks = []
-    for name in (name for name in measured.scale.pair_sets if name != WHO_DID_WHAT):  # which has no texts
-        steps = measured.drifts.get(name, {}).get("agreement", [])
+    for name in (name for name in findings.scale.pair_sets if name != WHO_DID_WHAT):  # which has no texts
+        steps = findings.drifts.get(name, {}).get("agreement", [])
         shares = [step["shared"] for step in steps if step["pairs"] >= FEW]
         if not shares:
             checks.append(NOT_YET)
@@ -275,12 +249,12 @@ def semantic_drift(measured: Measured) -> Claim:
     return judged(claim, checks)
 
 
-def as_good_as_the_program(measured: Measured) -> Claim:
+def as_good_as_the_program(findings: Findings) -> Claim:
     """Not the paper's: whether the method was rebuilt well enough for the claims to be judged by it."""
-    cells = [(name, bits) for name in measured.scale.sets for bits in measured.scale.bits]
+    cells = [(name, bits) for name in findings.scale.sets for bits in findings.scale.bits]
 
     def checks(ours: str) -> list[Check]:
-        pairs = [(measured.precision.get((ours, *cell)), published.program(*cell)) for cell in cells]
+        pairs = [(findings.precision.get((ours, *cell)), published.program(*cell)) for cell in cells]
         known = [(own, theirs) for own, theirs in pairs if own and theirs]
         if len(known) < len(pairs):
             return [NOT_YET]
@@ -291,46 +265,23 @@ def as_good_as_the_program(measured: Measured) -> Claim:
     return _with_neighbours(claim, checks)
 
 
-def judged(claim: str, checks: Iterable[Check]) -> Claim:
-    """The verdict of checks, and their figures as one sentence."""
-    checks = list(checks)
-    done = [check for check in checks if check.true is not None]
-    figures = "; ".join(check.figures for check in done if check.figures)
-    sentence = f"{figures}." if figures else ""
-    if len(done) < len(checks):
-        return Claim(claim, "not run yet", f"so far: {sentence}" if sentence else "")
-    true = [check.true for check in done]
-    return Claim(claim, "holds" if all(true) else "holds in part" if any(true) else "does not hold", sentence)
-
-
-def ahead(ours: list[float], theirs: list[float]) -> bool:
-    return mean(ours) - mean(theirs) > _margin(ours, theirs)
-
-
-def not_behind(ours: list[float], theirs: list[float]) -> bool:
-    return not ahead(theirs, ours)
-
-
-def _margin(ours: list[float], theirs: list[float]) -> float:
-    return max(EQUAL, spread(ours), spread(theirs))
-
-
-def _priors(measured: Measured, order: int) -> list[int]:
+def _priors(findings: Findings, order: int) -> list[int]:
     """The orders of priors that figure 1 (b) has for an encoder of some order."""
-    return [prior for prior in measured.scale.prior_orders if prior >= order]
+    return [prior for prior in findings.scale.prior_orders if prior >= order]
 
 
-def _all_bounds(measured: Measured) -> bool:
-    return measured.bounds.keys() >= set(measured.scale.bound_orders)
+def _all_bounds(findings: Findings) -> bool:
+    return findings.bounds.keys() >= set(findings.scale.bound_orders)
 
 
 def _counted(what: str, true: list[bool], shown: str) -> list[Check]:
     """Many checks whose figures are told together."""
-    return [Check(f"{sum(true)} of {len(true)} {what}; {shown}", true[0]), *(Check("", one) for one in true[1:])]
+    together = Check(f"{sum(true)} of {len(true)} {what}; {shown}", true[0])
+    return [together, *(Check("", outcome) for outcome in true[1:])]
 
 
 def _versus(
-    measured: Measured,
+    findings: Findings,
     ours: str,
     others: Iterable[str],
     name: str,
@@ -338,8 +289,8 @@ def _versus(
     compare: Callable[[list[float], list[float]], bool],
 ) -> Check:
     """A line of table 1 against the best of others, on a set at a width."""
-    own = measured.precision.get((ours, name, bits))
-    found = {row: measured.precision.get((row, name, bits)) for row in others}
+    own = findings.precision.get((ours, name, bits))
+    found = {row: findings.precision.get((row, name, bits)) for row in others}
     theirs = {row: scores for row, scores in found.items() if scores}
     if not own or len(theirs) < len(found):
         return NOT_YET

@@ -2,26 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
 
 from ammi.data import ArticlePairs
-from ammi.experiments.tasks import LabelledTask, PairTask, documents_task, named_task
 from ammi.hashers import AMMI, BOW, LSH, VDSH
+from ammi.tuning.tasks import PairTask, documents_task, named_task
 from tests.conftest import topics
-
-
-def small_task(seed: int = 0) -> LabelledTask:
-    X, labels = topics(300, seed=seed)
-    parts = slice(0, 200), slice(200, 250), slice(250, 300)
-    return LabelledTask([X[part] for part in parts], [labels[part] for part in parts])
-
-
-def small_pairs(seed: int = 0) -> ArticlePairs:
-    X, _ = topics(420, seed=seed)
-    noise, _ = topics(420, seed=seed + 1)
-    Y = csr_matrix(X + 0.1 * noise)
-    parts = slice(0, 200), slice(200, 310), slice(310, 420)
-    return ArticlePairs(*((X[part], Y[part]) for part in parts))
+from tests.tuning.small import small_pairs, small_task
 
 
 def test_precision_is_the_share_of_neighbours_with_the_label():

@@ -1,55 +1,32 @@
 """The search: what it draws, what it gives up, and that it goes on where it was."""
 
+import gc
 import inspect
 import json
+import sys
+from contextlib import contextmanager
 
-import numpy as np
+import psutil
 import pytest
 
-from ammi.experiments.plots import search_history, search_importance
-from ammi.experiments.tasks import Task
-from ammi.experiments.tuning import GRIDS, Search, Tuning
 from ammi.hashers import by_name
-from tests.experiments.test_tasks import small_task
+from ammi.tuning.display import Silent
+from ammi.tuning.grids import GRIDS
+from ammi.tuning.search import Search, Tuning
+from ammi.tuning.tasks import Task
+from tests.tuning.small import Scripted, small_task
 
 SHORT = {"epochs": 1, "neighbours": 0}
 
 
 def tuned(folder, trials: int, search: Search | None = None, task: Task | None = None, **options) -> Tuning:
     tuning = Tuning(search or Search("small", "ammi", 8, SHORT), task or small_task(), folder, **options)
-    tuning.go_on(trials, lambda trial, epoch, score: None, lambda: None)
+    tuning.run_until(trials)
     return tuning
 
 
 def drawn(tuning: Tuning) -> list[tuple[dict, float]]:
     return [(row["parameters"], row["validation"]) for row in tuning.rows()]
-
-
-class Scripted(Task):
-    """No learning: ten epochs whose scores rise with the learning rate."""
-
-    documents = None
-
-    def fingerprint(self):
-        return "scripted"
-
-    def fit(self, hasher, watch=lambda score: None):
-        for epoch in range(10):
-            watch(self.validation(hasher) + epoch / 100)
-
-    def validation(self, hasher):
-        return (hasher.learning_rate or 0) * 1000
-
-    def test(self, hasher):
-        raise AssertionError("a search does not look at the test part")
-
-
-@pytest.mark.parametrize("method", sorted(GRIDS))
-def test_a_grid_varies_what_the_method_has(method):
-    known = inspect.signature(by_name(method)).parameters
-    for name, values in GRIDS[method].items():
-        assert name in known
-        assert len(set(values)) == len(values) > 1
 
 
 @pytest.mark.parametrize("method", ["bmsh", "dvq"])
@@ -105,11 +82,27 @@ def test_a_study_of_other_parameters_is_refused(tmp_path):
         tuned(tmp_path, 1)
 
 
+def test_a_shared_study_of_other_parameters_is_refused(tmp_path):
+    url = f"sqlite:///{tmp_path / 'shared.db'}"
+    tuned(tmp_path / "one", 1, task=Scripted(), storage=url)
+    with pytest.raises(ValueError, match="the study 'small ammi 8' is of another search, with other fixed:"):
+        tuned(tmp_path / "other", 1, Search("small", "ammi", 8, {"neighbours": 5}), Scripted(), storage=url)
+
+
 def test_a_database_that_was_lost_is_made_again_from_the_trials(tmp_path):
     whole = tuned(tmp_path / "whole", 10, task=Scripted())
     tuned(tmp_path / "lost", 6, task=Scripted())
     (tmp_path / "lost" / "study.db").unlink()
+    (tmp_path / "lost" / "best.json").unlink()
     assert drawn(tuned(tmp_path / "lost", 10, task=Scripted())) == drawn(whole)
+
+
+def test_trials_of_other_data_do_not_make_a_lost_database_again(tmp_path):
+    tuned(tmp_path, 2, task=Scripted()).close()
+    (tmp_path / "study.db").unlink()
+    with pytest.raises(ValueError, match=r"trials.json is of another search, with other data: choose another --out"):
+        tuned(tmp_path, 2)
+    assert not (tmp_path / "study.db").exists()
 
 
 def test_a_trial_that_breaks_is_not_tried_for_ever(tmp_path):
@@ -161,14 +154,75 @@ def test_the_files_say_what_was_found(tmp_path):
     assert best["validation"] == max(row["validation"] for row in trials["trials"])
 
 
-def test_the_plots_show_every_trial(tmp_path):
-    tuning = tuned(tmp_path, 8, task=Scripted())
-    (axes,) = search_history(tuning.rows()).axes
-    shown = sum(np.size(line.get_xdata()) for line in axes.lines[1:])
-    assert shown == 8
-    figure = search_importance(tuning.study)
-    assert figure
-    names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert "learning_rate" in names
-    tuning.plot()
-    assert (tmp_path / "history.png").stat().st_size > 1000
+def test_the_plots_are_drawn(tmp_path):
+    tuned(tmp_path, 8, task=Scripted()).plot()
+    assert all((tmp_path / name).stat().st_size > 1000 for name in ("history.png", "importance.png"))
+
+
+def test_the_best_come_first_and_those_given_up_do_not_count(tmp_path):
+    tuning = tuned(tmp_path, 12, task=Scripted())
+    scores = [row["validation"] for row in tuning.best_rows(3)]
+    assert (
+        scores == sorted((row["validation"] for row in tuning.rows() if row["state"] == "complete"), reverse=True)[:3]
+    )
+
+
+class Recorder(Silent):
+    """A display that keeps what it is told."""
+
+    def __init__(self):
+        self.told: list[tuple] = []
+
+    @contextmanager
+    def search(self, title, trials, finished):
+        self.told.append((title, trials, finished))
+        yield self
+
+    def epoch(self, trial, epoch, score):
+        self.told.append(("epoch", trial, epoch, score))
+
+    def trial(self, finished, best):
+        self.told.append(("trial", finished, best))
+
+
+def test_a_display_is_told_of_every_epoch_and_every_trial(tmp_path):
+    recorder = Recorder()
+    with Tuning(Search("small", "ammi", 8, SHORT), Scripted(), tmp_path) as tuning:
+        tuning.run_until(1)
+        tuning.run_until(2, recorder)
+        first, second = tuning.rows()
+    epochs = [("epoch", 1, epoch, score) for epoch, score in enumerate(second["scores"], 1)]
+    best = max(first["validation"], second["validation"])
+    assert recorder.told == [("small ammi 8 bits", 2, 1), *epochs, ("trial", 2, best)]
+
+
+def open_databases() -> list[str]:
+    return [file.path for file in psutil.Process().open_files() if file.path.endswith("study.db")]
+
+
+@pytest.mark.parametrize("ending", ["with", "close", "forgotten", "refused"])
+def test_nothing_is_left_open(tmp_path, ending):
+    tuning: Tuning | None = tuned(tmp_path, 1, task=Scripted())
+    assert tuning
+    assert open_databases()
+    if ending == "with":
+        with tuning:
+            pass
+    elif ending == "close":
+        tuning.close()
+        tuning.close()
+    elif ending == "refused":
+        tuning.close()
+        (tmp_path / "trials.json").unlink()
+        with pytest.raises(ValueError, match="is of another search"):
+            tuned(tmp_path, 1)
+    tuning = None
+    gc.collect()
+    assert not open_databases()
+
+
+@pytest.mark.parametrize("package", ["optuna", "psutil"])
+def test_what_is_not_installed_is_named(tmp_path, monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=rf"tuning needs {package}: pip install 'ammi\[tune\]'"):
+        tuned(tmp_path, 1, task=Scripted())

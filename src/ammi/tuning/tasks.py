@@ -4,9 +4,10 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from ammi.data import ArticlePairs, benchmark, read_pairs
 from ammi.evaluate import distinct_codes, label_matrix, matching_at_k, precision_at_k
@@ -14,7 +15,9 @@ from ammi.hashers import Hasher
 from ammi.hashers.neural import matrix_digest
 from ammi.text import WordVectorizer
 
-Watch = Callable[[float], None]
+Matrix: TypeAlias = csr_matrix | np.ndarray  # a row a document
+Scores = dict[str, float | list[int]]
+Watch = Callable[[float], None]  # is told each epoch's validation score
 
 
 class Task(ABC):
@@ -25,20 +28,20 @@ class Task(ABC):
         """The score on the validation part, in percent."""
 
     @abstractmethod
-    def test(self, hasher: Hasher) -> dict[str, Any]:
+    def test(self, hasher: Hasher) -> Scores:
         """What is reported: the score on the test part as `test`, in percent, and what belongs to the task."""
 
     @property
     @abstractmethod
-    def documents(self) -> Any:
+    def documents(self) -> Matrix:
         """The rows that a hasher is fitted to."""
 
     @abstractmethod
     def fingerprint(self) -> str:
         """What tells this task from any other: digests of what is learned from and validated on."""
 
-    def _arguments(self, hasher: Hasher) -> dict[str, Any]:
-        """What else its fit takes."""
+    def _other_arguments(self, hasher: Hasher) -> dict[str, Matrix]:
+        """What its fit takes beside the documents and the validation."""
         return {}
 
     def fit(self, hasher: Hasher, watch: Watch = lambda score: None) -> None:
@@ -50,7 +53,7 @@ class Task(ABC):
             return score
 
         arguments = {"validation": validated} if _takes(hasher, "validation") else {}
-        hasher.fit(self.documents, **arguments, **self._arguments(hasher))
+        hasher.fit(self.documents, **arguments, **self._other_arguments(hasher))
         if getattr(hasher, "interrupted_", False):
             raise KeyboardInterrupt
 
@@ -58,14 +61,14 @@ class Task(ABC):
 class LabelledTask(Task):
     """Top-100 precision: which of the nearest training documents have a label in common with a document."""
 
-    def __init__(self, rows: Sequence[Any], labels: Sequence[Any]):
+    def __init__(self, rows: Sequence[Matrix], labels: Sequence[Matrix]):
         self.train, self.cv, self.held_out = rows
         self.train_labels, self.cv_labels, self.held_out_labels = labels
 
     def validation(self, hasher: Hasher) -> float:
         return precision_at_k(hasher.encode(self.cv), self.cv_labels, hasher.encode(self.train), self.train_labels)
 
-    def test(self, hasher: Hasher) -> dict[str, Any]:
+    def test(self, hasher: Hasher) -> Scores:
         base = hasher.encode(self.train)
         return {
             "test": precision_at_k(hasher.encode(self.held_out), self.held_out_labels, base, self.train_labels),
@@ -74,7 +77,7 @@ class LabelledTask(Task):
         }
 
     @property
-    def documents(self) -> Any:
+    def documents(self) -> Matrix:
         return self.train
 
     def fingerprint(self) -> str:
@@ -94,7 +97,7 @@ class PairTask(Task):
     def validation(self, hasher: Hasher) -> float:
         return self._matching(hasher, *self.pairs.cv)
 
-    def test(self, hasher: Hasher) -> dict[str, Any]:
+    def test(self, hasher: Hasher) -> Scores:
         codes = np.concatenate([hasher.encode(side) for side in self.pairs.train])
         return {
             "test": self._matching(hasher, *self.pairs.test),
@@ -103,17 +106,17 @@ class PairTask(Task):
             "pairs": [part[0].shape[0] for part in (self.pairs.train, self.pairs.cv, self.pairs.test)],
         }
 
-    def _matching(self, hasher: Hasher, X: Any, Y: Any) -> float:
+    def _matching(self, hasher: Hasher, X: Matrix, Y: Matrix) -> float:
         return matching_at_k(hasher.encode(Y), hasher.encode(X))
 
     @property
-    def documents(self) -> Any:
+    def documents(self) -> Matrix:
         return self.pairs.train[1]
 
     def fingerprint(self) -> str:
         return " ".join(map(matrix_digest, (*self.pairs.train, *self.pairs.cv)))
 
-    def _arguments(self, hasher: Hasher) -> dict[str, Any]:
+    def _other_arguments(self, hasher: Hasher) -> dict[str, Matrix]:
         return {"related": self.pairs.train[0]} if _takes(hasher, "related") else {}
 
 
@@ -143,6 +146,12 @@ def named_task(source: str) -> Task:
     if Path(source).exists():
         raise ValueError(f"{source} is neither a .mat file nor article pairs: documents need --labels COLUMN")
     return benchmark_task(source)
+
+
+def task_name(source: str) -> str:
+    """What the task of a source is called: its name without the folder, and that of a file without its endings."""
+    name = Path(source).name
+    return name if Path(source).is_dir() else name.split(".")[0]
 
 
 def _takes(hasher: Hasher, argument: str) -> bool:

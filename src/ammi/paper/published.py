@@ -53,7 +53,7 @@ TABLE_1: dict[str, dict[str, tuple[float, ...]]] = {  # top-100 precision at 16,
     },
     "BMMI": {"tmc_small": (70.52,), "ng20": (49.74,), "reuters": (79.97,)},
 }
-BITS = (16, 32, 64, 128)
+WIDTHS = (16, 32, 64, 128)
 BOW = {"tmc_small": 50.86, "ng20": 9.22, "reuters": 57.62}
 AVERAGES = {
     "BOW": 39.23,
@@ -86,10 +86,10 @@ PROGRAM = {  # the published AMMI program on this package's matrices, with its a
 
 def precision(row: str, name: str, bits: int) -> float | None:
     """The paper's figure of a line of table 1 on a set at a width, where it has one."""
-    figures = dict(zip(BITS, TABLE_1.get(row, {}).get(name, ()), strict=False))
+    figures = dict(zip(WIDTHS, TABLE_1.get(row, {}).get(name, ()), strict=False))
     return figures.get(bits)
 
 
 def program(name: str, bits: int) -> float | None:
     """The figure of the published program on a set at a width, where there is one."""
-    return dict(zip(BITS, PROGRAM.get(name, ()), strict=False)).get(bits)
+    return dict(zip(WIDTHS, PROGRAM.get(name, ()), strict=False)).get(bits)

@@ -1,22 +1,14 @@
 """Pairs for predictive hashing from a corpus: found, shared out, turned into matrices, and kept as a folder."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from ammi.data import ArticlePairs, Document, pairing, write_pairs
 from ammi.data.pairs import SPLITS, Pair, PairTexts, Record, check_place
 from ammi.text import SentencePieceVectorizer, Vectorizer
-
-Advance = Callable[[float], None]
-Progress = Callable[[str, float | None], AbstractContextManager[Advance]]
-
-
-@contextmanager
-def _silent(what: str, total: float | None) -> Iterator[Advance]:
-    yield lambda steps: None
+from ammi.tuning.display import SILENT, Advance, Bar
 
 
 def build_pairs(
@@ -30,7 +22,7 @@ def build_pairs(
     vocabulary_size: int = 20_000,
     held_out: float = 0.2,
     seed: int = 0,
-    progress: Progress = _silent,
+    progress: Bar = SILENT.bar,
 ) -> dict[str, Any]:
     """Write pairs of related articles, or with `replies` of messages and their answers; return the config.json.
 

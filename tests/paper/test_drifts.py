@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from ammi.data.pairs import SPLITS
-from ammi.experiments import drifts
 from ammi.hashers import LSH
-from tests.experiments.test_tasks import small_pairs
+from ammi.paper import drifts
+from tests.tuning.small import small_pairs
 
 LABELS = ["sea", "sky", "field"]
 

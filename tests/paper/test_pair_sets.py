@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ammi.data import Document, read_pair_texts, read_pairs
-from ammi.experiments.pairs import build_pairs
+from ammi.paper.pair_sets import build_pairs
 from ammi.text import SentencePieceVectorizer, load_vectorizer
 
 SYLLABLES = [f"{a}{b}" for a in "bdfgklmnprst" for b in ("al", "en", "ir", "os", "um")]

@@ -1,6 +1,5 @@
 """The paper's sets as tasks; pairs of articles are made from their corpus the first time they are asked for."""
 
-from functools import cache
 from pathlib import Path
 
 from ammi.data import corpus_path, read_documents, read_pairs
@@ -20,7 +19,12 @@ class PaperSets:
 
     def __init__(self, folder: PaperFolder, display: Display):
         self.folder, self.display = folder, display
-        self.task = cache(self._task)
+        self._tasks: dict[str, Task] = {}
+
+    def task(self, name: str) -> Task:
+        if name not in self._tasks:
+            self._tasks[name] = self._read_task(name)
+        return self._tasks[name]
 
     def pairs(self, name: str) -> Path:
         """Where a set of article pairs is; it is made where it is not there."""
@@ -42,7 +46,7 @@ class PaperSets:
             documents = read_documents(corpus_path(corpus))
             build_pairs(documents, place, source=corpus, replies=replies, progress=self.display.bar)
 
-    def _task(self, name: str) -> Task:
+    def _read_task(self, name: str) -> Task:
         if name in self.folder.scale.pair_sets:
             return PairTask(read_pairs(self.pairs(name)))
         return tiny_task() if name == TINY else benchmark_task(name)

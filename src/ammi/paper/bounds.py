@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ammi.chain import best_prior, mean_windows, mixture_entropy, windows_cross_entropy
+from ammi.chain import Chain, best_prior, mean_windows, mixture_entropy, windows_cross_entropy
 from ammi.hashers import BMMI
 from ammi.nets.prior import Prior
 from ammi.nets.rows import to_rows
@@ -28,7 +28,7 @@ def partly_trained_batch(task: Task, seed: int) -> Tensor:
     documents = task.documents
     chosen = np.random.default_rng(seed).permutation(documents.shape[0])[:BATCH]
     with torch.no_grad():
-        return hasher.model_.chains(to_rows(documents[np.sort(chosen)], torch.device("cpu")))
+        return hasher.objective_.distributions(to_rows(documents[np.sort(chosen)], torch.device("cpu"))).logits
 
 
 def upper_bound(p: Tensor, order: int, steps: int, seed: int) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def upper_bound(p: Tensor, order: int, steps: int, seed: int) -> dict[str, Any]:
         torch.manual_seed(seed)
         adversaries = {
             f"{layers} layers, rate {rate}": GradientAdversary(
-                Prior(CODE_BITS, order, layers, 16), steps, rate, 10.0, 0.1
+                Prior(Chain(CODE_BITS, order), layers, 16), steps, rate, 10.0, 0.1
             )
             for layers in LAYERS
             for rate in LEARNING_RATES

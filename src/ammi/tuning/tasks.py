@@ -39,9 +39,10 @@ class Task(ABC):
     def fingerprint(self) -> str:
         """What tells this task from any other: digests of what is learned from and validated on."""
 
-    def _other_arguments(self, hasher: Hasher) -> dict[str, Matrix]:
-        """What its fit takes beside the documents and the validation."""
-        return {}
+    @property
+    def _related(self) -> Matrix | None:
+        """The documents related to those that a hasher is fitted to, for methods that learn from pairs."""
+        return None
 
     def fit(self, hasher: Hasher, watch: Watch = lambda score: None) -> None:
         """Fit the hasher; where it has epochs the validation score chooses one, and `watch` is told of each."""
@@ -52,7 +53,7 @@ class Task(ABC):
             return score
 
         if isinstance(hasher, TrainedHasher):
-            hasher.fit(self.documents, validation=validated, **self._other_arguments(hasher))
+            hasher.fit(self.documents, related=self._related, validation=validated)
         else:
             hasher.fit(self.documents)
         if getattr(hasher, "interrupted_", False):
@@ -117,8 +118,9 @@ class PairTask(Task):
     def fingerprint(self) -> str:
         return " ".join(map(matrix_digest, (*self.pairs.train, *self.pairs.cv)))
 
-    def _other_arguments(self, hasher: Hasher) -> dict[str, Matrix]:
-        return {"related": self.pairs.train[0]} if hasher.predictive else {}
+    @property
+    def _related(self) -> Matrix:
+        return self.pairs.train[0]
 
 
 def benchmark_task(name: str | Path) -> LabelledTask:

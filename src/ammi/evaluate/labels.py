@@ -10,10 +10,14 @@ from ammi.evaluate.retrieval import leave_one_out_precision, precision_at_k
 from ammi.search.hamming import Codes
 
 
-class Measured(NamedTuple):
-    """A precision in percent, and on how many labelled queries and documents and on how many labels it rests."""
+class LabelledPrecision(NamedTuple):
+    """A precision in percent, and on how many neighbours, labelled queries and documents, and labels it rests.
+
+    k is smaller than it was asked for where there are no more documents.
+    """
 
     precision: float
+    k: int
     queries: int
     documents: int
     labels: int
@@ -25,16 +29,18 @@ def labelled_precision(
     k: int = 100,
     query_codes: Codes | None = None,
     query_labels: Sequence[Any] = (),
-) -> Measured:
+) -> LabelledPrecision:
     """The precision at k of the queries, or of each document among the others; those without a label are left out."""
     targets = label_matrix([*labels, *query_labels])
     labelled = np.diff(targets.indptr) > 0
     (base, queries), n = np.split(labelled, [len(codes)]), len(codes)
     if query_codes is None:
         precision = leave_one_out_precision(codes[base], targets[:n][base], k)
-        return Measured(precision, int(base.sum()), int(base.sum()), targets.shape[1])
+        k = min(k, int(base.sum()) - 1)
+        return LabelledPrecision(precision, k, int(base.sum()), int(base.sum()), targets.shape[1])
     precision = precision_at_k(query_codes[queries], targets[n:][queries], codes[base], targets[:n][base], k)
-    return Measured(precision, int(queries.sum()), int(base.sum()), targets.shape[1])
+    k = min(k, int(base.sum()))
+    return LabelledPrecision(precision, k, int(queries.sum()), int(base.sum()), targets.shape[1])
 
 
 def label_matrix(labels: Iterable[Any]) -> csr_matrix:

@@ -164,25 +164,28 @@ class HammingIndex(Index):
         while True:
             with self._reading():
                 change, late = self._store.state().change, self._documents.changed_since(seen)
-            if len(late) <= BLOCK or len(late) >= before:  # others may change documents as fast as they are encoded
+            if not len(late) or len(late) >= before:  # others may change documents as fast as they are encoded
                 break
-            for start in range(0, len(late), BLOCK):
-                with self._reading():
-                    positions, entries = self._present(late[start : start + BLOCK])
-                if entries:
-                    recoded.add(positions, encode(entries))
+            self._encode(late, encode, recoded)
             seen, before = change, len(late)
         with self._writing():
-            late = self._documents.changed_since(seen)
-            for start in range(0, len(late), BLOCK):
-                positions, entries = self._present(late[start : start + BLOCK])
-                recoded.add(positions, encode(entries))
+            while len(late := self._documents.changed_since(seen)):
+                seen = self._store.state().change
+                self._encode(late, encode, recoded)
             positions = self._table().positions()
             self._store.set_about(about)
             self._store.set_files(files)
             self._codes.clear()
             self._codes.append(positions, recoded.at(positions))
             self._store.count_change(of_codes=True)
+
+    def _encode(self, positions: Positions, encode: Encode, recoded: "_Recoded") -> None:
+        """Encode what is at positions; others wait only if this is called while writing."""
+        for start in range(0, len(positions), BLOCK):
+            with self._reading():
+                there, entries = self._present(positions[start : start + BLOCK])
+            if entries:
+                recoded.add(there, encode(entries))
 
     def _present(self, positions: Positions) -> tuple[Positions, list[Entry]]:
         """Those of the positions that hold a document, sorted, and the documents."""

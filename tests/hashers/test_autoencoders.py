@@ -147,20 +147,6 @@ def test_the_conditional_prior_of_bmsh_is_bounded():
     assert model.draw(to_rows(X, CPU))[1].max() < 3 * 5 * 20
 
 
-@pytest.mark.parametrize("method", [BMSH, DVQ, GMSH, NASH, VDSH])
-def test_a_run_that_was_stopped_goes_on_as_if_it_were_not(method, tmp_path):
-    X, _ = topics(100)
-    small = {**QUICK, "hidden_size": 16, "n_bits": 6, "epochs": 4}
-    scores = iter([1.0, 2.0])  # the third epoch finds none and stops the run
-    with pytest.raises(StopIteration):
-        method(checkpoint=tmp_path, **small).fit(X, validation=lambda _: next(scores))
-    resumed = method(checkpoint=tmp_path, **small).fit(X, validation=lambda _: 101.0)
-    rising = iter([1.0, 2.0, 101.0, 101.0])
-    unbroken = method(**small).fit(X, validation=lambda _: next(rising))
-    assert resumed.best_epoch_ == unbroken.best_epoch_ == 3
-    assert resumed.fingerprint_ == unbroken.fingerprint_
-
-
 @pytest.mark.parametrize(
     ("hasher", "message"),
     [

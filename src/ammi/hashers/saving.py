@@ -31,7 +31,7 @@ def save_hasher(hasher: "Hasher", folder: Path) -> None:
     check_place(folder)
     with replacing_folder(folder) as new:
         try:
-            save_file({name: np.ascontiguousarray(array) for name, array in hasher._arrays().items()}, new / WEIGHTS)
+            save_file({name: np.asarray(array, order="C") for name, array in hasher._arrays().items()}, new / WEIGHTS)
         except SafetensorError as error:
             raise OSError(f"the model could not be written to {folder} ({error}): make space and try again") from error
         write_config(new, type(hasher).__name__, hasher.fingerprint_, about)

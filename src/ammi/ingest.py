@@ -41,11 +41,10 @@ class Block:
         known = [document.code for document in self.documents]
         if all(code is not None and code.fingerprint == fingerprint for code in known):
             return np.stack([code.packed for code in known if code is not None])
-        if model.reads == "text":
-            return model.encode([_text(document) for document in self.documents])
-        if self.rows is not None:
+        if self.rows is not None and model.reads == "vector":
             return model.encode(self.rows)
-        return model.encode(np.stack([_vector(document) for document in self.documents]))
+        contents = [content_of(document, model.reads) for document in self.documents]
+        return model.encode(contents if model.reads == "text" else np.stack(contents))
 
 
 def blocks_from(documents: Any, *, ids: Iterable[Id] | None, text: str, id: str, vector: str) -> Iterator[Block]:
@@ -83,13 +82,9 @@ def _with_ids(documents: Iterator[Document], ids: Iterable[Id]) -> Iterator[Docu
         raise ValueError(f"{left} ids are left after the last document: pass one for each")
 
 
-def _text(document: Document) -> str:
-    if document.text is None:
-        raise ValueError(f"document {document.id!r} has no text, and this collection's model reads texts")
-    return document.text
-
-
-def _vector(document: Document) -> Any:
-    if document.vector is None:
-        raise ValueError(f"document {document.id!r} has no vector, and this collection's model reads vectors")
-    return document.vector
+def content_of(document: Document, reads: str) -> Any:
+    """What a model reads of a document: its "text" or its "vector"."""
+    content = document.text if reads == "text" else document.vector
+    if content is None:
+        raise ValueError(f"document {document.id!r} has no {reads}, which is what the model reads")
+    return content

@@ -65,11 +65,15 @@ class Registry(Generic[T]):
 
     def name_of(self, part: Any) -> str | None:
         """The name of a part, or None; nothing is imported, since what there is comes from modules that are loaded."""
-        return next((name for name in self.names() if self._loaded(name) is part), None)
+        for name, place in self.own.items():
+            if _loaded(*place.split(":")) is part:
+                return name
+        for name, registered in self._registered.items():
+            if registered is part:
+                return name
+        return next((name for name, point in self._others.items() if _loaded(point.module, point.attr) is part), None)
 
-    def _loaded(self, name: str) -> Any:
-        """The part of this name, or None where its module was not imported yet."""
-        if name in self._registered:
-            return self._registered[name]
-        point = self._others[name] if name in self._others else EntryPoint(name, self.own[name], self.group)
-        return getattr(sys.modules.get(point.module), point.attr, None)
+
+def _loaded(module: str, attribute: str) -> Any:
+    """An attribute of a module, or None where that was not imported yet."""
+    return getattr(sys.modules.get(module), attribute, None)

@@ -127,12 +127,13 @@ class DocumentMaker:
         return Document(id, text, metadata, not self._has_ids, vector)
 
     def _check_first(self, row: Row) -> None:
-        needed = self._wanted.chosen if self._vector(row) is not None else (self._wanted.text, *self._wanted.chosen)
-        for column in needed:
-            if column not in row.columns:
-                there = ", ".join(map(str, row.columns)) or "none"
-                raise ValueError(f"{self._name} has no column {column!r}: the columns there are {there}")
-        self._first, self._has_ids = row.place, self._wanted.id in row.columns
+        text, id, _, chosen = self._wanted
+        needed = set(chosen) | ({text} if self._vector(row) is None else set())
+        if row.own_columns:
+            needed.discard(id)  # only this one may lack it
+        if missing := needed - set(row.columns):
+            raise ValueError(f"{self._name} {_lack(row, min(missing))}")
+        self._first, self._has_ids = row.place, id in chosen or id in row.columns
 
     def _id(self, row: Row) -> Id:
         column = self._wanted.id
@@ -144,7 +145,7 @@ class DocumentMaker:
         if not self._has_ids:
             return row.number
         if column not in row.columns:
-            raise BadRecordError(f"{row.place} has no column {column!r}")
+            raise BadRecordError(f"{row.place} {_lack(row, column)}")
         id = _plain_value(row, row.columns[column])
         if not isinstance(id, str | int) or isinstance(id, bool):
             raise BadRecordError(f"{row.place} has {short(id)} for an id: expected a string or a whole number")
@@ -153,7 +154,7 @@ class DocumentMaker:
     def _text(self, row: Row, needed: bool) -> str | None:
         column = self._wanted.text
         if needed and column not in row.columns:
-            raise BadRecordError(f"{row.place} has no column {column!r}")
+            raise BadRecordError(f"{row.place} {_lack(row, column)}")
         text = _plain_value(row, row.columns.get(column))
         if not isinstance(text, str) and (needed or text is not None):
             raise BadRecordError(f"{row.place} has {short(text)} for a text: expected a string")
@@ -193,6 +194,10 @@ def is_numbers(value: Any) -> bool:
     if not isinstance(value, list | tuple) or not value:
         return False
     return isinstance(value[0], int | float | np.number) and not isinstance(value[0], bool)
+
+
+def _lack(row: Row, column: str) -> str:
+    return f"has no column {column!r}: the columns there are {', '.join(map(str, row.columns)) or 'none'}"
 
 
 def _plain_value(row: Row, value: Any) -> Any:

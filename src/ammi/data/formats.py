@@ -126,7 +126,7 @@ def _json_rows(name: str, lines: NumberedLines) -> RowStream:
             yield BadRecordError(f"{place} cannot be read: {error}")
             continue
         if isinstance(columns, dict):
-            yield Row(place, number, columns)
+            yield Row(place, number, columns, own_columns=True)
         else:
             yield BadRecordError(f"{place} is {short(columns)}: expected a JSON object")
 

@@ -67,7 +67,7 @@ def _row(number: int, item: Any, wanted: Wanted) -> Row:
     place = f"document {number}"
     value = item.as_py() if hasattr(item, "as_py") else item  # Arrow's scalars
     if isinstance(value, Mapping):
-        return Row(place, number, dict(value))
+        return Row(place, number, dict(value), own_columns=True)
     if is_numbers(value):
         return Row(place, number, {wanted.vector: value})
     if isinstance(value, str):

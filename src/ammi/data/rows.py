@@ -15,6 +15,7 @@ class Row(NamedTuple):
     place: str  # what an error message points at
     number: int  # the id of a document that has none
     columns: dict[str, Any]
+    own_columns: bool = False  # its columns say nothing of those of other rows, as in JSON
 
 
 # A bad record is a value among the rows, since the readers of formats go on after it.

@@ -1,0 +1,416 @@
+"""Collection: documents of every kind in, the same answers as plain numpy out, on every engine."""
+
+import json
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+
+import ammi
+from ammi import AMMI, LSH, Collection, DocumentHasher
+from ammi.evaluate import labelled_precision
+from ammi.features import VectorFeatures, WordFeatures
+from tests.search.engines import PLACES
+
+SUBJECTS = {
+    "oil": "crude oil barrels opec output",
+    "grain": "wheat corn harvest tonnes export",
+    "bank": "loan rate debt",
+}
+
+
+def text_of(number: int) -> str:
+    subject = list(SUBJECTS)[number % 3]
+    words = SUBJECTS[subject].split()
+    return " ".join([*words, words[number % len(words)], f"word{number}"])
+
+
+TEXTS = [text_of(number) for number in range(60)]
+RECORDS = [
+    {"id": f"d{n}", "text": text, "labels": [list(SUBJECTS)[n % 3]], "year": 1987 + n % 5, "title": f"title {n}"}
+    for n, text in enumerate(TEXTS)
+]
+
+
+@pytest.fixture(scope="module")
+def model() -> DocumentHasher:
+    return DocumentHasher(AMMI(16, epochs=5, batch_size=16, random_state=0, verbose=False)).fit(TEXTS)
+
+
+@pytest.fixture(scope="module")
+def other_model() -> DocumentHasher:
+    return DocumentHasher(LSH(24, random_state=1), WordFeatures(vocabulary_size=50)).fit(TEXTS)
+
+
+@pytest.fixture(params=PLACES, ids=lambda engine: engine.__name__)
+def place(request, tmp_path) -> str:
+    return PLACES[request.param](tmp_path)
+
+
+@pytest.fixture
+def collection(place, model) -> Iterator[Collection]:
+    with Collection.create(place, model, keys=["year"]) as created:
+        created.add(RECORDS)
+        yield created
+
+
+def distances(model: DocumentHasher, query: str) -> np.ndarray:
+    """The plain twin: the distance of every text of TEXTS."""
+    return (model.transform(TEXTS) != model.transform([query])).sum(axis=1)
+
+
+def expected_ids(model: DocumentHasher, query: str, kept: Callable[[int], bool] = lambda n: True) -> list[str]:
+    away = distances(model, query)
+    order = sorted((n for n in range(len(TEXTS)) if kept(n)), key=lambda n: (away[n], n))
+    return [f"d{n}" for n in order]
+
+
+def test_a_search_finds_what_plain_numpy_finds(collection, model):
+    for query in ("oil output", "wheat", "nothing that is known", ""):
+        hits = collection.search(query, k=7)
+        assert [hit.id for hit in hits] == expected_ids(model, query)[:7]
+        assert [hit.distance for hit in hits] == sorted(distances(model, query))[:7]
+        assert all(hit.score == 1 - hit.distance / 16 for hit in hits)
+    many = collection.search_many(["oil", "wheat"], k=3)
+    assert [list(hits) for hits in many] == [collection.search("oil", 3), collection.search("wheat", 3)]
+    radius = int(np.median(distances(model, "oil")))
+    near = collection.within("oil", radius)
+    assert [hit.id for hit in near] == expected_ids(model, "oil")[: len(near)]
+    assert len(near) == (distances(model, "oil") <= radius).sum()
+
+
+def test_filters_reach_the_engine(collection, model):
+    hits = collection.search("oil", k=60, where={"year": {">=": 1990}, "labels": "oil"})
+    assert [hit.id for hit in hits] == expected_ids(model, "oil", lambda n: n % 5 >= 3 and n % 3 == 0)
+    with pytest.raises(ValueError, match=r"'yeer'.*year"):
+        collection.search("oil", where={"yeer": 1987})
+
+
+def test_a_question_answered_without_the_whole_model_has_the_same_answer(collection, model, monkeypatch):
+    quick = collection._kept().quick
+    assert quick is not None
+    assert quick.encode(TEXTS).tobytes() == model.encode(TEXTS).tobytes()
+    expected = collection.search("oil", 5)
+    with Collection.open(collection.place) as opened:
+        monkeypatch.setattr(type(opened._kept()), "whole", property(lambda self: pytest.fail("it was loaded")))
+        assert opened.search("oil", 5) == expected
+
+
+def test_like_leaves_the_document_itself_out(collection, model):
+    own = TEXTS[4]
+    expected = [id for id in expected_ids(model, own) if id != "d4"]
+    assert [hit.id for hit in collection.like("d4", k=5)] == expected[:5]
+    radius = 2
+    near = [id for id in expected if distances(model, own)[int(id[1:])] <= radius]
+    assert [hit.id for hit in collection.like("d4", radius=radius)] == near
+    with pytest.raises(ValueError, match="'nobody'"):
+        collection.like("nobody")
+
+
+def test_drift_goes_farther_and_farther(collection, model):
+    walk = collection.drift("d0", distances=(0, 2, 4))
+    away = distances(model, TEXTS[0])
+    for hit in walk:
+        assert hit.distance == away[int(hit.id[1:])]
+    assert [hit.distance for hit in walk] == sorted(hit.distance for hit in walk)
+    assert "d0" not in [hit.id for hit in walk]
+    assert collection.drift(query=TEXTS[0], distances=(0,))[0].distance == 0
+    for wrong in ({}, {"id": "d0", "query": "oil"}):
+        with pytest.raises(ValueError, match="one of the two"):
+            collection.drift(**wrong)
+
+
+def test_duplicates_are_near_the_one_that_is_kept(collection, model):
+    groups = collection.duplicates(radius=1)
+    bits = model.transform(TEXTS)
+    seen = set()
+    for group in groups:
+        for copy, similarity in group.copies:
+            away = (bits[int(copy[1:])] != bits[int(group.kept[1:])]).sum()
+            assert away <= 1
+            assert similarity == 1 - away / 16
+            assert int(copy[1:]) > int(group.kept[1:])
+        members = {group.kept, *(copy for copy, _ in group.copies)}
+        assert not seen & members
+        seen |= members
+    assert groups
+
+
+def test_evaluate_is_the_labelled_precision(collection, model):
+    labels = [record["labels"] for record in RECORDS]
+    found = collection.evaluate("labels", k=10)
+    assert found == labelled_precision(model.encode(TEXTS), labels, 10)
+    assert collection.evaluate("labels", k=1000).k == 59
+    queries = [{"text": "opec oil", "labels": ["oil"]}, {"text": "corn", "labels": ["grain"]}]
+    expected = labelled_precision(
+        model.encode(TEXTS), labels, 5, model.encode([query["text"] for query in queries]), [["oil"], ["grain"]]
+    )
+    assert collection.evaluate("labels", queries=queries, k=5) == expected
+    with pytest.raises(ValueError, match=r"'label'.*labels"):
+        collection.evaluate("label")
+
+
+def test_documents_can_be_got_changed_and_deleted(collection, model):
+    entry = collection.get("d7")
+    assert (entry.id, entry.text, entry.metadata["year"]) == ("d7", TEXTS[7], 1989)
+    assert entry.code.tobytes() == model.encode([TEXTS[7]])[0].tobytes()
+    assert [one.id for one in collection.get(["d1", "d0"])] == ["d1", "d0"]
+    collection.set_metadata("d7", {"read": True})
+    assert collection.get("d7").metadata == {**entry.metadata, "read": True}
+    collection.set_metadata(["d1", "d2"], [{"a": 1}, {"a": 2}])
+    assert [one.metadata["a"] for one in collection.get(["d1", "d2"])] == [1, 2]
+    assert len(collection) == 60
+    assert "d7" in collection
+    assert [one.id for one in collection] == [f"d{n}" for n in range(60)]
+    collection.delete("d7")
+    collection.delete(["d8", "d9"])
+    assert "d7" not in collection
+    assert len(collection) == 57
+    with pytest.raises(ValueError, match="'d7'"):
+        collection.delete(["d10", "d7"])
+    assert "d10" in collection
+
+
+KINDS: dict[str, Callable] = {
+    "texts": lambda: [record["text"] for record in RECORDS],
+    "an iterator of texts": lambda: (record["text"] for record in RECORDS),
+    "dicts": lambda: RECORDS,
+    "an iterator of dicts": lambda: iter(RECORDS),
+    "a DataFrame": lambda: pd.DataFrame(RECORDS),
+    "an Arrow table": lambda: pa.Table.from_pylist(RECORDS),
+    "a column of texts": lambda: pd.Series(TEXTS),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_documents_of_every_kind(kind, place, model):
+    with Collection.create(place, model) as created:
+        ids = created.add(KINDS[kind]())
+        has_ids = "text" not in kind
+        assert ids == [f"d{n}" for n in range(60)] if has_ids else list(range(60))
+        assert [entry.text for entry in created] == TEXTS
+        assert created.get(ids[3]).metadata == (
+            {"labels": ["oil"], "year": 1990, "title": "title 3"} if has_ids else {}
+        )
+
+
+def test_texts_with_ids_of_their_own(place, model):
+    with Collection.create(place, model) as created:
+        assert created.add(TEXTS[:3], ids=["a", "b", 7]) == ["a", "b", 7]
+        assert created.get("7").id == 7
+        for wrong in (["a"], ["a", "b", "c", "d"]):
+            with pytest.raises(ValueError, match="one for each"):
+                created.add(TEXTS[:3], ids=wrong)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_vectors_with_ids(sparse, place):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 12)).astype(np.float32)
+    rows = csr_matrix(X) if sparse else X
+    hasher = LSH(32, random_state=0).fit(rows)
+    with Collection.create(place, hasher) as created:
+        assert created.add(rows, ids=[f"v{n}" for n in range(40)])[:2] == ["v0", "v1"]
+        hits = created.search(X[5], k=3)
+        assert hits[0][:2] == ("v5", 0)
+        assert created.add([{"id": "w", "vector": X[1], "text": "kept", "year": 3}]) == ["w"]
+        assert created.get("w")[2:] == ("kept", {"year": 3})
+        with pytest.raises(ValueError, match="no vector"):
+            created.search("a text")
+        with pytest.raises(ValueError, match="has no vector"):
+            created.add(["a text"])
+        with pytest.raises(ValueError, match="40 vectors came with 3 ids"):
+            created.add(rows, ids=[1, 2, 3])
+        assert created.model.encode(rows).tobytes() == hasher.encode(rows).tobytes()
+
+
+def test_a_model_of_vectors_can_be_learned_as_a_document_hasher(tmp_path):
+    X = np.random.default_rng(0).standard_normal((50, 8))
+    model = DocumentHasher(AMMI(16, epochs=1, random_state=0, verbose=False), VectorFeatures()).fit(X)
+    model.save(tmp_path / "model")
+    with Collection.create(tmp_path / "place", tmp_path / "model") as created:
+        assert created.add(X) == list(range(50))
+        assert created.search(X[9], 1)[0].distance == 0
+
+
+def test_a_text_model_wants_texts(collection):
+    with pytest.raises(ValueError, match="is no text"):
+        collection.search(np.ones(3))
+    with pytest.raises(ValueError, match=r"document 'x' has no text"):
+        collection.add([{"id": "x", "vector": [1.0, 2.0]}])
+    assert len(collection) == 60
+
+
+def test_hits_become_a_data_frame(collection):
+    frame = collection.search("oil", 3).to_pandas()
+    assert list(frame.columns[:4]) == ["id", "distance", "score", "text"]
+    assert {"year", "labels", "title"} <= set(frame.columns)
+    assert len(frame) == 3
+
+
+def test_rebuild_changes_everything_over_to_the_new_model(collection, model, other_model):
+    collection.rebuild(other_model)
+    assert collection.n_bits == 24
+    expected = expected_ids(other_model, "oil")[:5]
+    assert [hit.id for hit in collection.search("oil", 5)] == expected
+    with Collection.open(collection.place) as opened:
+        assert [hit.id for hit in opened.search("oil", 5)] == expected
+        assert opened.model.fingerprint_ == other_model.fingerprint_
+        assert opened.add(["crude oil"]) == [0]
+
+
+def test_another_handle_notices_the_new_model(collection, model, other_model):
+    with Collection.open(collection.place) as reader:
+        assert [hit.id for hit in reader.search("oil", 5)] == expected_ids(model, "oil")[:5]
+        collection.rebuild(other_model)
+        assert [hit.id for hit in reader.search("oil", 5)] == expected_ids(other_model, "oil")[:5]
+        assert reader.add([{"id": "new", "text": TEXTS[0]}]) == ["new"]
+        assert reader.get("new").code.tobytes() == other_model.encode([TEXTS[0]])[0].tobytes()
+
+
+def test_what_cannot_be_encoded_anew_is_refused(place, model, other_model):
+    with Collection.create_for_codes(place, 16, model.fingerprint_) as created:
+        created.add_codes(model.encode(TEXTS), [f"d{n}" for n in range(60)], fingerprint=model.fingerprint_)
+        assert created.like("d0", 3)
+        with pytest.raises(ValueError, match="made from codes alone"):
+            created.search("oil")
+        with pytest.raises(ValueError, match=r"document 'd0' has no text"):
+            created.rebuild(other_model)
+        with pytest.raises(ValueError, match="reads vectors"):
+            created.rebuild(LSH(8).fit(np.ones((2, 3))))
+        assert created.n_bits == 16
+
+
+@pytest.mark.parametrize("name", ["all.jsonl", "all.jsonl.gz", "all.parquet"])
+def test_what_was_exported_can_be_added_again(name, collection, model, other_model, tmp_path):
+    collection.add([{"id": 5, "text": "Ünï \u2028 code", "nested": {"a": [1, None]}, "code": "x"}])
+    file = tmp_path / name
+    assert collection.export(file) == 61
+    for each, kept in ((model, True), (other_model, False)):
+        with Collection.create(tmp_path / f"again-{kept}-{name}", each) as again:
+            again.add(file)
+            for old, new in zip(collection, again, strict=True):
+                assert (old.id, old.text, old.metadata) == (new.id, new.text, new.metadata)
+                assert (old.code.tobytes() == new.code.tobytes()) == kept or not kept
+            assert again.get(5).code.tobytes() == each.encode(["Ünï \u2028 code"])[0].tobytes()
+
+
+def test_a_folder_of_a_model_or_of_a_hasher_is_a_model_too(tmp_path, model):
+    model.save(tmp_path / "model")
+    with Collection.create(tmp_path / "a", str(tmp_path / "model")) as created:
+        assert created.model.fingerprint_ == model.fingerprint_
+    LSH(8, random_state=0).fit(np.ones((2, 3))).save(tmp_path / "hasher")
+    with Collection.create(tmp_path / "b", tmp_path / "hasher") as created:
+        assert created.add(np.ones((1, 3))) == [0]
+    with pytest.raises(ValueError, match="there is no folder"):
+        Collection.create(tmp_path / "c", tmp_path / "nowhere")
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_wrong_place_is_refused_with_help(tmp_path, model):
+    with pytest.raises(FileNotFoundError, match="there is no index"):
+        Collection.open(tmp_path / "nowhere")
+    with Collection.create(tmp_path / "place", model), pytest.raises(FileExistsError, match="holds an index"):
+        Collection.create(tmp_path / "place", model)
+    with pytest.raises(ValueError, match=r"'nothing://host/db'.*folder"):
+        Collection.open("nothing://host/db")
+
+
+def test_it_says_what_it_is(collection):
+    about = collection.describe()
+    assert (about["documents"], about["bits"], about["method"]) == (60, 16, "AMMI")
+    assert about["keys"]["year"] == 60
+    assert about["fast keys"] == list(collection.index.keys_indexed)
+    assert json.dumps(about)
+    assert collection.knows("crude")
+    assert not collection.knows("zzz")
+
+
+def test_files_of_a_model_stay_inside_their_folder(tmp_path, model):
+    from ammi.hashers.saving import model_from_files, model_to_files
+
+    files = {**model_to_files(model), "../evil": b"x"}
+    with pytest.raises(ValueError, match="outside"):
+        model_from_files(files)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts=st.lists(st.text(max_size=40), max_size=8), query=st.text(max_size=20))
+def test_any_texts_can_be_added_and_found(texts, query, model, tmp_path_factory):
+    with Collection.create(tmp_path_factory.mktemp("any") / "place", model) as created:
+        ids = created.add(texts)
+        assert [entry.text for entry in created.get(ids)] == texts
+        hits = created.search(query, k=3)
+        away = (model.transform(texts) != model.transform([query])).sum(axis=1) if texts else np.empty(0)
+        assert [hit.distance for hit in hits] == sorted(away.tolist())[:3]
+
+
+def test_a_collection_that_is_forgotten_is_closed(tmp_path, model):
+    model.save(tmp_path / "model")
+    code = f"""
+        import gc, warnings
+        import ammi
+        warnings.simplefilter("error")
+        collection = ammi.Collection.create({str(tmp_path / "place")!r}, {str(tmp_path / "model")!r})
+        collection.add(["crude oil"])
+        del collection
+        gc.collect()
+        left = ammi.Collection.open({str(tmp_path / "place")!r})
+        print(len(left))
+    """
+    ran = subprocess.run(
+        [sys.executable, "-X", "dev", "-W", "error::ResourceWarning", "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout == "1\n"
+    assert "ResourceWarning" not in ran.stderr
+
+
+def test_readers_in_another_process_see_all_old_or_all_new(tmp_path, model, other_model):
+    place = tmp_path / "place"
+    with Collection.create(place, model) as created:
+        created.add(RECORDS)
+        reader = subprocess.Popen(
+            [sys.executable, "-c", _READER, str(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert reader.stdout
+        assert reader.stdout.readline() == "ready\n"
+        for number in range(6):
+            created.rebuild((other_model, model)[number % 2])
+        seen, _ = reader.communicate("stop\n", timeout=60)
+    answers = {tuple(expected_ids(each, "oil")[:5]) for each in (model, other_model)}
+    found = {tuple(line.split()) for line in seen.splitlines()}
+    assert found
+    assert found <= answers
+
+
+_READER = """
+import sys, threading
+import ammi
+
+stop = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.readline(), stop.set()), daemon=True).start()
+with ammi.Collection.open(sys.argv[1]) as collection:
+    print("ready", flush=True)
+    while True:
+        last = stop.is_set()
+        print(*(hit.id for hit in collection.search("oil", 5)), flush=True)
+        if last:
+            break
+"""
+
+
+def test_the_public_name_is_the_class():
+    assert ammi.Collection is Collection
+    assert Path(sys.modules[Collection.__module__].__file__ or "").name == "collection.py"

@@ -220,9 +220,8 @@ class Collection:
                 the others. Documents without a label are left out.
         """
         from ammi.data import documents_from
-        from ammi.data.columns import label_column
+        from ammi.data.columns import content_of, label_column
         from ammi.evaluate import labelled_precision
-        from ammi.ingest import content_of
 
         keys = self.keys()
         if labels not in keys:

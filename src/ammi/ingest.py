@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ammi.data import Document, documents_from
-from ammi.data.columns import BLOCK_DOCUMENTS, blocks
+from ammi.data.columns import BLOCK_DOCUMENTS, blocks, content_of
 from ammi.search.documents import Id
 from ammi.search.hamming import Codes
 
@@ -80,11 +80,3 @@ def _with_ids(documents: Iterator[Document], ids: Iterable[Id]) -> Iterator[Docu
         yield replace(document, id=name[0], numbered=False)
     if left := len(list(names)):
         raise ValueError(f"{left} ids are left after the last document: pass one for each")
-
-
-def content_of(document: Document, reads: str) -> Any:
-    """What a model reads of a document: its "text" or its "vector"."""
-    content = document.text if reads == "text" else document.vector
-    if content is None:
-        raise ValueError(f"document {document.id!r} has no {reads}, which is what the model reads")
-    return content

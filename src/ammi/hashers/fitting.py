@@ -77,9 +77,7 @@ def fit_pairs(hasher: Hasher, folder: str | Path, **more: Any) -> FittedToPairs:
         more["validation"] = _matching_of(pairs.cv)
     fitted.fit(documents, **more)
     measure = _matching_of(pairs.test)
-    return FittedToPairs(
-        DocumentHasher.of(fitted, load_features(Path(folder, FEATURES))), measure and measure(fitted)
-    )
+    return FittedToPairs(DocumentHasher.of(fitted, load_features(Path(folder, FEATURES))), measure and measure(fitted))
 
 
 def _matching_of(part: Pair) -> Callable[[Hasher], float] | None:
@@ -91,7 +89,7 @@ def _matching_of(part: Pair) -> Callable[[Hasher], float] | None:
 
 
 def _chosen(documents: Iterable[Any], chosen: NDArray[np.bool_]) -> "list[Any] | _Chosen":
-    """Some of the documents: a list of them where they are a list, so that vectors are rows; else read anew each time."""
+    """Some of the documents: a list where they are one, since vectors are rows then; else they are read anew."""
     return list(compress(documents, chosen)) if isinstance(documents, list) else _Chosen(documents, chosen)
 
 

@@ -22,12 +22,12 @@ NUMBERS = {"documents", "subpackages", "bits", "precision"}
 START = "scipy.linalg.inv"
 NEXT = (
     'search {place} "read a file line by line"',
-    "search {place} \"sparse matrix\" --where package=scipy --where 'kind!=class'",
+    'search {place} "sparse matrix" --where package=scipy',
     "search {place} --like json.dumps -k 5",
     "drift {place} statistics.median",
     "duplicates {place} --radius 1",
     "evaluate {place} --labels label",
-    "fit {folder}/docstrings.jsonl.gz --method itq --bits 128 --out {folder}/itq",
+    "fit {folder}/docstrings.jsonl.gz --method itq --out {folder}/itq",
     "index rebuild {place} --model {folder}/itq",
     "index export {place} {folder}/export.jsonl.gz",
     "info {place}",

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markdown import Markdown
 
 from ammi.cli.command import if_stopped
 from ammi.cli.screen import note, results
@@ -58,6 +57,8 @@ def paper(
     ammi paper table1
     ammi paper report --markdown docs/paper.md
     """
+    from rich.markdown import Markdown
+
     from ammi.paper.folder import PaperFolder
     from ammi.paper.plan import PAPER, PARTS, QUICK
     from ammi.paper.report import write_part, write_report

@@ -36,6 +36,7 @@ paper: $(INSTALLED)
 	$(BIN)/ammi paper --markdown docs/paper.md
 
 docs: $(INSTALLED)
+	$(BIN)/python docs/embed.py
 	$(BIN)/python -m ammi.cli.reference > docs/commands.md
 
 clean:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ammi.data import Document, read_pair_texts, read_pairs
+from ammi.features import PieceFeatures, load_features
 from ammi.paper.pair_sets import build_pairs
-from ammi.text import SentencePieceVectorizer, load_vectorizer
 
 SYLLABLES = [f"{a}{b}" for a in "bdfgklmnprst" for b in ("al", "en", "ir", "os", "um")]
 SPLITS = ("train", "cv", "test")
@@ -64,13 +64,13 @@ def test_every_event_is_a_pair_and_every_document_in_one_part(made):
 def test_rows_are_the_texts_weighed_by_the_training_part(made):
     folder, config = made
     texts, matrices = read_pair_texts(folder), read_pairs(folder)
-    vectorizer = load_vectorizer(folder / "vectorizer")
+    vectorizer = load_features(folder / "features")
     assert len(vectorizer.vocabulary_) == config["words"]
     for split in SPLITS:
         for side, X in enumerate(getattr(matrices, split)):
             expected = vectorizer.transform(pair[side]["text"] for pair in texts[split])
             np.testing.assert_array_equal(X.toarray(), expected.toarray())
-    learned = SentencePieceVectorizer(200).fit(record["text"] for pair in texts["train"] for record in pair)
+    learned = PieceFeatures(200).fit(record["text"] for pair in texts["train"] for record in pair)
     assert learned.vocabulary_ == vectorizer.vocabulary_
     np.testing.assert_array_equal(learned.idf_, vectorizer.idf_)
 

@@ -7,8 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ammi.chain import best_prior, mean_windows, mixture_entropy, windows_cross_entropy
+from ammi.chain import Chain, best_prior, mean_windows, mixture_entropy, windows_cross_entropy
 from ammi.hashers import BMMI
+from ammi.hashers.chains import InformationObjective
 from ammi.nets.prior import Prior
 from ammi.nets.rows import to_rows
 from ammi.training.adversaries import GradientAdversary
@@ -27,8 +28,10 @@ def partly_trained_batch(task: Task, seed: int) -> Tensor:
     task.fit(hasher)
     documents = task.documents
     chosen = np.random.default_rng(seed).permutation(documents.shape[0])[:BATCH]
+    objective = hasher.objective_
+    assert isinstance(objective, InformationObjective)
     with torch.no_grad():
-        return hasher.model_.chains(to_rows(documents[np.sort(chosen)], torch.device("cpu")))
+        return objective.distributions(to_rows(documents[np.sort(chosen)], torch.device("cpu"))).logits
 
 
 def upper_bound(p: Tensor, order: int, steps: int, seed: int) -> dict[str, Any]:
@@ -41,7 +44,7 @@ def upper_bound(p: Tensor, order: int, steps: int, seed: int) -> dict[str, Any]:
         torch.manual_seed(seed)
         adversaries = {
             f"{layers} layers, rate {rate}": GradientAdversary(
-                Prior(CODE_BITS, order, layers, 16), steps, rate, 10.0, 0.1
+                Prior(Chain(CODE_BITS, order), layers, 16), steps, rate, 10.0, 0.1
             )
             for layers in LAYERS
             for rate in LEARNING_RATES

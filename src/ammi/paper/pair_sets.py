@@ -7,7 +7,7 @@ from typing import Any
 
 from ammi.data import ArticlePairs, Document, pairing, write_pairs
 from ammi.data.pairs import SPLITS, Pair, PairTexts, Record, check_place
-from ammi.text import SentencePieceVectorizer, Vectorizer
+from ammi.features import FeatureMaker, PieceFeatures
 from ammi.tuning.display import SILENT, Advance, Bar
 
 
@@ -45,14 +45,14 @@ def build_pairs(
             found = pairing.related_articles(records, days=days, date=date, seed=seed, advance=advance)
             pairs = [(records[i], records[j]) for i, j in found]
     texts = _split(pairs, held_out, seed)
-    vectorizer = SentencePieceVectorizer(vocabulary_size, random_state=seed)
+    features = PieceFeatures(vocabulary_size, random_state=seed)
     with progress("learning the vocabulary", None):
-        vectorizer.fit(record["text"] for pair in texts["train"] for record in pair)
-        matrices = ArticlePairs(*(_matrices(vectorizer, texts[split]) for split in SPLITS))
+        features.fit(record["text"] for pair in texts["train"] for record in pair)
+        matrices = ArticlePairs(*(_matrices(features, texts[split]) for split in SPLITS))
     about = {"source": source, "documents": len(records), "replies": replies}
     about |= {} if replies else {"days": days, "date": date}
     about |= {"vocabulary_size": vocabulary_size, "held_out": held_out, "seed": seed}
-    return write_pairs(folder, matrices, texts, vectorizer, about)
+    return write_pairs(folder, matrices, texts, features, about)
 
 
 def _records(documents: Iterable[Document], advance: Advance) -> Iterator[Record]:
@@ -75,6 +75,6 @@ def _split(pairs: list[tuple[Record, Record]], held_out: float, seed: int) -> Pa
     return {"train": pairs[2 * n :], "cv": pairs[:n], "test": pairs[n : 2 * n]}
 
 
-def _matrices(vectorizer: Vectorizer, pairs: list[tuple[Record, Record]]) -> Pair:
-    X, Y = (vectorizer.transform(record["text"] for record in side) for side in zip(*pairs, strict=True))
+def _matrices(features: FeatureMaker, pairs: list[tuple[Record, Record]]) -> Pair:
+    X, Y = (features.transform(record["text"] for record in side) for side in zip(*pairs, strict=True))
     return X, Y

@@ -233,10 +233,7 @@ class Index(Engine):
             found = find(queries, limit, filter)
         if found and not any(found):
             self._check_filter(filter)
-        return [
-            Hits(Hit(record.id, distance, 1 - distance / about.n_bits, *record[1:]) for distance, record in hits)
-            for hits in found
-        ]
+        return [Hits(Hit(one.id, d, 1 - d / about.n_bits, one.text, one.metadata) for d, one in hits) for hits in found]
 
     def _entries(self, filter: Filter) -> Iterator[list[Entry]]:
         nothing = True

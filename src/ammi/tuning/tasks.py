@@ -1,6 +1,5 @@
 """What methods are compared on: documents with labels, or pairs of related articles, each in three parts."""
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,11 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ammi.data import ArticlePairs, benchmark, read_pairs
+from ammi.data import ArticlePairs, benchmark, every_tenth, read_pairs
+from ammi.digests import matrix_digest
 from ammi.evaluate import distinct_codes, label_matrix, matching_at_k, precision_at_k
-from ammi.hashers import Hasher
-from ammi.hashers.neural import matrix_digest
-from ammi.text import WordVectorizer
+from ammi.features import WordFeatures
+from ammi.hashers import Hasher, TrainedHasher
 
 Matrix: TypeAlias = csr_matrix | np.ndarray  # a row a document
 Scores = dict[str, float | list[int]]
@@ -40,9 +39,10 @@ class Task(ABC):
     def fingerprint(self) -> str:
         """What tells this task from any other: digests of what is learned from and validated on."""
 
-    def _other_arguments(self, hasher: Hasher) -> dict[str, Matrix]:
-        """What its fit takes beside the documents and the validation."""
-        return {}
+    @property
+    def _related(self) -> Matrix | None:
+        """The documents related to those that a hasher is fitted to, for methods that learn from pairs."""
+        return None
 
     def fit(self, hasher: Hasher, watch: Watch = lambda score: None) -> None:
         """Fit the hasher; where it has epochs the validation score chooses one, and `watch` is told of each."""
@@ -52,8 +52,10 @@ class Task(ABC):
             watch(score)
             return score
 
-        arguments = {"validation": validated} if _takes(hasher, "validation") else {}
-        hasher.fit(self.documents, **arguments, **self._other_arguments(hasher))
+        if isinstance(hasher, TrainedHasher):
+            hasher.fit(self.documents, related=self._related, validation=validated)
+        else:
+            hasher.fit(self.documents)
         if getattr(hasher, "interrupted_", False):
             raise KeyboardInterrupt
 
@@ -116,8 +118,9 @@ class PairTask(Task):
     def fingerprint(self) -> str:
         return " ".join(map(matrix_digest, (*self.pairs.train, *self.pairs.cv)))
 
-    def _other_arguments(self, hasher: Hasher) -> dict[str, Matrix]:
-        return {"related": self.pairs.train[0]} if _takes(hasher, "related") else {}
+    @property
+    def _related(self) -> Matrix:
+        return self.pairs.train[0]
 
 
 def benchmark_task(name: str | Path) -> LabelledTask:
@@ -128,12 +131,14 @@ def benchmark_task(name: str | Path) -> LabelledTask:
 
 def documents_task(texts: Sequence[str], labels: Sequence[Any]) -> LabelledTask:
     """The task of texts with labels: of ten, the ninth is for validation, the tenth for the test."""
-    targets, place = label_matrix(labels), np.arange(len(labels)) % 10
+    targets, n = label_matrix(labels), len(labels)
     labelled = np.diff(targets.indptr) > 0
-    parts = [labelled & (place < 8), labelled & (place == 8), labelled & (place == 9)]
+    held_out, tested = every_tenth(n, nth=9), every_tenth(n)
+    known = ~(held_out | tested)
+    parts = [labelled & known, labelled & held_out, labelled & tested]
     if not all(part.any() for part in parts):
         raise ValueError(f"{labelled.sum()} of {len(labels)} documents have labels: too few for three parts")
-    X = WordVectorizer().fit(text for text, kept in zip(texts, place < 8, strict=True) if kept).transform(texts)
+    X = WordFeatures().fit([text for text, kept in zip(texts, known, strict=True) if kept]).transform(texts)
     return LabelledTask([X[part] for part in parts], [targets[part] for part in parts])
 
 
@@ -152,7 +157,3 @@ def task_name(source: str) -> str:
     """What the task of a source is called: its name without the folder, and that of a file without its endings."""
     name = Path(source).name
     return name if Path(source).is_dir() else name.split(".")[0]
-
-
-def _takes(hasher: Hasher, argument: str) -> bool:
-    return argument in inspect.signature(hasher.fit).parameters

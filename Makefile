@@ -1,7 +1,14 @@
-# Every target sets itself up: the first one called makes .venv and installs the project into it.
-PYTHON ?= python3
+# Every target sets itself up: the first one called makes .venv and installs the project into it. PYTHON=python3.12 makes
+# it anew with another Python; without it the one that is there stays.
+PYTHON ?= $(if $(wildcard .venv/bin/python),.venv/bin/python,python3)
+VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 BIN := .venv/bin
-INSTALLED := .venv/.installed
+INSTALLED := .venv/.installed-$(VERSION)
+
+# The data sets, where they lie beside the checkout.
+ifneq ($(wildcard ../shared/data),)
+export AMMI_DATA ?= $(abspath ../shared/data)
+endif
 
 .PHONY: demo test lint format bench paper docs clean
 
@@ -29,12 +36,14 @@ paper: $(INSTALLED)
 	$(BIN)/ammi paper --markdown docs/paper.md
 
 docs: $(INSTALLED)
+	$(BIN)/python docs/embed.py
 	$(BIN)/python -m ammi.cli.reference > docs/commands.md
 
 clean:
 	rm -rf .venv
 
 $(INSTALLED): pyproject.toml constraints.txt
-	test -d .venv || $(PYTHON) -m venv .venv
+	test -d $(BIN) && $(BIN)/python -c 'import sys; sys.exit("%d.%d" % sys.version_info[:2] != "$(VERSION)")' \
+		|| $(PYTHON) -m venv --clear .venv
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	touch $@

@@ -1,7 +1,7 @@
 """Every method with its defaults on the benchmark sets, at 16 to 128 bits: precision, training and encoding time.
 
-Where a method trains in epochs, the epoch is chosen on the validation part. The runs are those of `ammi paper`, one
-file each in results/paper/runs; a run that is there is not run again, and several of these may work side by side
+Where a method trains in epochs, the epoch is chosen on the validation part. The experiments are those of `ammi paper`,
+one file each in results/paper/runs; one that is there is not done again, and several of these may work side by side
 (`python benchmarks/hashers.py [METHOD ...]`). The table and the plot are made from the files.
 """
 
@@ -13,8 +13,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from ammi.experiments.runs import Results, Run
-from ammi.experiments.tasks import benchmark_task
+from ammi.tuning.experiments import Experiment, Results
+from ammi.tuning.tasks import benchmark_task
 
 SETS = ("reuters", "ng20", "tmc_small")
 BITS = (16, 32, 64, 128)
@@ -30,12 +30,13 @@ def wanted(method: str) -> tuple[int, ...]:
     return {"bow": (0,), "bmmi": (16,)}.get(method, BITS)
 
 
-def all_runs(methods: list[str]) -> list[Run]:
-    return [Run(name, method, bits) for method in methods for name in SETS for bits in wanted(method)]
+def all_experiments(methods: list[str]) -> list[Experiment]:
+    return [Experiment(name, method, bits) for method in methods for name in SETS for bits in wanted(method)]
 
 
 def results() -> Found:
-    found = {(run.task, run.method, run.bits): RESULTS.get(run) for run in all_runs(list(ORDER))}
+    experiments = all_experiments(list(ORDER))
+    found = {(one.task, one.method, one.bits): RESULTS.get(one) for one in experiments}
     return {key: result for key, result in found.items() if result}
 
 
@@ -96,9 +97,8 @@ def label_ends(axes: Any, ends: list[tuple[float, str, Any]]) -> None:
 
 
 def main() -> None:
-    RESULTS.complete(
-        all_runs(sys.argv[1:] or list(ORDER)), cache(benchmark_task), lambda run: print(run.path, flush=True)
-    )
+    experiments = all_experiments(sys.argv[1:] or list(ORDER))
+    RESULTS.complete(experiments, cache(benchmark_task), lambda done: print(done.path, flush=True))
     report(results())
     plot(results())
 

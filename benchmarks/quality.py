@@ -16,8 +16,8 @@ from rich.table import Table
 from ammi import AMMI
 from ammi.data import benchmark
 from ammi.evaluate import precision_at_k
-from ammi.experiments.machine import machine
-from ammi.experiments.published import PROGRAM
+from ammi.paper.published import PROGRAM
+from ammi.tuning.machine import machine
 
 BITS = (16, 32, 64, 128)
 SEEDS = (0, 1, 2)

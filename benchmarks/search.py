@@ -9,6 +9,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import faiss
 import numpy as np
@@ -32,11 +33,11 @@ def build(folder: Path) -> float:
     words = np.random.default_rng(0).choice(["hash", "entropy", "document", "bit", "information"], (BATCH, 75))
     texts = [" ".join(row) for row in words]
     spent = 0.0
-    with HammingIndex.create(folder, N_BITS) as index:
+    with HammingIndex.create(folder, N_BITS, keys=["year"]) as index:
         for first in range(0, N, BATCH):
             codes = random_codes(BATCH, seed=first)
             ids = [f"document-{i}" for i in range(first, first + BATCH)]
-            metadata = [{"year": 1987 + i % 30, "lang": "en"} for i in range(BATCH)]
+            metadata = [{"year": 1900 + i % 100, "volume": i % 100, "lang": "en"} for i in range(BATCH)]
             start = time.perf_counter()
             index.add(codes, ids, texts, metadata)
             spent += time.perf_counter() - start
@@ -81,6 +82,29 @@ def beside_faiss(folder: Path, k: int) -> tuple[float, float]:
         return statistics.median(direct), statistics.median(ours)
 
 
+def filtered(folder: Path, where: dict[str, Any]) -> float:
+    """The median milliseconds of one query with a filter that keeps a document in a hundred."""
+    with HammingIndex.open(folder) as index:
+        index.search(random_codes(1, seed=0))
+        times = []
+        for seed in range(REPEATS + 1):
+            query = random_codes(1, seed)
+            start = time.perf_counter()
+            (hits,) = index.search(query, where=where)
+            times.append(1000 * (time.perf_counter() - start))
+            assert len(hits) == 10
+        return statistics.median(times[1:])
+
+
+FILTERS: dict[str, tuple[dict[str, Any], str]] = {
+    "a value of an indexed key": ({"year": 1987}, "below 50"),
+    "a range of an indexed key": ({"year": {">=": 1987, "<": 1988}}, "below 50"),
+    "an indexed key and another": ({"year": 1987, "lang": "en"}, ""),
+    "a value of another key": ({"volume": 87}, ""),
+    "a range of another key": ({"volume": {">=": 87, "<": 88}}, ""),
+}
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         folder = Path(home) / "index"
@@ -106,6 +130,9 @@ def main() -> None:
                     "ammi_s": ours,
                 }
             )
+        for name, (where, wanted) in FILTERS.items():
+            measure = f"milliseconds of a query that a filter keeps to 1 %: {name}"
+            results.append({"measure": measure, "value": alone(filtered, where), "wanted": wanted})
     table = Table("measure", "value", "wanted", title=f"{N:,} documents, {N_BITS} bits")
     for row in results:
         table.add_row(row["measure"], f"{row['value']:,.2f}", row["wanted"])

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from ammi.experiments.machine import machine
+from ammi.tuning.machine import machine
 
 
 def seconds(job: Callable[[], object], repeats: int = 5) -> float:

@@ -1,12 +1,16 @@
 """`ammi tune` as users type it: what it writes, that a kill loses nothing, and what it refuses."""
 
+import io
 import json
 import sqlite3
 import subprocess
 import time
+from contextlib import closing
 
 import pytest
+from rich.console import Console
 
+from ammi.cli.tune import Screen
 from tests.cli.conftest import AMMI, ENVIRONMENT, Run, notes, write
 
 OPTIONS = ("--labels", "subject", "--bits", 8, "--set", "neighbours=0", "--set", "batch_size=16")
@@ -38,6 +42,23 @@ def test_what_is_found_is_what_fit_takes(ammi: Run, source, tmp_path):
     assert f"ammi fit SOURCE --config {out / 'best.json'}" in " ".join(shown.err.split())
 
 
+def test_progress_is_told_in_lines_where_there_is_no_terminal(ammi: Run, source, tmp_path):
+    told = ammi("tune", "ammi", source, *OPTIONS, "--set", "epochs=1", "--trials", 2, "--out", tmp_path / "tuned")
+    first, second, *_ = told.err.splitlines()
+    assert first.startswith("notes ammi 8 bits: 1 of 2 trials, best ")
+    assert second.startswith("notes ammi 8 bits: 2 of 2 trials, best ")
+
+
+def test_progress_is_a_bar_on_a_terminal(monkeypatch):
+    terminal = Console(file=io.StringIO(), force_terminal=True, width=100)
+    monkeypatch.setattr("ammi.cli.tune.notes", terminal)
+    with Screen().search("notes ammi 8 bits", 3, finished=1) as view:
+        view.epoch(1, 4, 61.5)
+        view.trial(2, 62.25)
+    assert isinstance(terminal.file, io.StringIO)
+    assert all(part in terminal.file.getvalue() for part in ("notes ammi 8 bits", "2/3", "best 62.25"))
+
+
 def test_a_killed_search_goes_on(ammi: Run, source, tmp_path):
     out = tmp_path / "tuned"
     arguments = ["tune", "ammi", source, *OPTIONS, "--set", "epochs=60", "--set", "patience=60", "--out", out]
@@ -55,7 +76,7 @@ def test_a_killed_search_goes_on(ammi: Run, source, tmp_path):
 
 def epochs_reported(database) -> int:
     try:
-        with sqlite3.connect(database) as connection:
+        with closing(sqlite3.connect(database)) as connection:
             return connection.execute("SELECT COUNT(*) FROM trial_intermediate_values").fetchone()[0]
     except sqlite3.OperationalError:  # it is not there yet
         return 0

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from examples.memory_engine import MemoryIndex
 
 from ammi.search import HammingIndex, Index
 from ammi.search.places import ENGINES
-from examples.memory_engine import MemoryIndex
 
 ENGINES.register("memory", MemoryIndex)
 

@@ -1,5 +1,7 @@
 """Filters: what they mean, what is refused, and that SQL means the same."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -131,7 +133,7 @@ def test_a_filter_that_can_keep_nothing_is_refused(engine, tmp_path):
                 ask({"year": {">=": 1987}})
             with pytest.raises(ValueError, match="with a bool or number, but its values are of the kind text: compare"):
                 ask({"year": [1987, True]})
-            for where in (
+            wheres: list[dict[str, Any]] = [
                 {"yaer": {"exists": True}},
                 {"year": "2050"},
                 {"year": [1987, "2050"]},
@@ -139,8 +141,9 @@ def test_a_filter_that_can_keep_nothing_is_refused(engine, tmp_path):
                 {"year": {"<": [7, "7"], ">": "4", "not": {"=": 5}}},
                 {"year": {"not": ["1987", None]}},
                 {"year": []},
-            ):
-                assert not any(ask(where))
+            ]
+            for possible in wheres:
+                assert not any(ask(possible))
         assert not any(index.search(query[:0], where={"yaer": 1}))
 
 

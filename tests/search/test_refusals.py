@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -120,6 +121,7 @@ def test_creating_over_an_index_or_a_database_is_refused(index, tmp_path):
     with pytest.raises(FileExistsError, match="holds an index: open it"):
         HammingIndex.create(index.place)
     assert len(index) == 3
+    wrong: Any
     for wrong in (0, 8.5, True, "64"):
         with pytest.raises(ValueError, match=f"n_bits is {wrong!r}, but a code has a whole number of bits"):
             HammingIndex.create(tmp_path / "other", wrong)

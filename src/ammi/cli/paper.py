@@ -1,20 +1,17 @@
 """`ammi paper`: the paper's tables and figures, run and reported."""
 
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.markdown import Markdown
 
-from ammi.cli.screen import counter, note, results
-from ammi.cli.tune import search_on
-
-if TYPE_CHECKING:
-    from ammi.experiments.paper import Paper
+from ammi.cli.command import if_stopped
+from ammi.cli.screen import note, results
+from ammi.cli.tune import Screen
 
 
-class Part(str, Enum):
+class Part(StrEnum):
     """What to do."""
 
     all = "all"
@@ -23,9 +20,6 @@ class Part(str, Enum):
     table2 = "table2"
     table3 = "table3"
     report = "report"
-
-
-RUN = (Part.table1, Part.figure1, Part.table2, Part.table3)
 
 
 def paper(
@@ -63,21 +57,19 @@ def paper(
     ammi paper table1
     ammi paper report --markdown docs/paper.md
     """
-    from ammi.experiments.paper import PAPER, QUICK, Paper, Show
-    from ammi.experiments.report import write_part, write_report
+    from rich.markdown import Markdown
 
-    work = Paper(out, QUICK if quick else PAPER, Show(counter, search_on), pairs)
-    for one in RUN if part is Part.all else {part} & set(RUN):
-        _run(work, one)
-        results.print(Markdown(write_part(work, one.value)))
-        note(f"Figures are in {out / 'figures'}.")
-    if part not in RUN:
-        note(f"The report is in {write_report(work, markdown or out / 'report.md')}.")
+    from ammi.paper.folder import PaperFolder
+    from ammi.paper.plan import PAPER, PARTS, QUICK
+    from ammi.paper.report import write_part, write_report
+    from ammi.paper.runner import Runner
 
-
-def _run(work: "Paper", part: Part) -> None:
-    try:
-        getattr(work, part.value)()
-    except KeyboardInterrupt:
-        note(f"Stopped in {part.value}. What is finished is kept, and the same command goes on.")
-        raise
+    folder = PaperFolder(out, QUICK if quick else PAPER, pairs)
+    runner = Runner(folder, Screen())
+    for wanted in PARTS if part is Part.all else {part.value} & set(PARTS):
+        with if_stopped(f"{wanted} is not finished. What is done is kept, and the same command goes on."):
+            runner.run(wanted)
+        results.print(Markdown(write_part(folder, wanted)))
+        note(f"Figures are in {folder.figures}.")
+    if part in (Part.all, Part.report):
+        note(f"The report is in {write_report(folder, markdown or out / 'report.md')}.")

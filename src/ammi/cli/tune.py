@@ -1,28 +1,32 @@
 """`ammi tune`: search for the hyperparameters of a method."""
 
 import json
-from enum import Enum
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import box
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from ammi.cli import options
-from ammi.cli.screen import note, notes, plain, results, say_json
+from ammi.cli.command import if_stopped
+from ammi.cli.screen import counter, note, notes, plain, results, say_json
 from ammi.cli.settings import checked_parameters
-from ammi.cli.sources import Documents, label_column
+from ammi.cli.sources import Documents
 
 if TYPE_CHECKING:
-    from ammi.experiments.tasks import Task
-    from ammi.experiments.tuning import Tuning
+    from ammi.tuning.display import Advance, SearchView
+    from ammi.tuning.search import Tuning
+    from ammi.tuning.tasks import Task
 
 SHOWN = 5
 
 
-class Sampler(str, Enum):
+class Sampler(StrEnum):
     """How the next trial is chosen."""
 
     random = "random"
@@ -80,64 +84,93 @@ def tune(
     ammi tune bmsh mails.jsonl --labels folder --sampler tpe --trials 40
     ammi fit mails.jsonl --config tuned/mails-bmsh-64/best.json --out model
     """
-    from ammi.experiments.tasks import PairTask
-    from ammi.experiments.tuning import Search, Tuning
+    from ammi.tuning.search import Search, Tuning
+    from ammi.tuning.tasks import task_name
 
     method = method.lower()
     fixed = checked_parameters(method, {}, assignments or [])
-    name = Path(data).name if Path(data).is_dir() else Path(data).name.split(".")[0]
-    search = Search(name, method, bits, fixed, sampler.value, seed)
+    search = Search(task_name(data), method, bits, fixed, sampler.value, seed)
     search.check()
-    out = out or Path("tuned", f"{name}-{method}-{bits}")
-    tuning = Tuning(search, _task(data, labels, text), out, storage)
-    search_on(tuning, trials)
-    tuning.plot()
-    if as_json:
-        say_json({"folder": str(out), **json.loads((out / "best.json").read_text())})
-        return
-    results.print(_best(tuning))
-    if isinstance(tuning.task, PairTask):
-        note(f"Next, in Python: by_name({method!r})(**parameters of {out / 'best.json'}).fit(Y, related=X)")
-    else:
-        note(f"Next: ammi fit SOURCE --config {out / 'best.json'} --out MODEL")
+    out = out or Path("tuned", f"{search.task}-{method}-{bits}")
+    with Tuning(search, _task(data, labels, text), out, storage) as tuning:
+        with if_stopped(lambda: f"{len(tuning.finished)} of {trials} trials are finished. The same command goes on."):
+            tuning.run_until(trials, Screen())
+        tuning.plot()
+        _show(tuning, as_json)
 
 
-def search_on(tuning: "Tuning", trials: int) -> None:
-    """Search until so many trials are finished, with a bar of them."""
-    columns = (TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn())
-    bar = Progress(*columns, TextColumn("{task.fields[now]}"), console=notes, disable=not notes.is_terminal)
-    title = f"{tuning.search.task} {tuning.search.method} {tuning.search.bits} bits"
-    shown = bar.add_task(title, total=trials, completed=len(tuning.finished), now="")
+class Screen:
+    """A display on standard error: bars on a terminal, else lines."""
 
-    def watch(trial: int, epoch: int, score: float) -> None:
-        bar.update(shown, now=f"trial {trial} epoch {epoch}: {score:.2f}")
+    def bar(self, what: str, total: float | None = None) -> "AbstractContextManager[Advance]":
+        return counter(what, total)
 
-    def done() -> None:
-        bar.update(shown, completed=len(tuning.finished), now=f"best {tuning.study.best_value:.2f}")
+    @contextmanager
+    def search(self, title: str, trials: int, finished: int) -> "Iterator[SearchView]":
+        if not notes.is_terminal:
+            yield _SearchLines(title, trials)
+            return
+        columns = (TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(*columns, TextColumn("{task.fields[now]}"), console=notes) as progress:
+            yield _SearchBar(progress, progress.add_task(title, total=trials, completed=finished, now=""))
 
-    try:
-        with bar:
-            tuning.go_on(trials, watch, done)
-    except KeyboardInterrupt:
-        note(f"Stopped: {len(tuning.finished)} of {trials} trials are finished. The same command goes on.")
-        raise
+
+class _SearchBar:
+    """A bar of trials, with the last epoch or the best score beside it."""
+
+    def __init__(self, progress: Progress, bar: TaskID):
+        self._progress, self._bar = progress, bar
+
+    def epoch(self, trial: int, epoch: int, score: float) -> None:
+        self._progress.update(self._bar, now=f"trial {trial} epoch {epoch}: {score:.2f}")
+
+    def trial(self, finished: int, best: float) -> None:
+        self._progress.update(self._bar, completed=finished, now=f"best {best:.2f}")
+
+
+class _SearchLines:
+    """A line for each trial that has ended."""
+
+    def __init__(self, title: str, trials: int):
+        self._title, self._trials = title, trials
+
+    def epoch(self, trial: int, epoch: int, score: float) -> None:
+        pass
+
+    def trial(self, finished: int, best: float) -> None:
+        note(f"{self._title}: {finished} of {self._trials} trials, best {best:.2f}")
 
 
 def _task(data: str, labels: str | None, text: str | None) -> "Task":
-    from ammi.experiments.tasks import documents_task, named_task
+    from ammi.data import content_of, label_column
+    from ammi.tuning.tasks import documents_task, named_task
 
     if labels is None:
         return named_task(data)
     documents = Documents(data, text)
     read = list(documents)
     names = label_column((document.metadata for document in read), labels, documents.name)
-    return documents_task([document.text for document in read], names)
+    return documents_task([content_of(document, "text") for document in read], names)
+
+
+def _show(tuning: "Tuning", as_json: bool) -> None:
+    """What was found, and what to do with it."""
+    from ammi.tuning.tasks import PairTask
+
+    found = tuning.folder / "best.json"
+    if as_json:
+        say_json({"folder": str(tuning.folder), **json.loads(found.read_text())})
+        return
+    results.print(_best(tuning))
+    if isinstance(tuning.task, PairTask):
+        note(f"Next, in Python: by_name({tuning.search.method!r})(**parameters of {found}).fit(Y, related=X)")
+    else:
+        note(f"Next: ammi fit SOURCE --config {found} --out MODEL")
 
 
 def _best(tuning: "Tuning") -> Table:
     """The best trials, a column each, with what they differ in."""
-    rows = tuning.rows()
-    best = sorted((row for row in rows if row["state"] == "complete"), key=lambda row: -row["validation"])[:SHOWN]
+    rows, best = tuning.rows(), tuning.best_rows(SHOWN)
     given_up = sum(row["state"] == "pruned" for row in rows)
     title = f"The best of {len(rows)} trials, {given_up} of them given up early"
     table = Table("trial", title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)

@@ -9,7 +9,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -167,7 +167,7 @@ def seconds(date: Any) -> float:
             moment = read(written)
         except ValueError:
             continue
-        return moment.replace(tzinfo=moment.tzinfo or timezone.utc).timestamp()
+        return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
     return float("nan")
 
 

@@ -11,9 +11,9 @@ from ammi.search.hamming import Codes
 
 
 class LabelledPrecision(NamedTuple):
-    """A precision at k in percent, and on how many labelled queries and documents and on how many labels it rests.
+    """A precision in percent, and on how many neighbours, labelled queries and documents, and labels it rests.
 
-    Where there are fewer documents than were asked for, k is the number that there are.
+    k is smaller than it was asked for where there are no more documents.
     """
 
     precision: float
@@ -36,11 +36,11 @@ def labelled_precision(
     (base, queries), n = np.split(labelled, [len(codes)]), len(codes)
     if query_codes is None:
         precision = leave_one_out_precision(codes[base], targets[:n][base], k)
-        n_labelled = int(base.sum())
-        return LabelledPrecision(precision, min(k, n_labelled - 1), n_labelled, n_labelled, targets.shape[1])
+        k = min(k, int(base.sum()) - 1)
+        return LabelledPrecision(float(precision), k, int(base.sum()), int(base.sum()), targets.shape[1])
     precision = precision_at_k(query_codes[queries], targets[n:][queries], codes[base], targets[:n][base], k)
-    n_labelled = int(base.sum())
-    return LabelledPrecision(precision, min(k, n_labelled), int(queries.sum()), n_labelled, targets.shape[1])
+    k = min(k, int(base.sum()))
+    return LabelledPrecision(float(precision), k, int(queries.sum()), int(base.sum()), targets.shape[1])
 
 
 def label_matrix(labels: Iterable[Any]) -> csr_matrix:

@@ -32,11 +32,12 @@ class CodeTable(NamedTuple):
 
     def rows(self, positions: Positions) -> NDArray[np.int64]:
         """The rows of sorted positions, all of which are there; only their own blocks are looked at."""
-        rows = np.empty(len(positions), np.int64)
-        for block, part in by_block(positions):
-            b = np.searchsorted(self.blocks, block)
-            start = self.ends[b - 1] if b else 0
-            rows[part] = start + np.searchsorted(self.slots[start : self.ends[b]], positions[part] % BLOCK)
+        block = np.searchsorted(self.blocks, positions // BLOCK)  # (n,)
+        starts, slots = np.append(0, self.ends)[block], positions % BLOCK
+        rows = starts + slots  # right where nothing was deleted
+        for b in np.unique(block[self.ends[block] - starts < BLOCK]).tolist():
+            part, start = slice(*np.searchsorted(block, [b, b + 1])), self.ends[b - 1] if b else 0
+            rows[part] = start + np.searchsorted(self.slots[start : self.ends[b]], slots[part])
         return rows
 
 
@@ -64,13 +65,12 @@ class Blocks:
         return CodeTable(codes, slots, blocks, ends)
 
     def codes(self, positions: Positions) -> Codes:
-        """The codes at positions, all of which are there."""
+        """The codes at sorted positions, all of which are there."""
         width = self._width()
         found = np.empty((len(positions), width), np.uint8)
-        order = np.argsort(positions)
-        for block, part in by_block(positions[order]):
+        for block, part in by_block(positions):
             slots, codes = self._read(block, width)
-            found[order[part]] = codes[np.searchsorted(slots, positions[order[part]] % BLOCK)]
+            found[part] = codes[np.searchsorted(slots, positions[part] % BLOCK)]
         found.flags.writeable = False
         return found
 

@@ -2,19 +2,20 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from ammi.search.blocks import Positions
-from ammi.search.documents import Id, Metadata, Record, id_key
+from ammi.search.documents import Id, Metadata, Record, as_json, id_key
 from ammi.search.filters import Filter, matches
 from ammi.search.keys import Keys
-from ammi.search.sql_filters import as_json, for_python, to_sql
+from ammi.search.sql_filters import for_python, to_sql
 from ammi.search.store import Store
 
 _ROWS_AT_ONCE = 10_000
-_FEW = 100_000  # documents that are looked up one by one sooner than all are read
+_FEW = (20_000, 200_000)  # documents that are looked up one by one sooner than all are read; no more if fewer will do
 _SOME = "IN (SELECT value FROM json_each(:positions))"
 
 
@@ -80,7 +81,7 @@ class DocumentTable:
         self.keys.add(new)
         spelled = ((position, as_json(metadata)) for position, metadata in new)
         self._store.execute_each(
-            "UPDATE documents SET change = ?, by_python = ?, metadata = ? WHERE position = ?",
+            "UPDATE documents SET change = ?, for_python = ?, metadata = ? WHERE position = ?",
             ((change, for_python(metadata), metadata, position) for position, metadata in spelled),
         )
 
@@ -94,25 +95,24 @@ class DocumentTable:
 
     def matching(self, filter: Filter) -> Positions:
         """The sorted positions of the documents that a filter keeps."""
-        narrow: Positions | None = None
-        rest = []
-        for condition in filter:
-            positions = self.keys.positions(condition, None if len(filter) == 1 else _FEW)
-            if positions is None:
-                rest.append(condition)
-            else:
-                narrow = positions if narrow is None else np.intersect1d(narrow, positions, assume_unique=True)
-        return self._scan(tuple(rest), narrow) if rest or narrow is None else narrow
+        for most in (None,) if len(filter) == 1 else _FEW:
+            found = [self.keys.positions(condition, most) for condition in filter]
+            known = [positions for positions in found if positions is not None]
+            if known:
+                narrow = reduce(np.intersect1d, known)
+                rest = tuple(one for one, positions in zip(filter, found, strict=True) if positions is None)
+                return self._scan(rest, narrow) if rest else narrow
+        return self._scan(filter, None)
 
     def _scan(self, filter: Filter, among: Positions | None) -> Positions:
         """The same, among these positions or all of them, by their metadata."""
         sql = to_sql(filter)
         values: dict[str, Any] = {} if sql is None else dict(sql.values)
-        conditions = [] if sql is None else [f"(by_python OR {sql.text})"]
+        conditions = [] if sql is None else [f"(for_python OR {sql.text})"]
         if among is not None:
             conditions.append(f"position {_SOME}")
             values["positions"] = json.dumps(among.tolist())
-        uncertain = "metadata" if sql is None else "CASE WHEN by_python THEN metadata END"
+        uncertain = "metadata" if sql is None else "CASE WHEN for_python THEN metadata END"
         where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
         rows = self._store.execute(f"SELECT position, {uncertain} FROM documents {where} ORDER BY position", values)
         found = [np.empty(0, np.int64)]

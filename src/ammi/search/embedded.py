@@ -96,9 +96,9 @@ class HammingIndex(Index):
 
     def _fetch(self, ids: list[Id]) -> list[Entry | None]:
         positions = self._documents.find(ids)
-        present = np.unique(np.array([position for position in positions if position is not None], np.int64))
-        entries = dict(zip(present.tolist(), self._entries_at(present), strict=True))
-        return [None if position is None else entries[position] for position in positions]
+        there, entries = self._present(np.array([position for position in positions if position is not None], np.int64))
+        at = dict(zip(there.tolist(), entries, strict=True))
+        return [None if position is None else at[position] for position in positions]
 
     def _nearest(self, queries: Codes, k: int, filter: Filter) -> Found:
         return self._search(lambda base: zip(*hamming.nearest(base, queries, k), strict=True), filter)
@@ -127,7 +127,7 @@ class HammingIndex(Index):
         with HammingIndex(self._store.again()) as view, view._reading():  # another connection has a view of its own
             positions = view._documents.matching(filter) if filter else view._table().positions()
             for start in range(0, len(positions), BLOCK):
-                yield view._entries_at(positions[start : start + BLOCK])
+                yield view._present(positions[start : start + BLOCK])[1]
 
     def export(self) -> tuple[list[Id], Codes]:
         with self._reading():
@@ -164,20 +164,14 @@ class HammingIndex(Index):
         while True:
             with self._reading():
                 change, late = self._store.state().change, self._documents.changed_since(seen)
-            if len(late) <= BLOCK or len(late) >= before:  # others may change documents as fast as they are encoded
+            if not len(late) or len(late) >= before:  # others may change documents as fast as they are encoded
                 break
-            for start in range(0, len(late), BLOCK):
-                with self._reading():
-                    positions = self._present(late[start : start + BLOCK])
-                    entries = self._entries_at(positions)
-                if entries:
-                    recoded.add(positions, encode(entries))
+            self._encode(late, encode, recoded)
             seen, before = change, len(late)
         with self._writing():
-            late = self._documents.changed_since(seen)
-            for start in range(0, len(late), BLOCK):
-                positions = late[start : start + BLOCK]
-                recoded.add(positions, encode(self._entries_at(positions)))
+            while len(late := self._documents.changed_since(seen)):
+                seen = self._store.state().change
+                self._encode(late, encode, recoded)
             positions = self._table().positions()
             self._store.set_about(about)
             self._store.set_files(files)
@@ -185,17 +179,21 @@ class HammingIndex(Index):
             self._codes.append(positions, recoded.at(positions))
             self._store.count_change(of_codes=True)
 
-    def _present(self, positions: Positions) -> Positions:
-        return np.sort(np.array(list(self._documents.records(positions)), np.int64))
+    def _encode(self, positions: Positions, encode: Encode, recoded: "_Recoded") -> None:
+        """Encode what is at positions; others wait only if this is called while writing."""
+        for start in range(0, len(positions), BLOCK):
+            with self._reading():
+                there, entries = self._present(positions[start : start + BLOCK])
+            if entries:
+                recoded.add(there, encode(entries))
 
-    def _entries_at(self, positions: Positions) -> list[Entry]:
-        """The documents at positions, all of which hold one."""
+    def _present(self, positions: Positions) -> tuple[Positions, list[Entry]]:
+        """Those of the positions that hold a document, sorted, and the documents."""
         records = self._documents.records(positions)
-        codes = self._codes.codes(positions)
-        return [
-            Entry(records[position].id, code, *records[position][1:])
-            for position, code in zip(positions.tolist(), codes, strict=True)
-        ]
+        there = np.sort(np.fromiter(records, np.int64))
+        codes = self._codes.codes(there)
+        found = [(records[position], code) for position, code in zip(there.tolist(), codes, strict=True)]
+        return there, [Entry(record.id, code, record.text, record.metadata) for record, code in found]
 
     def _positions(self, ids: list[Id]) -> list[int]:
         """The positions of those documents that are there."""

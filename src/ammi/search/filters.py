@@ -50,6 +50,7 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
 }
 OPERATORS = ("=", "!=", *COMPARE, "in", "not", "exists")
+_KINDS: dict[type, Kind] = {type(None): "null", bool: "bool", int: "number", float: "number", str: "text"}
 _KEYS_SHOWN = 20
 
 
@@ -167,17 +168,17 @@ def _range(key: str, bounds: dict[str, Any]) -> Test:
     return ranges[0] if len(ranges) == 1 else Either(ranges)
 
 
+def kind_of(value: Any) -> Kind:
+    """The kind of a value of JSON."""
+    return _KINDS.get(type(value), "other")
+
+
 def scalar(value: Any) -> Scalar:
     """A value of JSON as filters compare it."""
-    if value is None:
-        return Scalar("null", None)
-    if isinstance(value, bool):
-        return Scalar("bool", value)
-    if isinstance(value, str):
-        return Scalar("text", value)
-    if isinstance(value, int):
-        return Scalar("number", _number(value))
-    return Scalar("number", value) if isinstance(value, float) else Scalar("other", None)
+    kind = kind_of(value)
+    if kind == "other":
+        return Scalar(kind, None)
+    return Scalar(kind, _number(value) if type(value) is int else value)
 
 
 def _number(value: int) -> int | float:
@@ -222,7 +223,7 @@ def holds(test: Test, values: list[Scalar]) -> bool:
 def kinds_by_key(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Each key that has a value, with the kinds of its values in a row of words, such as "number text"."""
     for key, value in metadata.items():
-        if kinds := {kind for kind, _ in values_of(value)} - {"null"}:
+        if kinds := set(map(kind_of, value if isinstance(value, list) else [value])) - {"null"}:
             yield key, " ".join(sorted(kinds))
 
 

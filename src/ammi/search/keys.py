@@ -41,11 +41,10 @@ class Keys:
 
     def index(self, names: Iterable[str], documents: Iterable[Placed]) -> None:
         """Put the values of keys in the table, for these documents."""
-        known = self.indexed()
-        new = [name for name in names if name not in known]
-        self._store.execute_each("INSERT INTO indexed_keys (name) VALUES (?)", [(name,) for name in new])
-        keys = {name: key for name, key in self.indexed().items() if name in new}
-        self._store.execute_each("INSERT INTO key_values VALUES (?, ?, ?)", _rows(keys, documents))
+        if new := [name for name in names if name not in self.indexed()]:
+            self._store.execute_each("INSERT INTO indexed_keys (name) VALUES (?)", [(name,) for name in new])
+            keys = {name: key for name, key in self.indexed().items() if name in new}
+            self._store.execute_each("INSERT INTO key_values VALUES (?, ?, ?)", _rows(keys, documents))
 
     def add(self, documents: Sequence[Placed]) -> None:
         """Take up new documents."""

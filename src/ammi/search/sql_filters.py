@@ -9,7 +9,7 @@ far apart that a bit does not bring two of them together, and a number of the fi
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ammi.search.filters import AllOf, AnyOf, Between, Either, Exists, Filter, Not, Scalar, Test, holds, scalar
@@ -25,11 +25,6 @@ class Sql(NamedTuple):
 
     text: str
     values: dict[str, Any]
-
-
-def as_json(metadata: Mapping[str, Any]) -> str:
-    """The metadata as the column holds it."""
-    return json.dumps(metadata, ensure_ascii=False, separators=(",", ":"))
 
 
 def for_python(metadata: str) -> bool:

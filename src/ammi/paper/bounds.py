@@ -1,0 +1,65 @@
+"""Figure 1 (a): how near the cross entropy with a prior of order r comes to the entropy of a batch of codes."""
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ammi.chain import Chain, best_prior, mean_windows, mixture_entropy, windows_cross_entropy
+from ammi.hashers import BMMI
+from ammi.hashers.chains import InformationObjective
+from ammi.nets.prior import Prior
+from ammi.nets.rows import to_rows
+from ammi.training.adversaries import GradientAdversary
+from ammi.tuning.tasks import Task
+
+CODE_BITS = 16
+EPOCHS = 2
+BATCH = 128
+LEARNING_RATES = (0.1, 0.03, 0.01)
+LAYERS = (0, 1)
+
+
+def partly_trained_batch(task: Task, seed: int) -> Tensor:
+    """The chains (B, m, 1) that a BMMI gives a random batch of its documents after a few epochs."""
+    hasher = BMMI(CODE_BITS, neighbours=0, epochs=EPOCHS, random_state=seed, verbose=False)
+    task.fit(hasher)
+    documents = task.documents
+    chosen = np.random.default_rng(seed).permutation(documents.shape[0])[:BATCH]
+    objective = hasher.objective_
+    assert isinstance(objective, InformationObjective)
+    with torch.no_grad():
+        return objective.distributions(to_rows(documents[np.sort(chosen)], torch.device("cpu"))).logits
+
+
+def upper_bound(p: Tensor, order: int, steps: int, seed: int) -> dict[str, Any]:
+    """The entropy of a batch in bits, and the bounds of a prior fitted by so many gradient steps and in closed form.
+
+    Of the fitted ones the best of a few learning rates and depths counts.
+    """
+    windows = mean_windows(p, order + 1)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        adversaries = {
+            f"{layers} layers, rate {rate}": GradientAdversary(
+                Prior(Chain(CODE_BITS, order), layers, 16), steps, rate, 10.0, 0.1
+            )
+            for layers in LAYERS
+            for rate in LEARNING_RATES
+        }
+    fitted = {name: adversary.respond(windows) for name, adversary in adversaries.items()}
+    bounds = {name: _in_bits(windows_cross_entropy(windows, prior)) for name, prior in fitted.items()}
+    best = min(bounds, key=lambda name: bounds[name])
+    return {
+        "order": order,
+        "entropy": _in_bits(mixture_entropy(p)),
+        "exact": _in_bits(windows_cross_entropy(windows, best_prior(windows))),
+        "gradient": bounds[best],
+        "gradient_setting": best,
+    }
+
+
+def _in_bits(nats: Tensor) -> float:
+    return nats.item() / math.log(2)

@@ -1,0 +1,152 @@
+"""Pictures of the paper's results, each understood without the text around it."""
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from ammi.paper import published
+from ammi.paper.findings import Findings
+from ammi.tuning.plots import new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Colours that the colour-blind tell apart (Okabe and Ito's).
+RED, BLUE, GREEN, YELLOW, PINK, GREY = "#D55E00", "#0072B2", "#009E73", "#E69F00", "#CC79A7", "0.7"
+PROGRAM = "published program"
+COLOURS = {"AMMI": RED, "AMMI, neighbours": YELLOW, "BMSH": BLUE, "DVQ": GREEN, "BMMI": PINK, PROGRAM: "black"}
+Label = tuple[float, str, str]  # height, text, colour
+
+
+def precision_by_bits(findings: Findings, name: str) -> "Figure":
+    """A set of table 1: the methods of the claims in colour, the others in grey, each named where its line ends."""
+    figure, axes = new_axes(figsize=(7, 5.2))
+    widths, labels = findings.scale.bits, []
+    curves = {row: findings.curve(row, name) for row in dict.fromkeys(row for row, _, _ in findings.precision)}
+    curves[PROGRAM] = [(bits, score) for bits in widths if (score := published.program(name, bits))]
+    for row, points in curves.items():
+        colour = COLOURS.get(row, GREY)
+        style: dict[str, Any] = {"lw": 2} if row in COLOURS and row != PROGRAM else {"lw": 1, "ms": 3}
+        style |= {"marker": "o", "ls": "--" if row == PROGRAM else "-", "zorder": 1 if colour == GREY else 2}
+        axes.plot(*zip(*points, strict=True), color=colour, **style)
+        if len(points) == 1:
+            axes.annotate(row, points[0], (-7, 0), textcoords="offset points", color=colour, va="center", ha="right")
+        elif points:
+            labels.append((points[-1][1], row, "0.45" if colour == GREY else colour))
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(widths, [str(bits) for bits in widths])
+    axes.minorticks_off()
+    axes.set_xlim(widths[0] / 1.4, widths[-1] * 1.05)
+    axes.set(xlabel="bits of the code", ylabel="top-100 precision on the test part, %")
+    _title(
+        axes, f"{name}: precision by the width of the code", "the paper has AMMI (red) in front where codes are long"
+    )
+    _label_ends(axes, labels)
+    return figure
+
+
+def bound_by_order(findings: Findings) -> "Figure":
+    """Figure 1 (a): the bound on the entropy by the order of the prior, and the entropy itself."""
+    figure, axes = new_axes(figsize=(7, 4.4))
+    bounds = [findings.bounds[order] for order in sorted(findings.bounds)]
+    orders, entropy = [bound["order"] for bound in bounds], bounds[0]["entropy"]
+    axes.axhline(entropy, color="black", lw=1.2)
+    axes.plot(orders, [bound["exact"] for bound in bounds], color=BLUE, lw=2, label="best prior of that order")
+    fitted: dict[str, Any] = {"ls": "", "marker": "o", "ms": 8, "mfc": "none", "mew": 1.8}
+    label = "prior fitted by gradient steps"
+    axes.plot(orders, [bound["gradient"] for bound in bounds], color=RED, label=label, **fitted)
+    axes.legend(frameon=False, labelcolor="linecolor")
+    above: dict[str, Any] = {"textcoords": "offset points", "va": "bottom"}
+    axes.annotate(f"entropy by brute force, {entropy:.2f} bits", (orders[0], entropy), (0, 4), **above)
+    axes.set(xlabel="Markov order r of the prior (of the encoder: 0)", ylabel="cross entropy of a batch of codes, bits")
+    axes.set_xticks(orders)
+    _title(
+        axes,
+        "The bound on the entropy by the order of the prior",
+        "the paper: it comes down to the entropy only for r > 10",
+    )
+    return figure
+
+
+def precision_by_order(findings: Findings) -> "Figure":
+    """Figure 1 (b): validation precision by the order of the prior, for encoders of order 0 and 1, and of BMMI."""
+    figure, axes = new_axes(figsize=(7, 4.4))
+    labels: list[Label] = []
+    for order, colour in ((0, RED), (1, BLUE)):
+        if line := findings.line(order):
+            axes.plot(list(line), list(line.values()), marker="o", color=colour, lw=2)
+            labels.append((line[max(line)], f"AMMI, o = {order}", colour))
+    if brute := findings.orders.get(("bmmi", 0, 0)):
+        axes.axhline(brute, color="black", lw=1.2)
+        labels.append((brute, "BMMI", "black"))
+    axes.set(xlabel="Markov order r of the prior (of the encoder: o)", ylabel="validation precision, %")
+    axes.set_xticks(findings.scale.prior_orders)
+    about = f"{findings.scale.figure_set}, {findings.scale.bits[0]} bits"
+    _title(
+        axes,
+        f"Precision by the order of the prior ({about})",
+        "the paper: poor where r = o, good above, and better than BMMI with its exact entropy",
+    )
+    _label_ends(axes, labels)
+    return figure
+
+
+def matching_by_codes(findings: Findings, name: str) -> "Figure":
+    """Table 2 on a set: top-100 matching against the share of training articles that have a code of their own."""
+    figure, axes = new_axes(figsize=(7, 4.4))
+    for (row, pair_set), scores in findings.pairs.items():
+        if pair_set == name and row != "BOW":
+            share = [100 * score.distinct / score.documents for score in scores]
+            matching = [score.matching for score in scores]
+            axes.plot(share, matching, "o", color=COLOURS[row], ms=8, alpha=0.8, label=row)
+    axes.legend(frameon=False, labelcolor="linecolor")
+    axes.margins(0.2)
+    axes.set(xlabel="distinct codes, % of the training articles", ylabel="top-100 matching on the test part, %")
+    _title(
+        axes,
+        f"{name}: matching by the number of distinct codes",
+        "the paper has AMMI highest and farthest left; a point a seed",
+    )
+    return figure
+
+
+def agreement_by_distance(findings: Findings, few: int) -> "Figure":
+    """How often articles so many bits apart have a label in common, with small points where there are few pairs."""
+    figure, axes = new_axes(figsize=(7, 4.4))
+    labels: list[Label] = []
+    for (name, drift), colour in zip(findings.drifts.items(), (RED, BLUE, GREEN), strict=False):
+        steps = drift["agreement"]
+        distances, shares = [step["distance"] for step in steps], [step["shared"] for step in steps]
+        axes.plot(distances, shares, color=colour, lw=2)
+        axes.scatter(distances, shares, [20 if step["pairs"] >= few else 4 for step in steps], color=colour)
+        labels.append((shares[-1], name, colour))
+    axes.set_ylim(0)
+    axes.set(xlabel="Hamming distance of the codes, bits (steps of 5)", ylabel="articles with a label in common, %")
+    _title(
+        axes,
+        "Likeness of articles by the distance of their codes",
+        f"drift is semantic where it falls; small points: under {few} pairs",
+    )
+    _label_ends(axes, labels)
+    return figure
+
+
+def _title(axes: "Axes", title: str, expected: str) -> None:
+    """What is shown, and below it what to look for."""
+    axes.set_title(f"{title}\n", loc="left", fontweight="bold")
+    axes.text(0, 1.02, expected, transform=axes.transAxes, va="bottom", color="0.35")
+
+
+def _label_ends(axes: "Axes", labels: list[Label]) -> None:
+    """Write at the right of the last points what the lines are, apart from each other."""
+    labels = sorted(labels)
+    heights = [height for height, _, _ in labels]
+    low, high = axes.get_ylim()
+    gap = 0.05 * (high - low)
+    raised = list(accumulate(heights, lambda below, own: max(own, below + gap)))
+    lowered = list(accumulate(heights[::-1], lambda above, own: min(own, above - gap)))[::-1]
+    right = axes.get_yaxis_transform()
+    for (height, text, colour), up, down in zip(labels, raised, lowered, strict=True):
+        middle = (up + down) / 2  # those of two lists with gaps have gaps as well
+        axes.plot((1, 1.03), (height, middle), color=colour, lw=0.6, transform=right, clip_on=False)
+        axes.text(1.035, middle, text, color=colour, va="center", transform=right)

@@ -1,0 +1,72 @@
+"""The report: the paper's claims, tables and figures beside the results, as Markdown and as one page. It only reads."""
+
+from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
+
+from ammi.paper.claims import all_claims
+from ammi.paper.costs import costs_section
+from ammi.paper.findings import read_findings
+from ammi.paper.folder import PaperFolder
+from ammi.paper.judging import Claim, Verdict
+from ammi.paper.page import escaped, table, to_page
+from ammi.paper.plan import TINY
+from ammi.paper.sections import SECTIONS, FigureFiles, sets_section
+
+TITLE = "The paper's claims, tables and figures, run again"
+NEEDED = {"matplotlib": "matplotlib", "markdown_it": "markdown-it-py"}  # module, package
+SIGNS: dict[Verdict, str] = {"holds": "✓", "holds in part": "◐", "does not hold": "✗", "not run yet": "○"}
+
+
+def write_report(folder: PaperFolder, markdown: Path) -> Path:
+    """Write the Markdown, its figures and the page; the path of the page is returned."""
+    _check_installed()
+    findings = read_findings(folder)
+    files = FigureFiles(folder.figures, markdown.parent)
+    parts = [
+        *_summary(all_claims(findings), tiny=TINY in folder.scale.sets),
+        *(paragraph for section in SECTIONS.values() for paragraph in section(findings, files)),
+        *costs_section(folder),
+        *sets_section(findings),
+    ]
+    text = "\n\n".join(parts) + "\n"
+    for path in (markdown, folder.page):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    markdown.write_text(text, encoding="utf-8")
+    folder.page.write_text(to_page(text, markdown.parent, TITLE), encoding="utf-8")
+    return folder.page
+
+
+def write_part(folder: PaperFolder, part: str) -> str:
+    """Draw the figures of a table or figure, and return its part of the report without them."""
+    _check_installed()
+    paragraphs = SECTIONS[part](read_findings(folder), FigureFiles(folder.figures, folder.folder))
+    return "\n\n".join(text for text in paragraphs if not text.startswith("!["))
+
+
+def _check_installed() -> None:
+    if missing := [package for module, package in NEEDED.items() if not find_spec(module)]:
+        raise ImportError(f"the report needs {' and '.join(missing)}: pip install 'ammi[paper]'")
+
+
+def _summary(claims: list[Claim], tiny: bool) -> list[str]:
+    counts = Counter(claim.verdict for claim in claims)
+    shown = ", ".join(f"{sign} {verdict}: {counts[verdict]}" for verdict, sign in SIGNS.items() if counts[verdict])
+    rows = [
+        (f"**{SIGNS[claim.verdict]} {claim.verdict}**", escaped(claim.claim), escaped(claim.evidence))
+        for claim in claims
+    ]
+    return [
+        f"# {TITLE}",
+        "The claims of *Learning Discrete Structured Representations by Adversarially Maximizing Mutual Information* "
+        f"(Stratos and Wiseman, ICML 2020), judged by runs of this package. {shown}.",
+        "AMMI is the paper's objective, which sees documents alone, with parameters found by a search. “AMMI, "
+        "neighbours” is the default of this package, which pairs each document with its nearest neighbours. That is "
+        "an addition of ours: no claim is said to hold because of it.",
+        *(
+            ["This is a quick run: the verdicts show that everything works, and nothing about the claims."]
+            if tiny
+            else []
+        ),
+        table(("verdict", "claim", "what it rests on"), rows),
+    ]

@@ -1,0 +1,1 @@
+"""Comparing methods: tasks, experiments whose results are kept, and the search for hyperparameters."""

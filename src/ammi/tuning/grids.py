@@ -1,0 +1,83 @@
+"""What a search varies of each method, and what it draws of that."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ammi.tuning.experiments import Parameters, default_parameters
+
+Grid = Mapping[str, tuple[Any, ...]]
+
+_ENTROPY: Grid = {
+    "batch_size": (16, 32, 64, 128),
+    "learning_rate": (0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001),
+    "entropy_weight": (1.0, 1.5, 2.0, 2.5, 3.0, 3.5),
+}
+_AUTOENCODER: Grid = {
+    "batch_size": (64, 128, 256),
+    "learning_rate": (0.03, 0.01, 0.003, 0.001),
+    "hidden_layers": (0, 1),
+    "hidden_size": (300, 500, 700),
+    "dropout": (0.0, 0.2, 0.5),
+    "init_range": (0.1, 0.3),
+}
+# AMMI's and BMMI's are the paper's, with the choice of an adversary; it does not say what it varies of the others.
+GRIDS: dict[str, Grid] = {
+    "ammi": {
+        **_ENTROPY,
+        "adversary": ("exact", "gradient"),
+        "adversary_steps": (1, 2, 4),
+        "adversary_learning_rate": (0.03, 0.01, 0.003, 0.001),
+    },
+    "bmmi": _ENTROPY,
+    "bmsh": {
+        **_AUTOENCODER,
+        "learning_rate": (None, 0.01, 0.003, 0.001),
+        "components": (10, 20, 50, 80),
+        "divergence_weight": (0.5, 1.0, 2.0),
+    },
+    "dvq": {
+        "batch_size": (32, 64, 128),
+        "learning_rate": (0.03, 0.01, 0.003, 0.001),
+        "dimension": (1, 2, 4),
+        "commitment": (0.1, 0.25, 0.5, 1.0, 2.0, 4.0),
+        "hidden_layers": (0, 1),
+        "init_range": (0.1, 0.3),
+    },
+    "gmsh": {**_AUTOENCODER, "components": (10, 20, 50), "divergence_weight": (0.5, 1.0, 2.0)},
+    "itq": {"iterations": (10, 50, 200)},
+    "nash": {**_AUTOENCODER, "divergence_weight": (0.5, 1.0, 2.0)},
+    "srbm": {"hidden_size": (300, 500, 700), "noise": (1.0, 4.0, 8.0), "learning_rate": (0.003, 0.001, 0.0003)},
+    "sth": {"neighbours": (10, 25, 50), "C": (0.01, 0.1, 1.0, 10.0)},
+    "vdsh": {**_AUTOENCODER, "hidden_layers": (1, 2), "warm_up": (1000, 5000)},
+}
+_MATTERS_ONLY_WITH: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "adversary_steps": ("adversary", ("gradient",)),
+    "adversary_learning_rate": ("adversary", ("gradient",)),
+    "hidden_size": ("hidden_layers", (1, 2)),
+    "dropout": ("hidden_layers", (1, 2)),
+}
+
+
+def choose(grid: Grid, fixed: Parameters, choice: Callable[[str, tuple[Any, ...]], Any]) -> dict[str, Any]:
+    """One value for each parameter of the grid that matters beside those fixed and those chosen before it."""
+    chosen: dict[str, Any] = {}
+    for name, values in grid.items():
+        if _matters(name, {**fixed, **chosen}):
+            chosen[name] = choice(name, values)
+    return chosen
+
+
+def near_defaults(method: str, grid: Grid, fixed: Parameters) -> dict[str, Any]:
+    """The method's defaults, each moved to the nearest value of the grid."""
+    defaults = default_parameters(method)
+
+    def nearest(name: str, values: tuple[Any, ...]) -> Any:
+        default = defaults[name]
+        return default if default in values else min(values, key=lambda value: abs(value - default))
+
+    return choose(grid, fixed, nearest)
+
+
+def _matters(name: str, beside: Parameters) -> bool:
+    condition, values = _MATTERS_ONLY_WITH.get(name, ("", ()))
+    return condition not in beside or beside[condition] in values

@@ -1,0 +1,35 @@
+"""Work that several processes share: each file is made by one of them, and by another if that one dies."""
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+try:
+    from filelock import FileLock, Timeout
+except ImportError as error:
+    raise ImportError("keeping results needs filelock: pip install 'ammi[tune]'") from error
+
+T = TypeVar("T")
+
+
+def lock_for(path: Path, timeout: float = -1) -> FileLock:
+    """The lock to hold while making a file or folder, which goes when its process does.
+
+    Entering it raises Timeout where another process still holds it after so many seconds; -1 waits for ever.
+    """
+    lock = path.parent / ".locks" / path.stem
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    return FileLock(lock, timeout=timeout)
+
+
+def make_missing(
+    items: Iterable[T], path_of: Callable[[T], Path], is_missing: Callable[[T], bool], make: Callable[[T], None]
+) -> None:
+    """Make what is missing. What another process is at is left for last, and made here only if that one dies."""
+    wanted = list(items)
+    for timeout in (0, -1):
+        for item in filter(is_missing, wanted):
+            with suppress(Timeout), lock_for(path_of(item), timeout):
+                if is_missing(item):  # else the other process has just made it
+                    make(item)

@@ -1,0 +1,56 @@
+"""Optuna's studies: the database that keeps them, what gives a trial up, and what draws the next one."""
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from optuna import Study
+    from optuna.samplers import BaseSampler
+    from optuna.storages import RDBStorage
+
+Sampler = Literal["random", "tpe"]
+
+NEEDED = ("optuna", "psutil")
+
+
+def open_storage(url: str) -> "RDBStorage":
+    """The database at a URL, which is made where it is not there."""
+    if missing := [package for package in NEEDED if not find_spec(package)]:
+        raise ImportError(f"tuning needs {' and '.join(missing)}: pip install 'ammi[tune]'")
+    import optuna
+    from sqlalchemy.exc import ArgumentError
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        return optuna.storages.RDBStorage(url)
+    except ArgumentError as error:
+        raise ValueError(f"{url} is no storage of Optuna: expected a URL such as sqlite:///study.db") from error
+
+
+def close_storage(storage: "RDBStorage") -> None:
+    storage.remove_session()
+    storage.engine.dispose()
+
+
+def open_study(name: str, storage: "RDBStorage") -> "Study":
+    """The study of this name, or a new one; a trial whose scores stay below the median of the others is given up."""
+    from optuna import create_study
+    from optuna.pruners import MedianPruner
+
+    return create_study(
+        study_name=name,
+        storage=storage,
+        direction="maximize",
+        pruner=MedianPruner(n_startup_trials=4, n_warmup_steps=4),
+        load_if_exists=True,
+    )
+
+
+def new_sampler(kind: Sampler, seed: tuple[int, int]) -> "BaseSampler":
+    """What draws a trial: at random, or near what was good (TPE)."""
+    from optuna.samplers import RandomSampler, TPESampler
+
+    number = int(np.random.SeedSequence(seed).generate_state(1)[0])
+    return RandomSampler(seed=number) if kind == "random" else TPESampler(seed=number, multivariate=False)

@@ -1,0 +1,52 @@
+"""The paper's sets: read once, and refused with a sentence where they cannot be had."""
+
+import pytest
+
+from ammi.data import Document, corpus_path
+from ammi.paper.folder import PaperFolder
+from ammi.paper.plan import PAPER, QUICK, TINY, TINY_PAIRS, WHO_DID_WHAT
+from ammi.paper.sets import CORPORA, PaperSets
+from ammi.paper.tiny import SIZE, tiny_articles
+from ammi.tuning.display import SILENT
+from ammi.tuning.tasks import LabelledTask
+
+
+def test_the_tiny_set_is_read_once_and_has_three_parts(tmp_path):
+    sets = PaperSets(PaperFolder(tmp_path, QUICK), SILENT)
+    task = sets.task(TINY)
+    assert sets.task(TINY) is task
+    assert isinstance(task, LabelledTask)
+    sizes = [part.shape[0] for part in (task.train, task.cv, task.held_out)]
+    assert 0.5 * SIZE < sum(sizes) <= SIZE
+    assert sizes[0] == pytest.approx(0.8 * sum(sizes), abs=8)
+
+
+def test_the_tiny_articles_are_halves_of_docstrings():
+    articles = list(tiny_articles())
+    assert SIZE < len(articles) <= 4 * SIZE
+    for first, second in zip(articles[::2], articles[1::2], strict=True):
+        assert isinstance(first, Document)
+        assert str(first.id).removesuffix(" first") == str(second.id).removesuffix(" second")
+        assert first.metadata["labels"] == second.metadata["labels"]
+        assert 0 <= len(second.text.split()) - len(first.text.split()) <= 1
+
+
+def test_pairs_that_are_there_are_not_made_again(tmp_path):
+    folder = PaperFolder(tmp_path, QUICK)
+    folder.pairs(TINY_PAIRS).mkdir(parents=True)
+    assert PaperSets(folder, SILENT).pairs(TINY_PAIRS) == folder.pairs(TINY_PAIRS)
+    assert list(folder.pairs(TINY_PAIRS).iterdir()) == []
+
+
+def test_published_pairs_that_are_not_there_are_asked_for(tmp_path):
+    (tmp_path / "runs" / WHO_DID_WHAT).mkdir(parents=True)
+    with pytest.raises(FileNotFoundError, match="give the file of the published pairs with --pairs FILE"):
+        PaperSets(PaperFolder(tmp_path, PAPER), SILENT).task(WHO_DID_WHAT)
+
+
+def test_every_set_of_pairs_has_its_corpus():
+    assert tuple(CORPORA) == PAPER.pair_sets
+    try:
+        assert all(corpus_path(corpus).exists() for corpus, _ in CORPORA.values())
+    except FileNotFoundError as error:
+        pytest.skip(f"needs the corpora: {error}")

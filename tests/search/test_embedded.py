@@ -1,0 +1,140 @@
+"""What only the embedded engine promises: what it keeps in its folder, and what it leaves open."""
+
+import gc
+import sqlite3
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ammi.search import HammingIndex, Hits
+from ammi.search.blocks import BLOCK
+
+CODES = np.arange(24, dtype=np.uint8).reshape(3, 8)
+
+
+def test_an_index_that_is_forgotten_is_closed(tmp_path):
+    """U21: on Python 3.13 a connection that nothing closes is a warning."""
+    index = HammingIndex.create(tmp_path / "index")
+    index.add(CODES)
+    entries = index.entries()
+    next(entries)
+    connection = index._store._db
+    del index, entries
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")
+
+
+def test_metadata_comes_straight_from_pandas(tmp_path):
+    """U12: numpy's numbers, timestamps, NaN and arrays."""
+    frame = pd.DataFrame(
+        {
+            "year": np.array([1987, 1988, 1989]),
+            "when": pd.to_datetime(["1987-03-11", None, "1989-01-01"]),
+            "score": np.array([0.5, np.nan, 1.5], np.float32),
+            "tags": [np.array(["a", "b"]), ["c"], ()],
+            "ok": np.array([True, False, True]),
+        }
+    )
+    with HammingIndex.create(tmp_path / "index", keys=["when", "ok"]) as index:
+        index.add(CODES, metadata=frame.to_dict("records"))
+        assert [entry.metadata for entry in index.get([0, 1])] == [
+            {"year": 1987, "when": "1987-03-11T00:00:00", "score": 0.5, "tags": ["a", "b"], "ok": True},
+            {"year": 1988, "when": None, "score": None, "tags": ["c"], "ok": False},
+        ]
+        assert index.keys() == {"ok": 3, "score": 2, "tags": 2, "when": 2, "year": 3}
+        for where, kept in (
+            ({"when": {"<": date(1988, 1, 1)}}, [0]),
+            ({"year": frame["year"][1]}, [1]),
+            ({"ok": np.True_, "tags": {"exists": True}}, [0]),
+            ({"score": float("nan")}, [1]),
+        ):
+            assert [hit.id for hit in index.search(CODES[:1], where=where)[0]] == kept
+
+
+def test_true_is_not_one(tmp_path):
+    """A6: where={"x": 1} found True."""
+    for keys in ([], ["x"]):
+        with HammingIndex.create(tmp_path / str(len(keys)), keys=keys) as index:
+            index.add(CODES, metadata=[{"x": True}, {"x": 1}, {"x": "1"}])
+            found = [[hit.id for hit in index.search(CODES[:1], where={"x": x})[0]] for x in (True, 1, "1")]
+            assert found == [[0], [1], [2]]
+
+
+def test_indexed_keys_are_kept_and_added_to(tmp_path):
+    with HammingIndex.create(tmp_path / "index", keys=["b", "a", "b"]) as index:
+        assert index.keys_indexed == ["b", "a"]
+        index.add(CODES, metadata=[{"c": 1}, {"c": [1, 2, 1]}, {"c": 3}])
+        index.index_keys(["c", "a"])
+    with HammingIndex.open(index.place) as index:
+        assert index.keys_indexed == ["b", "a", "c"]
+        assert [hit.id for hit in index.search(CODES[:1], where={"c": 1})[0]] == [0, 1]
+        wrong: Any
+        for wrong, words in (("c", "keys is the str 'c'"), ([1], "1 cannot be a metadata key")):
+            with pytest.raises(ValueError, match=words):
+                index.index_keys(wrong)
+
+
+def test_an_indexed_key_spares_the_reading_of_metadata(tmp_path):
+    """U11: a filter on a million documents read and parsed a million documents."""
+    n = 5000
+    with HammingIndex.create(tmp_path / "index", 8, keys=["year"]) as index:
+        index.add(np.zeros((n, 1), np.uint8), metadata=[{"year": year % 100, "lang": "en"} for year in range(n)])
+        statements: list[str] = []
+        index._store._db.set_trace_callback(statements.append)
+        for where in ({"year": 7}, {"year": {">=": 7, "<": 8}}, {"year": 7, "lang": "en"}):
+            assert [hit.id for hit in index.search(np.zeros((1, 1), np.uint8), 3, where)[0]] == [7, 107, 207]
+        index._store._db.set_trace_callback(None)
+        plans = [
+            step
+            for statement in statements
+            if "key_values" in statement or "metadata" in statement
+            for *_, step in index._store._db.execute(f"EXPLAIN QUERY PLAN {statement}")
+        ]
+        assert any("SEARCH key_values USING PRIMARY KEY (key=? AND value=?)" in step for step in plans)
+        assert any("SEARCH key_values USING PRIMARY KEY (key=? AND value>? AND value<?)" in step for step in plans)
+        assert not any(step.startswith("SCAN") and ("documents" in step or "key_values" in step) for step in plans)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_rows_of_positions(tmp_path, seed):
+    """Where nothing, something and whole blocks were deleted."""
+    rng = np.random.default_rng(seed)
+    with HammingIndex.create(tmp_path / "index", 8) as index:
+        index.add(np.zeros((5 * BLOCK + 7, 1), np.uint8))
+        index.delete(range(BLOCK, 2 * BLOCK))
+        index.delete(rng.choice(np.arange(3 * BLOCK, 4 * BLOCK), 50, replace=False))
+        with index._reading():
+            table = index._table()
+        chosen = np.sort(rng.choice(len(table.codes), 300, replace=False))
+        np.testing.assert_array_equal(table.rows(table.positions(chosen)), chosen)
+        np.testing.assert_array_equal(table.rows(table.positions()), np.arange(len(table.codes)))
+
+
+def test_an_index_is_found_again_from_another_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with HammingIndex.create("index") as index:
+        index.add(CODES)
+        monkeypatch.chdir(Path("/"))
+        assert len(next(index.entries())) == 3
+
+
+def test_metadata_that_changes_leaves_the_codes_in_memory(tmp_path):
+    with HammingIndex.create(tmp_path / "index") as index:
+        index.add(CODES)
+        before = index.export()[1]
+        index.set_metadata([0], {"a": 1})
+        assert index.export()[1] is before
+        index.delete([0])
+        assert len(index.export()[1]) == 2
+
+
+def test_without_pandas_hits_say_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        Hits().to_pandas()

@@ -1,0 +1,228 @@
+"""The search: what it draws, what it gives up, and that it goes on where it was."""
+
+import gc
+import inspect
+import json
+import sys
+from contextlib import contextmanager
+
+import psutil
+import pytest
+
+from ammi.hashers import by_name
+from ammi.tuning.display import Silent
+from ammi.tuning.grids import GRIDS
+from ammi.tuning.search import Search, Tuning
+from ammi.tuning.tasks import Task
+from tests.tuning.small import Scripted, small_task
+
+SHORT = {"epochs": 1, "neighbours": 0}
+
+
+def tuned(folder, trials: int, search: Search | None = None, task: Task | None = None, **options) -> Tuning:
+    tuning = Tuning(search or Search("small", "ammi", 8, SHORT), task or small_task(), folder, **options)
+    tuning.run_until(trials)
+    return tuning
+
+
+def drawn(tuning: Tuning) -> list[tuple[dict, float]]:
+    return [(row["parameters"], row["validation"]) for row in tuning.rows()]
+
+
+@pytest.mark.parametrize("method", ["bmsh", "dvq"])
+def test_the_first_trial_is_the_defaults(method, tmp_path):
+    (row,) = tuned(tmp_path, 1, Search("small", method, 8, {}), Scripted()).rows()
+    defaults = inspect.signature(by_name(method)).parameters
+    assert row["parameters"] == {name: defaults[name].default for name in GRIDS[method]}
+
+
+def test_parameters_without_a_say_are_not_drawn(tmp_path):
+    for row in tuned(tmp_path, 12, task=Scripted()).rows():
+        chosen = row["parameters"]
+        assert ("adversary_steps" in chosen) == (chosen["adversary"] == "gradient")
+        assert chosen.keys().isdisjoint(SHORT)
+        for name, value in chosen.items():
+            assert value in GRIDS["ammi"][name]
+
+
+@pytest.mark.parametrize("sampler", ["random", "tpe"])
+def test_a_search_that_goes_on_is_the_search_that_was_not_interrupted(sampler, tmp_path):
+    search = Search("small", "ammi", 8, SHORT, sampler)
+    whole = tuned(tmp_path / "whole", 4, search)
+    tuned(tmp_path / "parts", 2, search)
+    assert drawn(tuned(tmp_path / "parts", 4, search)) == drawn(whole)
+    assert len({json.dumps(parameters) for parameters, _ in drawn(whole)}) > 1
+
+
+def test_hopeless_trials_are_given_up(tmp_path):
+    tuning = tuned(tmp_path, 20, task=Scripted())
+    given_up = [row for row in tuning.rows() if row["state"] == "pruned"]
+    assert given_up
+    assert all(len(row["scores"]) < 10 for row in given_up)
+    best = max(row["parameters"]["learning_rate"] for row in tuning.rows())
+    assert tuning.best_parameters()["learning_rate"] == best
+    assert all(row["parameters"]["learning_rate"] < best for row in given_up)
+
+
+def test_an_interrupted_trial_is_tried_again(tmp_path):
+    class Interrupted(Scripted):
+        def fit(self, hasher, watch=lambda score: None):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tuned(tmp_path, 1, task=Interrupted())
+    assert drawn(tuned(tmp_path, 3, task=Scripted())) == drawn(tuned(tmp_path / "calm", 3, task=Scripted()))
+
+
+def test_a_study_of_other_parameters_is_refused(tmp_path):
+    tuned(tmp_path, 1, task=Scripted())
+    with pytest.raises(ValueError, match="is of another search, with other fixed: choose another --out"):
+        tuned(tmp_path, 1, Search("small", "ammi", 8, {"neighbours": 5}), Scripted())
+    with pytest.raises(ValueError, match="is of another search, with other data:"):
+        tuned(tmp_path, 1)
+
+
+def test_a_shared_study_of_other_parameters_is_refused(tmp_path):
+    url = f"sqlite:///{tmp_path / 'shared.db'}"
+    tuned(tmp_path / "one", 1, task=Scripted(), storage=url)
+    with pytest.raises(ValueError, match="the study 'small ammi 8' is of another search, with other fixed:"):
+        tuned(tmp_path / "other", 1, Search("small", "ammi", 8, {"neighbours": 5}), Scripted(), storage=url)
+
+
+def test_a_database_that_was_lost_is_made_again_from_the_trials(tmp_path):
+    whole = tuned(tmp_path / "whole", 10, task=Scripted())
+    tuned(tmp_path / "lost", 6, task=Scripted())
+    (tmp_path / "lost" / "study.db").unlink()
+    (tmp_path / "lost" / "best.json").unlink()
+    assert drawn(tuned(tmp_path / "lost", 10, task=Scripted())) == drawn(whole)
+
+
+def test_trials_of_other_data_do_not_make_a_lost_database_again(tmp_path):
+    tuned(tmp_path, 2, task=Scripted()).close()
+    (tmp_path / "study.db").unlink()
+    with pytest.raises(ValueError, match=r"trials.json is of another search, with other data: choose another --out"):
+        tuned(tmp_path, 2)
+    assert not (tmp_path / "study.db").exists()
+
+
+def test_a_trial_that_breaks_is_not_tried_for_ever(tmp_path):
+    class Breaking(Scripted):
+        def fit(self, hasher, watch=lambda score: None):
+            if hasher.learning_rate == 0.01:
+                raise RuntimeError("no memory")
+            super().fit(hasher, watch)
+
+    with pytest.raises(RuntimeError, match="no memory"):
+        tuned(tmp_path, 3, task=Breaking())  # the defaults
+    assert tuned(tmp_path, 1, task=Breaking()).rows()
+
+
+def test_other_seeds_draw_other_trials(tmp_path):
+    def after_the_first(seed: int) -> list:
+        search = Search("small", "ammi", 8, SHORT, seed=seed)
+        return drawn(tuned(tmp_path / str(seed), 4, search, Scripted()))[1:]
+
+    assert not [trial for trial in after_the_first(0) if trial in after_the_first(1)]
+
+
+def test_what_is_no_storage_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="nothing is no storage of Optuna"):
+        tuned(tmp_path, 1, task=Scripted(), storage="nothing")
+
+
+def test_a_method_without_hyperparameters_is_refused():
+    with pytest.raises(ValueError, match="n_bits is no hyperparameter"):
+        Search("small", "ammi", 8, {"n_bits": 8}).check()
+    with pytest.raises(ValueError, match="lsh has nothing to tune: methods to tune are ammi, bmmi"):
+        Search("small", "lsh", 8, {}).check()
+
+
+def test_two_searches_share_a_storage(tmp_path):
+    url = f"sqlite:///{tmp_path / 'shared.db'}"
+    tuned(tmp_path / "one", 2, task=Scripted(), storage=url)
+    other = Tuning(Search("small", "ammi", 8, SHORT), Scripted(), tmp_path / "other", url)
+    assert len(other.finished) == 2
+
+
+def test_the_files_say_what_was_found(tmp_path):
+    tuning = tuned(tmp_path, 3)
+    best = json.loads((tmp_path / "best.json").read_text())
+    assert best["method"] == "ammi"
+    assert best["parameters"] == {"n_bits": 8, **tuning.best_parameters()}
+    trials = json.loads((tmp_path / "trials.json").read_text())
+    assert trials["trials"] == tuning.rows()
+    assert best["validation"] == max(row["validation"] for row in trials["trials"])
+
+
+def test_the_plots_are_drawn(tmp_path):
+    tuned(tmp_path, 8, task=Scripted()).plot()
+    assert all((tmp_path / name).stat().st_size > 1000 for name in ("history.png", "importance.png"))
+
+
+def test_the_best_come_first_and_those_given_up_do_not_count(tmp_path):
+    tuning = tuned(tmp_path, 12, task=Scripted())
+    scores = [row["validation"] for row in tuning.best_rows(3)]
+    assert (
+        scores == sorted((row["validation"] for row in tuning.rows() if row["state"] == "complete"), reverse=True)[:3]
+    )
+
+
+class Recorder(Silent):
+    """A display that keeps what it is told."""
+
+    def __init__(self):
+        self.told: list[tuple] = []
+
+    @contextmanager
+    def search(self, title, trials, finished):
+        self.told.append((title, trials, finished))
+        yield self
+
+    def epoch(self, trial, epoch, score):
+        self.told.append(("epoch", trial, epoch, score))
+
+    def trial(self, finished, best):
+        self.told.append(("trial", finished, best))
+
+
+def test_a_display_is_told_of_every_epoch_and_every_trial(tmp_path):
+    recorder = Recorder()
+    with Tuning(Search("small", "ammi", 8, SHORT), Scripted(), tmp_path) as tuning:
+        tuning.run_until(1)
+        tuning.run_until(2, recorder)
+        first, second = tuning.rows()
+    epochs = [("epoch", 1, epoch, score) for epoch, score in enumerate(second["scores"], 1)]
+    best = max(first["validation"], second["validation"])
+    assert recorder.told == [("small ammi 8 bits", 2, 1), *epochs, ("trial", 2, best)]
+
+
+def open_databases() -> list[str]:
+    return [file.path for file in psutil.Process().open_files() if file.path.endswith("study.db")]
+
+
+@pytest.mark.parametrize("ending", ["with", "close", "forgotten", "refused"])
+def test_nothing_is_left_open(tmp_path, ending):
+    tuning: Tuning | None = tuned(tmp_path, 1, task=Scripted())
+    assert tuning
+    assert open_databases()
+    if ending == "with":
+        with tuning:
+            pass
+    elif ending == "close":
+        tuning.close()
+        tuning.close()
+    elif ending == "refused":
+        tuning.close()
+        (tmp_path / "trials.json").unlink()
+        with pytest.raises(ValueError, match="is of another search"):
+            tuned(tmp_path, 1)
+    tuning = None
+    gc.collect()
+    assert not open_databases()
+
+
+@pytest.mark.parametrize("package", ["optuna", "psutil"])
+def test_what_is_not_installed_is_named(tmp_path, monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=rf"tuning needs {package}: pip install 'ammi\[tune\]'"):
+        tuned(tmp_path, 1, task=Scripted())

@@ -2,6 +2,7 @@
 
 import pickle
 from copy import deepcopy
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -119,7 +120,7 @@ def test_only_hashers_with_a_score_have_one():
 
 
 def test_its_two_parts_are_a_pipeline_as_well():
-    settings = {"epochs": 2, "random_state": 0, "verbose": False}
+    settings: dict[str, Any] = {"epochs": 2, "random_state": 0, "verbose": False}
     pipeline = make_pipeline(WordFeatures(), AMMI(12, **settings))
     bits = pipeline.fit(TEXTS).transform(TEXTS)
     assert np.array_equal(bits, DocumentHasher(AMMI(12, **settings)).fit(TEXTS).transform(TEXTS))

@@ -161,4 +161,4 @@ def test_what_is_no_encoder_is_refused(method, encoder):
 
 def test_a_function_that_gives_no_network_is_refused():
     with pytest.raises(ValueError, match=r"gave 7, expected a torch module: return one from it"):
-        AMMI(8, encoder=lambda n_inputs, n_outputs: 7, **QUICK).fit(topics()[0])
+        AMMI(8, encoder=lambda n_inputs, n_outputs: 7, **QUICK).fit(topics()[0])  # type: ignore[arg-type, return-value]

@@ -127,5 +127,5 @@ def test_the_network_learns_and_is_saved(method, tmp_path):
     hasher.save(tmp_path / "model")
     loaded = ammi.load(tmp_path / "model")
     assert isinstance(loaded, method)
-    assert loaded.encoder.keywords == {"width": 24, "layers": 1}  # type: ignore[union-attr]
+    assert loaded.encoder.keywords == {"width": 24, "layers": 1}
     assert np.array_equal(loaded.encode(new), hasher.encode(new))

@@ -67,7 +67,7 @@ def test_a_default_may_change_and_all_else_is_inherited():
 def test_only_what_is_positional_needs_no_keyword():
     assert Derived(5).size == 5
     with pytest.raises(TypeError, match="positional argument"):
-        Derived(5, 0.1)  # type: ignore[misc]
+        Derived(5, 0.1)
     parameters = inspect.signature(Derived).parameters
     assert [name for name, one in parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD] == ["size"]
 
@@ -169,14 +169,14 @@ def test_the_length_of_codes_comes_first_and_needs_no_keyword(name):
         assert parameters == []
         return
     assert parameters[0].name == "n_bits"
-    assert method(12).n_bits == 12  # type: ignore[call-arg]
+    assert method(12).n_bits == 12
     assert all(one.kind is one.KEYWORD_ONLY for one in parameters[1:])
 
 
 @every
 def test_defaults_are_within_their_ranges(name):
     if name != "bow":
-        hashers.by_name(name)()._check_parameters()  # type: ignore[attr-defined]
+        hashers.by_name(name)()._check_parameters()
 
 
 @every

@@ -41,7 +41,8 @@ def test_codes_are_the_exact_mode_and_probabilities_the_marginals(order, adversa
 def test_score_is_the_information_in_bits(order):
     X, _ = topics()
     hasher = AMMI(6, order=order, **SMALL).fit(X)
-    p, prior = chains_of(hasher, X), hasher.objective_.adversary.prior()
+    objective: Any = hasher.objective_
+    p, prior = chains_of(hasher, X), objective.adversary.prior()
     expected = (chain.prior_cross_entropy(p, prior) - chain.entropy(p).mean()) / np.log(2)
     assert hasher.score(X) == pytest.approx(expected.item(), rel=1e-4)
     brute = BMMI(6, order=order, **SMALL).fit(X)

@@ -44,14 +44,15 @@ def distributions(model: Any, output: torch.Tensor) -> tuple[Any, Any]:
 def test_a_bit_of_dvq_is_the_nearest_of_its_two_vectors(dimension):
     X, _ = topics(100)
     hasher = DVQ(8, dimension=dimension, epochs=3, learning_rate=0.03, **QUICK).fit(X)
+    objective: Any = hasher.objective_
     with torch.no_grad():
-        segments = hasher.objective_.segments(to_rows(X, CPU)).numpy()  # (n, m, D)
-    codebooks = hasher.objective_.codebooks.detach().numpy()  # (m, 2, D)
+        segments = objective.segments(to_rows(X, CPU)).numpy()  # (n, m, D)
+    codebooks = objective.codebooks.detach().numpy()  # (m, 2, D)
     distances = np.linalg.norm(segments[:, :, None] - codebooks, axis=-1)
     clear = np.abs(distances[..., 0] - distances[..., 1]) > 1e-5
     assert np.array_equal(hasher.transform(X)[clear], distances.argmin(-1)[clear])
     assert 0 < hasher.transform(X).mean() < 1
-    read, _ = hasher.objective_.draw(to_rows(X, CPU))
+    read, _ = objective.draw(to_rows(X, CPU))
     nearest = np.take_along_axis(codebooks[None], distances.argmin(-1)[..., None, None], 2)[:, :, 0]
     np.testing.assert_allclose(read.detach().numpy().reshape(nearest.shape)[clear], nearest[clear], atol=1e-5)
 
@@ -59,7 +60,7 @@ def test_a_bit_of_dvq_is_the_nearest_of_its_two_vectors(dimension):
 def test_dvq_moves_vectors_to_segments_and_segments_to_vectors():
     """The codebooks have no gradient but 2 Σ (C - e); segments have that of the decoder and 2 β (e - C)."""
     X, _ = topics(20)
-    model = DVQ(4, dimension=2, epochs=1, commitment=0.5, **QUICK).fit(X).objective_
+    model: Any = DVQ(4, dimension=2, epochs=1, commitment=0.5, **QUICK).fit(X).objective_
     rows = to_rows(X.toarray(), CPU)
     segments = model.segments(rows)
     bits = model.nearest(segments)[..., None]
@@ -85,7 +86,7 @@ def test_thresholds_are_the_medians_of_the_training_documents(method):
 
 def test_the_divergence_of_vdsh_counts_more_from_step_to_step():
     X, _ = topics(100)
-    model = VDSH(6, warm_up=4, hidden_size=16, dropout=0, epochs=1, **QUICK).fit(X[:1]).objective_
+    model: Any = VDSH(6, warm_up=4, hidden_size=16, dropout=0, epochs=1, **QUICK).fit(X[:1]).objective_
     assert model.step == 1
     full = model.draw(to_rows(X, CPU))[1]
     model.train()
@@ -95,7 +96,7 @@ def test_the_divergence_of_vdsh_counts_more_from_step_to_step():
 
 def test_nash_adds_noise_in_training_only():
     X, _ = topics(100)
-    model = NASH(6, hidden_size=16, dropout=0, epochs=1, **QUICK).fit(X).objective_
+    model: Any = NASH(6, hidden_size=16, dropout=0, epochs=1, **QUICK).fit(X).objective_
     rows = to_rows(X, CPU)
     bits = model.draw(rows)[0].detach()
     assert torch.equal(bits > 0.5, model.bits(rows))
@@ -141,7 +142,7 @@ def test_predictive_form_learns_is_saved_and_encodes_both_sides(method, tmp_path
 
 def test_the_conditional_prior_of_bmsh_is_bounded():
     X, R = pairs()
-    model = BMSH(5, components=3, hidden_size=16, epochs=1, **QUICK).fit(X, related=R).objective_
+    model: Any = BMSH(5, components=3, hidden_size=16, epochs=1, **QUICK).fit(X, related=R).objective_
     with torch.no_grad():
         model.conditional_prior[-1].bias += 1e6
     assert model.draw(to_rows(X, CPU))[1].max() < 3 * 5 * 20

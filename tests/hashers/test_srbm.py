@@ -112,7 +112,8 @@ def test_noise_on_the_code_drives_its_units_apart():
     X, _ = topics(400)
     settings = {**SMALL, "pretraining_epochs": 8, "epochs": 12}
     quiet, noisy = (SRBM(8, noise=noise, **settings).fit(X) for noise in (0.0, 4.0))
-    unsure = [(hasher.objective_.code(to_rows(X, CPU)).abs() < 2).float().mean() for hasher in (quiet, noisy)]
+    objectives: list[Any] = [quiet.objective_, noisy.objective_]
+    unsure = [(objective.code(to_rows(X, CPU)).abs() < 2).float().mean() for objective in objectives]
     assert unsure[1] < 0.9 * unsure[0]
 
 

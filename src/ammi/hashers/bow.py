@@ -47,4 +47,5 @@ class BOW(Hasher):
         return {"n_words": np.array([self.n_features_in_])}
 
     def _restore(self, arrays: Arrays, facts: Facts) -> None:
-        self.n_features_in_ = int(arrays["n_words"][0])
+        if arrays["n_words"].tolist() != [self.n_features_in_]:
+            raise ValueError(f"{arrays['n_words']} words, expected {self.n_features_in_}")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,10 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         features: what makes rows of documents; ammi.features.WordFeatures where none is given.
     """
 
-    __metadata_request__fit = {"documents": UNUSED}  # noqa: RUF012 (scikit-learn's contract)
-    __metadata_request__transform = {"documents": UNUSED}  # noqa: RUF012
+    # Documents are what scikit-learn calls X, and nothing to route.
+    __metadata_request__fit: ClassVar = {"documents": UNUSED}
+    __metadata_request__transform: ClassVar = {"documents": UNUSED}
+    __metadata_request__score: ClassVar = {"documents": UNUSED}
 
     def __init__(self, hasher: Hasher | None = None, features: FeatureMaker | None = None):
         self.hasher = hasher

@@ -31,7 +31,10 @@ class ProjectionHasher(SizedHasher):
         return {"weights": self.weights_, "thresholds": self.thresholds_}
 
     def _restore(self, arrays: Arrays, facts: Facts) -> None:
-        self._set(arrays["weights"], arrays["thresholds"])
+        weights, thresholds = arrays["weights"], arrays["thresholds"]
+        if (weights.shape, thresholds.shape) != ((self.n_features_in_, self.n_bits), (self.n_bits,)):
+            raise ValueError(f"weights of shape {weights.shape}, expected {(self.n_features_in_, self.n_bits)}")
+        self._set(weights, thresholds)
 
 
 def principal_axes(X: Matrix, n_axes: int, rng: np.random.RandomState) -> tuple[NDArray, NDArray]:

@@ -44,17 +44,18 @@ def quick_codes(files: Mapping[str, bytes]) -> QuickCodes | None:
     if f"{HASHER}/{CONFIG}" not in files:  # a hasher alone, which reads vectors
         return None
     model = parse_config(files.get(CONFIG, b""), Path(CONFIG), "n_bits")
-    hasher = parse_config(files[f"{HASHER}/{CONFIG}"], Path(HASHER, CONFIG), "hyperplanes")
+    hasher = parse_config(files[f"{HASHER}/{CONFIG}"], Path(HASHER, CONFIG), "hyperplanes", "parameters")
     rows = quick_rows({name.removeprefix(f"{FEATURES}/"): content for name, content in files.items()})
     if not hasher["hyperplanes"] or rows is None:
         return None
     try:
         arrays = load_arrays(files[f"{HASHER}/{WEIGHTS}"])
-        planes = Hyperplanes.among(arrays, HyperplaneNames(*hasher["hyperplanes"]), model["n_bits"])
+        planes = Hyperplanes.among(arrays, HyperplaneNames(*hasher["hyperplanes"]), hasher["parameters"]["n_bits"])
     except (SafetensorError, KeyError, TypeError) as error:
         raise ValueError(
             f"{HASHER}/{WEIGHTS} is damaged or does not belong to {CONFIG}: save the model again"
         ) from error
-    if joint_digest(arrays_digest(hasher["method"], arrays), rows.fingerprint_) != model["fingerprint"]:
+    found = joint_digest(arrays_digest(hasher["method"], arrays), rows.fingerprint_), len(planes.thresholds)
+    if found != (model["fingerprint"], model["n_bits"]):
         raise ValueError(f"the parts of model {model['fingerprint']} do not belong together: save the model again")
     return QuickCodes(rows, planes, model["fingerprint"])

@@ -68,13 +68,9 @@ def on_a_terminal(*arguments: object) -> tuple[int, str]:
     """Run a command with a terminal of 80 columns for its standard error; the exit code, and what was shown there."""
     ours, theirs = pty.openpty()
     environment = {**ENVIRONMENT, "COLUMNS": "80", "TERM": "xterm"}
-    with subprocess.Popen(
-        [AMMI, *map(str, arguments)],
-        stderr=theirs,
-        stdout=subprocess.DEVNULL,
-        stdin=subprocess.DEVNULL,
-        env=environment,
-    ) as running:
+    command = [AMMI, *map(str, arguments)]
+    nowhere = subprocess.DEVNULL
+    with subprocess.Popen(command, stderr=theirs, stdout=nowhere, stdin=nowhere, env=environment) as running:
         os.close(theirs)
         shown = b""
         try:
@@ -124,13 +120,13 @@ def wait_until(ready: Callable[[], bool], seconds: float = 120) -> None:
         time.sleep(0.05)
 
 
-def interrupted(command: subprocess.Popen) -> str:
-    """Press Ctrl-C; the one sentence that it says."""
+def interrupted(command: subprocess.Popen) -> list[str]:
+    """Press Ctrl-C; what is on standard error, where lines of progress may come before the last word."""
     command.send_signal(signal.SIGINT)
     _, err = command.communicate(timeout=60)
     assert command.returncode == 130, err
     assert "Traceback" not in err
-    return err.strip()
+    return err.splitlines()
 
 
 def reads_its_input(command: subprocess.Popen) -> bool:
@@ -145,7 +141,7 @@ def test_interrupted_it_keeps_what_was_added(place: Place, tmp_path):
     with Collection.open(index) as collection, running("index", "add", index, "-") as adding:
         feed(adding, lines)
         wait_until(lambda: len(collection) == 2120)
-        said = interrupted(adding)
+        said = interrupted(adding)[-1]
         assert said == f"Stopped: 2,000 documents were added before this, and stay in {index}"
         assert len(collection) == 2120
 
@@ -155,13 +151,13 @@ def test_interrupted_before_an_epoch_nothing_is_written(place: Place, tmp_path):
     with running("fit", "-", "--out", tmp_path / "model") as fitting:
         feed(fitting, "a ship\n")
         wait_until(lambda: reads_its_input(fitting))
-        assert interrupted(fitting) == f"Stopped: {tmp_path / 'model'} was not written"
+        assert interrupted(fitting)[-1] == f"Stopped: {tmp_path / 'model'} was not written"
     assert list(tmp_path.iterdir()) == []
     shutil.copytree(place.model, tmp_path / "model")
     with running("fit", "-", "--out", tmp_path / "model") as fitting:
         feed(fitting, "a ship\n")
         wait_until(lambda: reads_its_input(fitting))
-        assert interrupted(fitting) == f"Stopped: {tmp_path / 'model'} is as it was"
+        assert interrupted(fitting)[-1] == f"Stopped: {tmp_path / 'model'} is as it was"
 
 
 def test_interrupted_after_an_epoch_the_best_one_is_written(place: Place, ammi: Run, tmp_path):
@@ -169,7 +165,8 @@ def test_interrupted_after_an_epoch_the_best_one_is_written(place: Place, ammi: 
     options = ("--epochs", 100_000, "--set", "patience=100000", "--tensorboard", board)
     with running("fit", place.source, "--out", model, *options) as fitting:
         wait_until(lambda: any(path.read_bytes().count(b"score") > 2 for path in board.glob("events*")))
-        assert re.search(r"Stopped by hand after epoch \d+; the best one so far is kept", interrupted(fitting))
+        said = "\n".join(interrupted(fitting))
+    assert re.search(r"^Stopped by hand after epoch \d+; the best one so far is kept", said, re.MULTILINE)
     assert len(ammi("encode", model, place.source).lines) == 120
 
 
@@ -184,7 +181,7 @@ def test_interrupted_anywhere_else_nothing_is_changed(place: Place, tmp_path):
         with running(*command) as waiting:
             feed(waiting, "note-1\n")
             wait_until(lambda waiting=waiting: reads_its_input(waiting))
-            assert interrupted(waiting) == sentence
+            assert interrupted(waiting)[-1] == sentence
     assert list(tmp_path.iterdir()) == []
     with Collection.open(place.index) as collection:
         assert "note-1" in collection

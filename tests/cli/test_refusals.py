@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from ammi import Collection
 from tests.cli.conftest import Place, Result, Run, notes, process, write
 
 SCRIPTS = [
@@ -60,7 +61,7 @@ def test_one_document(ammi: Run, tmp_path):
     assert ammi("duplicates", index, "--json").out == ""
     assert ammi("drift", index, 0, "--json").json["steps"] == []
     check_refused(ammi("evaluate", index), "two documents")
-    check_refused(ammi("fit", source, "--out", model, "--labels", "labels"), "too few to hold out one in 10")
+    check_refused(ammi("fit", source, "--out", model, "--labels", "labels"), "too few to hold out one in ten")
 
 
 @pytest.mark.parametrize("features", ["words", "pieces"])

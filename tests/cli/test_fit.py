@@ -115,7 +115,7 @@ def test_a_method_of_another_package(place: Place, tmp_path):
 
     fitted = ammi("fit", place.source, "--out", model, "--method", "thirds", "--set", "shift=0.5", "--json")
     assert (fitted.code, fitted.json["method"]) == (0, "Thirds")
-    assert ammi("info", model, "--json").json["shift"] == 0.5
+    assert json.loads((model / "hasher" / "config.json").read_text())["parameters"]["shift"] == 0.5
     assert ammi("index", "build", index, place.source, "--model", model).code == 0
     assert ammi("search", index, "ship", "--json").json["hits"]
     assert "sth, thirds, vdsh" in ammi("fit", place.source, "--out", model, "--method", "nothing").err

@@ -1,108 +1,142 @@
-"""Models that are fitted and measured at once: what is held out, what chooses the epoch, what is measured."""
+"""Models that are fitted and measured at once: the same as by hand, with labels and with pairs."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from ammi.data.pairs import ArticlePairs, write_pairs
+import ammi
+from ammi.data import ArticlePairs, write_pairs
 from ammi.evaluate import matching_at_k, precision_at_k
-from ammi.features import VectorFeatures, WordFeatures
-from ammi.hashers import AMMI, LSH, DocumentHasher, Hasher, TrainedHasher
+from ammi.features import PieceFeatures, VectorFeatures, WordFeatures
+from ammi.hashers import AMMI, LSH, VDSH, DocumentHasher
 from ammi.hashers.fitting import fit_held_out, fit_pairs
-from tests.conftest import topics
-from tests.hashers.test_documents import small, written
 
-TEXTS, SUBJECTS = written(400)
-TENTH = np.arange(400) % 10 == 9
-QUICK: dict[str, Any] = {"epochs": 3, "batch_size": 32, "random_state": 0, "verbose": False}
+SUBJECTS = {
+    "sea": ["ship", "harbour", "sailor", "wave", "anchor", "tide"],
+    "sky": ["cloud", "wing", "pilot", "wind", "runway", "altitude"],
+    "field": ["wheat", "plough", "farmer", "harvest", "barley", "soil"],
+}
 
 
-@pytest.mark.parametrize("model", [small(), DocumentHasher(LSH(12, random_state=0))], ids=["ammi", "lsh"])
-def test_the_precision_of_one_in_ten_among_the_others(model):
-    precision = fit_held_out(model, TEXTS, SUBJECTS)
-    codes, names = model.encode(TEXTS), np.array(SUBJECTS)
-    expected = precision_at_k(codes[TENTH], names[TENTH], codes[~TENTH], names[~TENTH], k=100)
+def written(n: int, seed: int = 0) -> tuple[list[str], list[str]]:
+    """Texts of a few subjects, and the subject of each."""
+    rng = np.random.default_rng(seed)
+    subjects = rng.choice(list(SUBJECTS), n).tolist()
+    return [" ".join([*rng.choice(SUBJECTS[subject], 8), "of", "the"]) for subject in subjects], subjects
+
+
+def small(**parameters) -> AMMI:
+    return AMMI(8, epochs=3, batch_size=32, random_state=0, verbose=False, **parameters)
+
+
+class ReadAnew:
+    """Texts that are no list."""
+
+    def __init__(self, texts: list[str]):
+        self.texts, self.times = texts, 0
+
+    def __iter__(self):
+        self.times += 1
+        return iter(self.texts)
+
+
+def test_held_out_documents_are_measured_and_not_learned_from():
+    texts, labels = written(300)
+    held_out = np.arange(300) % 10 == 9
+    model = DocumentHasher(LSH(8, random_state=0))
+    precision = fit_held_out(model, texts, labels)
+    known = [text for text, out in zip(texts, held_out, strict=True) if not out]
+    by_hand = DocumentHasher(LSH(8, random_state=0)).fit(known)
+    assert model.fingerprint_ == by_hand.fingerprint_
+    codes, names = by_hand.encode(texts), np.array(labels)
+    expected = precision_at_k(codes[held_out], names[held_out], codes[~held_out], names[~held_out])
     assert precision == pytest.approx(expected)
-    nine = [text for text, tenth in zip(TEXTS, TENTH, strict=True) if not tenth]
-    assert model.features_.fingerprint_ == WordFeatures().fit(nine).fingerprint_  # nothing is learned from the tenth
-    if isinstance(model.hasher_, TrainedHasher):
-        assert precision == max(row["score"] for row in model.hasher_.history_)
+
+
+def test_the_precision_chooses_the_epoch():
+    texts, labels = written(300)
+    model, rows = DocumentHasher(small()), []
+    precision = fit_held_out(model, texts, labels, callbacks=[rows.append])
+    assert [row["epoch"] for row in rows] == [1, 2, 3]
+    assert precision == pytest.approx(max(row["score"] for row in rows))
 
 
 def test_documents_without_a_label_are_learned_from_and_not_counted():
-    names = [None if i % 3 == 0 else subject for i, subject in enumerate(SUBJECTS)]
-    model = small()
-    precision = fit_held_out(model, TEXTS, names)
-    labelled = np.arange(400) % 3 != 0
-    codes, subjects = model.encode(TEXTS), np.array(SUBJECTS)
-    queries, base = labelled & TENTH, labelled & ~TENTH
-    assert precision == pytest.approx(precision_at_k(codes[queries], subjects[queries], codes[base], subjects[base]))
-    nine = [text for text, tenth in zip(TEXTS, TENTH, strict=True) if not tenth]
-    assert model.features_.fingerprint_ == WordFeatures().fit(nine).fingerprint_
+    texts, labels = written(300)
+    mixed: list = [None if n % 3 == 0 else [label] for n, label in enumerate(labels)]
+    model = DocumentHasher(LSH(8, random_state=0))
+    precision = fit_held_out(model, texts, mixed)
+    held_out, labelled = np.arange(300) % 10 == 9, np.arange(300) % 3 > 0
+    codes, names = model.encode(texts), np.array(labels)
+    queries, base = held_out & labelled, ~held_out & labelled
+    assert precision == pytest.approx(precision_at_k(codes[queries], names[queries], codes[base], names[base]))
 
 
-class Reread:
-    """Texts that are read anew each time they are gone through, as those of a file are."""
-
-    def __iter__(self):
-        return iter(TEXTS)
-
-
-def test_texts_of_a_file_and_vectors_as_well():
-    model, again = small(), small()
-    assert fit_held_out(model, TEXTS, SUBJECTS) == fit_held_out(again, Reread(), SUBJECTS)
-    assert again.fingerprint_ == model.fingerprint_
-    X, labels = topics()
-    of_vectors = DocumentHasher(AMMI(16, **QUICK), VectorFeatures())
-    assert fit_held_out(of_vectors, list(X.toarray()), labels.tolist()) > 40  # chance is 25
+def test_any_iterable_and_vectors_serve_as_documents():
+    texts, labels = written(200)
+    anew = ReadAnew(texts)
+    models = [DocumentHasher(small()), DocumentHasher(small())]
+    assert fit_held_out(models[0], anew, labels) == fit_held_out(models[1], texts, labels)
+    assert models[0].fingerprint_ == models[1].fingerprint_
+    assert anew.times == 3
+    rows = list(WordFeatures().fit(texts).transform(texts).toarray())
+    of_vectors = DocumentHasher(small(), VectorFeatures())
+    assert fit_held_out(of_vectors, rows, labels) > 50
+    assert of_vectors.reads == "vector"
 
 
-def test_too_few_labels_are_refused():
-    with pytest.raises(ValueError, match="1 of 400 documents have labels: too few to hold out one in ten"):
-        fit_held_out(small(), TEXTS, ["sea"] + [None] * 399)
+@pytest.mark.parametrize("labels", [[None] * 30, ["a"] * 5, [None] * 9 + ["a"], []])
+def test_too_few_labels_are_refused(labels):
+    texts = ["a ship"] * len(labels)
+    with pytest.raises(ValueError, match=r"of \d+ documents have labels: too few to hold out one in ten"):
+        fit_held_out(DocumentHasher(LSH(8)), texts, labels)
 
 
-def written_pairs(folder: Path, n_held_out: int) -> ArticlePairs:
-    """Pairs of texts of one subject each, as `ammi data pairs` writes them."""
-    sizes = {"train": 300, "cv": n_held_out, "test": n_held_out}
-    texts = {
-        split: list(zip(written(n, seed=i)[0], [text.upper() for text in written(n, seed=i)[0]], strict=True))
-        for i, (split, n) in enumerate(sizes.items())
-    }
-    features = WordFeatures().fit([text for pair in texts["train"] for text in pair])
-    sides = {
-        name: tuple(features.transform(side) for side in zip(*pairs, strict=True)) for name, pairs in texts.items()
-    }
-    pairs = ArticlePairs(**sides)
-    records = {
-        split: [({"id": f"{i} a", "text": x}, {"id": f"{i} b", "text": y}) for i, (x, y) in enumerate(part)]
-        for split, part in texts.items()
-    }
-    write_pairs(folder, pairs, records, features, {"source": "here"})
+def make_pairs(folder: Path, sizes: tuple[int, int, int]) -> ArticlePairs:
+    texts = {}
+    for seed, (split, n) in enumerate(zip(("train", "cv", "test"), sizes, strict=True)):
+        first, second = written(n, seed)[0], written(n, seed)[0][::-1]
+        texts[split] = [({"text": x}, {"text": y}) for x, y in zip(first, second, strict=True)]
+    features = PieceFeatures(60).fit([document["text"] for pair in texts["train"] for document in pair])
+    parts = [
+        tuple(features.transform([pair[side]["text"] for pair in texts[split]]) for side in (0, 1)) for split in texts
+    ]
+    pairs = ArticlePairs(*parts)
+    write_pairs(folder, pairs, texts, features, {"source": "a test"})
     return pairs
 
 
-@pytest.mark.parametrize("hasher", [AMMI(12, **QUICK), LSH(12, random_state=0)], ids=["ammi", "lsh"])
-def test_pairs_are_fitted_to_and_matched(hasher, tmp_path):
-    pairs = written_pairs(tmp_path / "pairs", n_held_out=120)
+def test_a_model_of_pairs_is_that_of_its_hasher_and_its_features(tmp_path):
+    pairs = make_pairs(tmp_path / "pairs", (200, 120, 120))
+    hasher, rows = small(), []
+    model, matching = fit_pairs(hasher, tmp_path / "pairs", callbacks=[rows.append])
+    assert not hasattr(hasher, "objective_")
+    X, Y = pairs.train
+    by_hand = small().fit(Y, related=X, validation=pairs.cv[::-1])
+    assert model.hasher_.fingerprint_ == by_hand.fingerprint_
+    assert by_hand.predictive_
+    assert [row["score"] for row in rows] == [row["score"] for row in by_hand.history_]
+    X, Y = pairs.test
+    assert matching == pytest.approx(matching_at_k(by_hand.encode(Y), by_hand.encode(X)))
+    model.save(tmp_path / "model")
+    loaded = ammi.load(tmp_path / "model")
+    assert isinstance(loaded, DocumentHasher)
+    np.testing.assert_array_equal(loaded.encode(["ship wave"]), model.encode(["ship wave"]))
+
+
+@pytest.mark.parametrize("hasher", [LSH(8, random_state=0), VDSH(8, epochs=1, random_state=0, verbose=False)])
+def test_methods_that_predict_nothing_learn_from_the_second_documents(hasher, tmp_path):
+    make_pairs(tmp_path / "pairs", (150, 110, 110))
     model, matching = fit_pairs(hasher, tmp_path / "pairs")
-    fitted: Hasher = model.hasher_
-    related, documents = pairs.test
-    assert matching == matching_at_k(fitted.encode(documents), fitted.encode(related), 100)
-    assert model.encode(["ship harbour"]).shape == (1, 2)
-    assert not hasattr(hasher, "n_features_in_")  # a clone was fitted
-    if isinstance(fitted, TrainedHasher):
-        assert fitted.predictive_
-        related, documents = pairs.cv
-        assert max(row["score"] for row in fitted.history_) == matching_at_k(
-            fitted.encode(documents), fitted.encode(related), 100
-        )
+    assert type(model.hasher_) is type(hasher)
+    assert matching is not None
+    assert 0 < matching <= 100
 
 
-def test_pairs_too_few_to_measure_are_not_measured(tmp_path):
-    written_pairs(tmp_path / "pairs", n_held_out=100)  # all of them are among the hundred nearest
-    model, matching = fit_pairs(AMMI(12, **QUICK), tmp_path / "pairs")
+def test_few_pairs_neither_choose_an_epoch_nor_are_measured(tmp_path):
+    """Among a hundred documents the related one is always one of the hundred nearest."""
+    make_pairs(tmp_path / "pairs", (150, 100, 100))
+    model, matching = fit_pairs(small(), tmp_path / "pairs")
     assert matching is None
-    assert model.n_bits == 12
+    assert all(row["score"] != 100 for row in model.hasher_.history_)  # type: ignore[union-attr]

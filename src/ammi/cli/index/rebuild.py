@@ -26,7 +26,9 @@ def rebuild(
     ammi index rebuild index --model better
     """
     from ammi.collection import Collection
+    from ammi.hashers.config import read_config
 
+    read_config(model)  # what is no model is refused before anything is said
     with Collection.open(place) as collection:
         old, n = collection.fingerprint, len(collection)
         note(f"{place} is of model {old} until all of its {n:,} documents are encoded by {model}.")

@@ -1,5 +1,6 @@
 """Models that are fitted and measured at once: the same as by hand, with labels and with pairs."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -11,19 +12,7 @@ from ammi.evaluate import matching_at_k, precision_at_k
 from ammi.features import PieceFeatures, VectorFeatures, WordFeatures
 from ammi.hashers import AMMI, LSH, VDSH, DocumentHasher
 from ammi.hashers.fitting import fit_held_out, fit_pairs
-
-SUBJECTS = {
-    "sea": ["ship", "harbour", "sailor", "wave", "anchor", "tide"],
-    "sky": ["cloud", "wing", "pilot", "wind", "runway", "altitude"],
-    "field": ["wheat", "plough", "farmer", "harvest", "barley", "soil"],
-}
-
-
-def written(n: int, seed: int = 0) -> tuple[list[str], list[str]]:
-    """Texts of a few subjects, and the subject of each."""
-    rng = np.random.default_rng(seed)
-    subjects = rng.choice(list(SUBJECTS), n).tolist()
-    return [" ".join([*rng.choice(SUBJECTS[subject], 8), "of", "the"]) for subject in subjects], subjects
+from tests.hashers.test_documents import written
 
 
 def small(**parameters) -> AMMI:
@@ -56,7 +45,7 @@ def test_held_out_documents_are_measured_and_not_learned_from():
 
 def test_the_precision_chooses_the_epoch():
     texts, labels = written(300)
-    model, rows = DocumentHasher(small()), []
+    model, rows = DocumentHasher(small()), list[Mapping[str, float]]()
     precision = fit_held_out(model, texts, labels, callbacks=[rows.append])
     assert [row["epoch"] for row in rows] == [1, 2, 3]
     assert precision == pytest.approx(max(row["score"] for row in rows))
@@ -109,7 +98,7 @@ def make_pairs(folder: Path, sizes: tuple[int, int, int]) -> ArticlePairs:
 
 def test_a_model_of_pairs_is_that_of_its_hasher_and_its_features(tmp_path):
     pairs = make_pairs(tmp_path / "pairs", (200, 120, 120))
-    hasher, rows = small(), []
+    hasher, rows = small(), list[Mapping[str, float]]()
     model, matching = fit_pairs(hasher, tmp_path / "pairs", callbacks=[rows.append])
     assert not hasattr(hasher, "objective_")
     X, Y = pairs.train
@@ -139,4 +128,4 @@ def test_few_pairs_neither_choose_an_epoch_nor_are_measured(tmp_path):
     make_pairs(tmp_path / "pairs", (150, 100, 100))
     model, matching = fit_pairs(small(), tmp_path / "pairs")
     assert matching is None
-    assert all(row["score"] != 100 for row in model.hasher_.history_)  # type: ignore[union-attr]
+    assert all(row["score"] != 100 for row in model.hasher_.history_)

@@ -1,12 +1,14 @@
 """`ammi fit`: settings of all kinds, methods of other packages, pairs, what is recorded and what is refused."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from ammi.data import ArticlePairs, write_pairs
 from ammi.features import PieceFeatures
+from ammi.hashers import methods
 from tests.cli.conftest import Place, Run, notes, process, write
 
 
@@ -70,6 +72,11 @@ def test_bits_of_bmmi_are_what_the_help_says(place: Place, ammi: Run, tmp_path):
     fast = ("--epochs", 1, "--set", "neighbours=0", "--json")
     assert ammi("fit", place.source, "--out", tmp_path / "model", "--method", "bmmi", *fast).json["bits"] == 16
     assert "16 for bmmi" in ammi("fit", "--help").out
+
+
+def test_the_help_names_every_method(ammi: Run):
+    shown = ammi("fit", "--help").out
+    assert all(re.search(rf"\b{name}\b", shown) for name in methods.own)
 
 
 def test_tensorboard_gets_a_file(place: Place, ammi: Run, tmp_path):

@@ -153,9 +153,8 @@ def test_what_is_not_there(place: Place, ammi: Run, tmp_path):
     check_refused(ammi("search", place.index, "--like", "note-9999"), "no document has the id 'note-9999'")
     check_refused(ammi("index", "rebuild", place.index, "--model", tmp_path), "is not a model of ammi")
     check_refused(ammi("fit", place.source, "--out", tmp_path / "m", "--config", tmp_path / "c.json"), "c.json")
-    check_refused(
-        ammi("index", "build", place.index, place.source, "--model", place.model), "holds a collection: use ammi"
-    )
+    for taken, words in ((place.index, "holds a collection: use ammi index add"), (place.model, "holds a model")):
+        check_refused(ammi("index", "build", taken, place.source, "--model", place.model), f"{taken} {words}")
 
 
 @contextmanager

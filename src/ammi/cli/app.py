@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ammi.cli import data, demo, drift, duplicates, encode, evaluate, fit, index, info, paper, search, tune
-from ammi.cli.command import Quiet, add_command
+from ammi.cli.command import STOPPED, Quiet, add_command, has_begun
 from ammi.cli.screen import notes, say_error
 from ammi.version import __version__
 
@@ -66,6 +66,10 @@ def run() -> None:
         clear_frames(error.__traceback__)  # ends a progress bar that was left running
         say_error(_sentence(error))
         sys.exit(1)
+    except SystemExit as ended:
+        if ended.code == STOPPED and not has_begun():  # while options were read
+            raise KeyboardInterrupt from None
+        raise
 
 
 def _sentence(error: Exception) -> str:

@@ -12,6 +12,7 @@ import typer
 from ammi.cli.screen import notes, say_stopped
 
 STOPPED = 130  # as a shell has it: 128 and the number of SIGINT
+_begun = False
 
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show errors alone: no progress, no notes.")]
 
@@ -30,9 +31,16 @@ def if_stopped(kept: str | Callable[[], str]) -> Iterator[None]:
         raise KeyboardInterrupt(str(stop) or (kept if isinstance(kept, str) else kept())) from None
 
 
+def has_begun() -> bool:
+    """Whether a command was called, which then has its own word for Ctrl-C."""
+    return _begun
+
+
 def _with_what_all_have(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(*, quiet: bool, **arguments: Any) -> None:
+        global _begun
+        _begun = True
         notes.quiet = notes.quiet or quiet
         try:
             command(**arguments)

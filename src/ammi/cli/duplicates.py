@@ -32,7 +32,7 @@ def duplicates(
 
     with Collection.open(place) as collection:
         n = len(collection)
-        with counter("comparing codes", n) as advance:
+        with counter("comparing codes", collection.distinct_codes()) as advance:
             groups = collection.duplicates(radius, advance=advance)
         for group in groups if as_json else []:
             copies = [{"id": id, "similarity": round(similarity, 4)} for id, similarity in group.copies]

@@ -38,9 +38,9 @@ Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        metavar="jsonl|csv|tsv|txt|parquet",
-        help="The format of a pipe, or of a file with another ending.",
-        show_default="its ending, or the first line of a pipe",
+        metavar="FORMAT",
+        help="jsonl, csv, tsv, txt or parquet: for a pipe, or a file with another ending.",
+        show_default="what the ending or the first line of a pipe tells",
     ),
 ]
 Broken = Annotated[

@@ -53,6 +53,7 @@ def build(
 
 def _create(place: str, model: Path | None, codes: "CodeFile | None", keys: list[str]) -> "Collection":
     from ammi.collection import Collection
+    from ammi.hashers.config import holds_model
 
     if model is None and codes is None:
         raise typer.BadParameter("documents are encoded by a model: name its folder.", param_hint="'--model'")
@@ -60,6 +61,8 @@ def _create(place: str, model: Path | None, codes: "CodeFile | None", keys: list
         _check_same_model(model, codes)
     if Collection.exists(place):
         raise FileExistsError(f"{place} holds a collection: use ammi index add, or name another place")
+    if holds_model(place):
+        raise FileExistsError(f"{place} holds a model: name another place for the collection")
     if model is not None:
         return Collection.create(place, model, keys=keys)
     assert codes

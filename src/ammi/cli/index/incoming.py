@@ -67,4 +67,6 @@ class Incoming:
             results.print(f"{said}; {after:,} documents are in {collection.place}", markup=False, soft_wrap=True)
 
     def _kept(self, collection: "Collection") -> str:
+        if not self._added:
+            return f"nothing was added to {collection.place}"
         return f"{self._added:,} documents were added before this, and stay in {collection.place}"

@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,7 @@ def on_a_terminal(*arguments: object) -> tuple[int, str]:
     """Run a command with a terminal of 80 columns for its standard error; the exit code, and what was shown there."""
     ours, theirs = pty.openpty()
     environment = {**ENVIRONMENT, "COLUMNS": "80", "TERM": "xterm"}
-    command = [AMMI, *map(str, arguments)]
+    command = [str(AMMI), *map(str, arguments)]
     nowhere = subprocess.DEVNULL
     with subprocess.Popen(command, stderr=theirs, stdout=nowhere, stdin=nowhere, env=environment) as running:
         os.close(theirs)
@@ -180,7 +181,7 @@ def test_interrupted_anywhere_else_nothing_is_changed(place: Place, tmp_path):
     for command, sentence in commands.items():
         with running(*command) as waiting:
             feed(waiting, "note-1\n")
-            wait_until(lambda waiting=waiting: reads_its_input(waiting))
+            wait_until(partial(reads_its_input, waiting))
             assert interrupted(waiting)[-1] == sentence
     assert list(tmp_path.iterdir()) == []
     with Collection.open(place.index) as collection:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import ammi
 from ammi.features import PieceFeatures, VectorFeatures, WordFeatures
 from ammi.hashers import AMMI, BMMI, LSH, DocumentHasher
+from ammi.hashers.saving import model_from_files, model_to_files
 from tests.conftest import topics
 
 SUBJECTS = {
@@ -251,6 +252,22 @@ def test_parts_that_do_not_go_together_are_refused():
         DocumentHasher.of(hasher, WordFeatures())
     with pytest.raises(ValueError, match="rows of 20 columns and the hasher reads 5: pass those that it was fitted"):
         DocumentHasher.of(hasher, WordFeatures().fit(texts))
+
+
+def test_a_model_as_files_is_the_same_one(model):
+    texts, _ = written(20)
+    files = model_to_files(model)
+    assert sorted(files) == [
+        "config.json",
+        "features/features.json",
+        "hasher/config.json",
+        "hasher/weights.safetensors",
+    ]
+    assert np.array_equal(model_from_files(files).encode(texts), model.encode(texts))
+    hasher = LSH(12, random_state=0).fit(np.eye(5))
+    assert model_from_files(model_to_files(hasher)).reads == "vector"  # a hasher alone reads vectors
+    with pytest.raises(ValueError, match=r"'../outside' is no name for a file of a model"):
+        model_from_files({**files, "../outside": b""})
 
 
 def test_callbacks_and_functions_go_to_the_hasher():

@@ -1,5 +1,6 @@
 """The method and the network that docs/extending.md shows: they fit, are saved, loaded and searched with."""
 
+import json
 import os
 import subprocess
 import sys
@@ -115,6 +116,19 @@ def test_the_installed_package_adds_its_method(installed, tmp_path):
         check=True,
     )
     assert shown.stdout.splitlines() == ["True False", "balanced_hasher True", "0"]
+
+
+def test_the_command_line_knows_the_method_of_the_installed_package(installed, tmp_path):
+    source, model = tmp_path / "texts.txt", tmp_path / "model"
+    source.write_text("\n".join(written()[0]))
+
+    def command(*arguments: object) -> Any:
+        line = [sys.executable, "-m", "ammi", *map(str, arguments), "--json"]
+        return json.loads(subprocess.run(line, env=installed, capture_output=True, text=True, check=True).stdout)
+
+    command("fit", source, "--out", model, "--method", "balanced", "--bits", 16, "--epochs", 2, "--set", "balance=3")
+    told = command("info", model)
+    assert (told["method"], told["bits"], told["balance"]) == ("Balanced", 16, 3)
 
 
 @pytest.mark.parametrize("method", [AMMI, NASH])

@@ -12,19 +12,7 @@ from ammi.evaluate import matching_at_k, precision_at_k
 from ammi.features import PieceFeatures, VectorFeatures, WordFeatures
 from ammi.hashers import AMMI, LSH, VDSH, DocumentHasher
 from ammi.hashers.fitting import fit_held_out, fit_pairs
-
-SUBJECTS = {
-    "sea": ["ship", "harbour", "sailor", "wave", "anchor", "tide"],
-    "sky": ["cloud", "wing", "pilot", "wind", "runway", "altitude"],
-    "field": ["wheat", "plough", "farmer", "harvest", "barley", "soil"],
-}
-
-
-def written(n: int, seed: int = 0) -> tuple[list[str], list[str]]:
-    """Texts of a few subjects, and the subject of each."""
-    rng = np.random.default_rng(seed)
-    subjects = rng.choice(list(SUBJECTS), n).tolist()
-    return [" ".join([*rng.choice(SUBJECTS[subject], 8), "of", "the"]) for subject in subjects], subjects
+from tests.hashers.test_documents import written
 
 
 def small(**parameters) -> AMMI:
@@ -57,8 +45,7 @@ def test_held_out_documents_are_measured_and_not_learned_from():
 
 def test_the_precision_chooses_the_epoch():
     texts, labels = written(300)
-    model = DocumentHasher(small())
-    rows: list[Mapping[str, float]] = []
+    model, rows = DocumentHasher(small()), list[Mapping[str, float]]()
     precision = fit_held_out(model, texts, labels, callbacks=[rows.append])
     assert [row["epoch"] for row in rows] == [1, 2, 3]
     assert precision == pytest.approx(max(row["score"] for row in rows))
@@ -111,8 +98,7 @@ def make_pairs(folder: Path, sizes: tuple[int, int, int]) -> ArticlePairs:
 
 def test_a_model_of_pairs_is_that_of_its_hasher_and_its_features(tmp_path):
     pairs = make_pairs(tmp_path / "pairs", (200, 120, 120))
-    hasher = small()
-    rows: list[Mapping[str, float]] = []
+    hasher, rows = small(), list[Mapping[str, float]]()
     model, matching = fit_pairs(hasher, tmp_path / "pairs", callbacks=[rows.append])
     assert not hasattr(hasher, "objective_")
     X, Y = pairs.train

@@ -6,7 +6,6 @@ A subclass names its own, and may give an inherited one another default by writi
 import inspect
 import math
 import textwrap
-from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields
 from functools import partial
 from typing import Any, TypeVar, dataclass_transform
@@ -126,12 +125,6 @@ def in_words(value: object) -> str | int | float | None:
     if inspect.isroutine(value) or inspect.isclass(value):
         return f"{value.__module__}.{value.__qualname__}"
     return repr(value)
-
-
-def default_of(cls: Callable[..., object], name: str) -> Any:
-    """The default of a parameter of any estimator, or inspect.Parameter.empty where it has no such one."""
-    signature = inspect.signature(cls).parameters
-    return signature[name].default if name in signature else inspect.Parameter.empty
 
 
 def _documented(cls: type) -> str:

@@ -367,8 +367,6 @@ class Collection:
             return None
         if model.reads != "text":
             raise ValueError('rank is "text", but queries are vectors here: use "distance" or "asymmetric"')
-        if not self.index.text_index:
-            raise ValueError(f'rank is "text", but {self.place} was made with text_index=False: use another rank')
         return [WordRanking(query) for query in queries]
 
     def _with_model(self, job: "Callable[[_KeptModel], T]") -> T:

@@ -1,4 +1,4 @@
-"""How sure a model is of the bits of a document: logits, positive where a bit is 1, whichever way the model has them."""
+"""How sure a model is of the bits of a document: logits, positive where a bit is 1."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -151,11 +151,16 @@ class Index(Engine):
         with self._reading():
             about = self._about()
             self._check(queries, about, fingerprint)
+            if any(ranking.words for ranking in rankings) and self._word_statistics(()) is None:
+                raise ValueError(
+                    f"the index in {self.place} was made with text_index=False and cannot look for words: rank by "
+                    "distance, or create it anew"
+                )
             shortlists = self._shortlists(
                 queries, max(SHORTLIST, 2 * k), [ranking.words for ranking in rankings], filter
             )
             found = [
-                self._ranked(query, ranking, candidates, k, about.n_bits)
+                self._scored(query, ranking, candidates, k, about.n_bits)
                 for query, ranking, candidates in zip(queries, rankings, shortlists, strict=True)
             ]
         if found and not any(found):
@@ -268,7 +273,7 @@ class Index(Engine):
             self._check_filter(filter)
         return [Hits(Hit(one.id, d, 1 - d / about.n_bits, one.text, one.metadata) for d, one in hits) for hits in found]
 
-    def _ranked(self, query: Codes, ranking: Ranking, candidates: Candidates, k: int, n_bits: int) -> Hits:
+    def _scored(self, query: Codes, ranking: Ranking, candidates: Candidates, k: int, n_bits: int) -> Hits:
         distances = np.bitwise_count(candidates.codes ^ query).sum(axis=1, dtype=np.int64)  # (n,)
         statistics = self._word_statistics(ranking.words) if ranking.words else None
         scores = ranking.scores(candidates, 1 - distances / n_bits, statistics)

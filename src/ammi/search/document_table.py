@@ -72,7 +72,9 @@ class DocumentTable:
                 for position, record, metadata in zip(places, records, spelled, strict=True)
             ),
         )
-        texts = [(position, record.text) for position, record in zip(places, records, strict=True) if record.text is not None]
+        texts = [
+            (position, record.text) for position, record in zip(places, records, strict=True) if record.text is not None
+        ]
         self._store.execute_each("INSERT INTO texts VALUES (?, ?)", texts)
         if self.words.exists():
             self.words.add(texts)

@@ -20,16 +20,15 @@ or 100 characters of it, which stand for its average length: that is where title
 """
 
 import re
-import unicodedata
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.features.alphabet import UNSPACED, normal, words_of
+from ammi.features.alphabet import IS_OTHER, IS_WORD, class_of, normal, words_of
 from ammi.search.hamming import Codes
 
 RANKS = ("distance", "asymmetric", "text")
@@ -39,8 +38,8 @@ MOST_WORDS = 32  # of a query that are looked for; a longer text is found by its
 _SATURATION, _LENGTH_SHARE = 1.2, 0.75  # k1 and b of BM25
 _OPENING, _OPENING_SHARE = 100, 0.75
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
-_PATTERNS = 1000  # that are remembered
-_MARKS = (*range(0x300, 0x20000), *range(0xE0100, 0xE01F0))  # all marks are among them
+_REMEMBERED = 1000  # patterns, and characters
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 Scores = NDArray[np.float64]
 Pair = tuple[str, str]
@@ -95,7 +94,8 @@ class WordRanking:
         self._pairs = [pair for pair in dict.fromkeys(pairwise(spoken)) if known.issuperset(pair)]
 
     def scores(self, candidates: Candidates, shares: Scores, statistics: WordStatistics | None) -> Scores:
-        assert statistics is not None, "an index without words has no ranking by words"
+        if statistics is None:  # the query has no words
+            return shares
         rarity = {word: rarity_of(statistics.having[word], statistics.texts) for word in self.words}
         of_pairs = {pair: (rarity[pair[0]] + rarity[pair[1]]) / 2 for pair in self._pairs}
         average = statistics.characters / max(statistics.texts, 1)
@@ -123,8 +123,8 @@ class Occurrences:
 
     def __init__(self, text: str):
         self._text = normal(text)
-        alphabetic = text.isascii() or not _beyond_patterns().search(self._text)
-        self._words = None if alphabetic else words_of(text)
+        for_patterns = text.isascii() or all(map(_is_for_patterns, set(_NOT_ASCII.findall(self._text))))
+        self._words = None if for_patterns else words_of(text)
 
     def count(self, word: str) -> int:
         """How often the text has a word."""
@@ -158,20 +158,20 @@ def _damping(length: int, average: float) -> float:
     return _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * length / average)
 
 
-@cache
-def _beyond_patterns() -> re.Pattern[str]:
-    r"""The characters for which a word is not a run of \w: marks, and scripts written without spaces."""
-    marks = "".join(chr(code) for code in _MARKS if unicodedata.category(chr(code)).startswith("M"))
-    return re.compile(f"[{UNSPACED}{marks}]")
+@lru_cache(_REMEMBERED)
+def _is_for_patterns(character: str) -> bool:
+    r"""Whether a character is in words just where it is a \w: no mark, nor of a script written without spaces."""
+    kind = class_of(character)
+    return kind == IS_OTHER or (kind == IS_WORD and (character.isalnum() or character == "_"))
 
 
-@lru_cache(_PATTERNS)
+@lru_cache(_REMEMBERED)
 def _pattern(word: str) -> re.Pattern[str]:
     """A word; what comes before it is looked at last, since patterns that begin with letters are fast."""
     return re.compile(rf"{word}(?<!\w{word})(?!\w)")
 
 
-@lru_cache(_PATTERNS)
+@lru_cache(_REMEMBERED)
 def _pair_pattern(first: str, second: str) -> re.Pattern[str]:
     """The same of two words; a single character is no word, so it may stand between them."""
     return re.compile(rf"{first}(?<!\w{first})(?=(?:\W+\w)*\W+{second}(?!\w))")

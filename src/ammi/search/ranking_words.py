@@ -1,7 +1,7 @@
 """The word index of an embedded index: which documents have a word, kept by SQLite's FTS5 in the same transactions.
 
-FTS5 keeps neither the texts, which are kept already, nor where a word stands in them. Its tokenizer for ASCII takes every
-other character for a letter: an ASCII text is told apart by FTS5 itself, any other one comes as its words.
+FTS5 keeps neither the texts, which are kept already, nor where a word stands in them. Its tokenizer for ASCII takes
+every other character for a letter: an ASCII text is told apart by FTS5 itself, any other one comes as its words.
 """
 
 from collections.abc import Iterable, Sequence

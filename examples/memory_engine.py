@@ -7,7 +7,7 @@ knows it from then on:
     memory = "memory_engine:MemoryIndex"
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from os import fspath
@@ -15,12 +15,15 @@ from threading import RLock
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ammi.features.alphabet import words_of
 from ammi.search.base import Index
 from ammi.search.documents import Entry, Id, Metadata, Record, id_key
 from ammi.search.engine import About, Encode, Found, Place
 from ammi.search.filters import Filter, matches
 from ammi.search.hamming import Codes
+from ammi.search.ranking import Candidates, WordStatistics, rarity_of
 
 BLOCK = 1000
 
@@ -31,6 +34,7 @@ class _Content:
 
     about: About
     files: dict[str, bytes]
+    text_index: bool
     entries: dict[Id, Entry] = field(default_factory=dict)
     number: int = 0
     lock: RLock = field(default_factory=RLock)
@@ -46,10 +50,10 @@ class MemoryIndex(Index):
         self.place, self._content = place, _PLACES[place]
 
     @classmethod
-    def _create(cls, place: str, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
+    def _create(cls, place: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
         if place in _PLACES:
             raise FileExistsError(f"{place} holds an index: open it, or create the new one elsewhere")
-        _PLACES[place] = _Content(about, files)
+        _PLACES[place] = _Content(about, files, text_index)
         return cls(place)
 
     @classmethod
@@ -113,6 +117,42 @@ class MemoryIndex(Index):
         for query in queries:
             distances = np.bitwise_count(base ^ query).sum(axis=1, dtype=np.int64)  # (n,)
             yield [(int(distances[row]), records[row]) for row in np.argsort(distances, kind="stable")]
+
+    def _shortlists(
+        self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter
+    ) -> Iterator[Candidates]:
+        entries = list(self._content.entries.values())
+        kept = [place for place, entry in enumerate(entries) if matches(filter, entry.metadata)]
+        place_of = {entry.id: place for place, entry in enumerate(entries)}
+        for ranked, spoken in zip(self._ranked(queries, filter), words, strict=True):
+            places = {place_of[record.id] for _, record in ranked[:n]}
+            places |= set(self._having(spoken, kept, entries)[:n])
+            chosen = [entries[place] for place in sorted(places)]
+            codes = np.array([entry.code for entry in chosen], np.uint8).reshape(len(chosen), queries.shape[1])
+            yield Candidates(np.array(sorted(places), np.int64), codes, [entry.text for entry in chosen])
+
+    def _having(self, words: Sequence[str], kept: list[int], entries: list[Entry]) -> list[int]:
+        """The places of documents that have one of the words, those first of which the words tell most."""
+        statistics = self._word_statistics(words)
+        told: dict[int, float] = {}
+        for place in kept if statistics and words else ():
+            having = set(words_of(entries[place].text or "")) & set(words)
+            if having:
+                told[place] = sum(rarity_of(statistics.having[word], statistics.texts) for word in sorted(having))
+        return sorted(told, key=lambda place: -told[place])
+
+    def _at(self, places: NDArray[np.int64]) -> list[Record]:
+        entries = list(self._content.entries.values())
+        chosen = [entries[place] for place in places]
+        return [Record(entry.id, entry.text, entry.metadata) for entry in chosen]
+
+    def _word_statistics(self, words: Sequence[str]) -> WordStatistics | None:
+        if not self._content.text_index:
+            return None
+        texts = [entry.text for entry in self._content.entries.values() if entry.text is not None]
+        had = [set(words_of(text)) for text in texts] if words else []
+        having = {word: sum(word in those for those in had) for word in words}
+        return WordStatistics(len(texts), sum(map(len, texts)), having)
 
     def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
         with self._reading():

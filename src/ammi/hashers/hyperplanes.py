@@ -30,9 +30,13 @@ class Hyperplanes(NamedTuple):
         weights, offsets = arrays[names.weights][:, :n_bits], arrays[names.offsets][:n_bits]
         return cls(weights, -offsets if names.are_biases else offsets)
 
-    def bits_of(self, columns: NDArray[np.integer], values: NDArray[np.floating]) -> NDArray[np.uint8]:
-        """The bits (m,) of one sparse row, its columns in order: the same as those of `linear_bits`."""
+    def logits_of(self, columns: NDArray[np.integer], values: NDArray[np.floating]) -> NDArray[np.floating]:
+        """x · w_j - t_j for each bit j, (m,), of one sparse row with its columns in order: positive where it is 1."""
         sums = np.zeros_like(self.thresholds)
         for column, value in zip(columns, values.astype(self.weights.dtype, copy=False), strict=True):
             sums += value * self.weights[column]
-        return (sums - self.thresholds > 0).astype(np.uint8)
+        return sums - self.thresholds
+
+    def bits_of(self, columns: NDArray[np.integer], values: NDArray[np.floating]) -> NDArray[np.uint8]:
+        """The bits (m,) of one sparse row, its columns in order: the same as those of `linear_bits`."""
+        return (self.logits_of(columns, values) > 0).astype(np.uint8)

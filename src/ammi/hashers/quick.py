@@ -34,6 +34,11 @@ class QuickCodes:
         bits = [self._planes.bits_of(*self._rows.row(text)) for text in texts]
         return np.packbits(np.array(bits, np.uint8).reshape(-1, self.n_bits), axis=1)
 
+    def logits(self, texts: Iterable[str]) -> NDArray[np.floating]:
+        """How sure each text is of each bit, (n, m): positive where it is 1."""
+        logits = [self._planes.logits_of(*self._rows.row(text)) for text in texts]
+        return np.array(logits, self._planes.thresholds.dtype).reshape(-1, self.n_bits)
+
     def knows(self, text: str) -> bool:
         """Whether the model knows a word of a text; the code of one that it does not is that of an empty one."""
         return len(self._rows.row(text)[0]) > 0

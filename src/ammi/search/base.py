@@ -1,6 +1,6 @@
 """Index: documents in, neighbours out. All that is the same for every engine; what is not stands in `engine`."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import fspath
 from typing import Any, Self, TypeVar
 
@@ -24,6 +24,7 @@ from ammi.search.documents import (
 from ammi.search.engine import About, Encode, Engine, Found, Place
 from ammi.search.filters import Filter, Where
 from ammi.search.hamming import Codes
+from ammi.search.ranking import SHORTLIST, Candidates, Ranking, best
 
 T = TypeVar("T")
 
@@ -53,6 +54,7 @@ class Index(Engine):
         fingerprint: str | None = None,
         keys: Iterable[str] = (),
         files: Mapping[str, bytes] | None = None,
+        text_index: bool = True,
     ) -> Self:
         """Make an empty index and open it.
 
@@ -62,8 +64,10 @@ class Index(Engine):
             fingerprint: that of the model that makes the codes.
             keys: the metadata keys to index, as by `index_keys`.
             files: what to keep beside the documents, such as the model.
+            text_index: whether to index the words of the texts, so that a `WordRanking` can look for them.
         """
-        return cls._create(fspath(place), About(_checked_bits(n_bits), fingerprint), _as_keys(keys), dict(files or {}))
+        about = About(_checked_bits(n_bits), fingerprint)
+        return cls._create(fspath(place), about, _as_keys(keys), dict(files or {}), text_index)
 
     @property
     def n_bits(self) -> int:
@@ -129,9 +133,43 @@ class Index(Engine):
         self, codes: Codes, k: int = 10, where: Where | None = None, *, fingerprint: str | None = None
     ) -> list[Hits]:
         """For each query, its k nearest documents, the nearest first."""
-        if k < 1:
-            raise ValueError(f"k is {k}, but a search finds 1 document at least")
-        return self._hits(self._nearest, codes, int(k), where, fingerprint)
+        return self._hits(self._nearest, codes, _checked_k(k), where, fingerprint)
+
+    def search_ranked(
+        self,
+        codes: Codes,
+        rankings: Sequence[Ranking],
+        k: int = 10,
+        where: Where | None = None,
+        *,
+        fingerprint: str | None = None,
+    ) -> list[Hits]:
+        """For each query, the k documents of a shortlist that its ranking scores highest, ties in insertion order."""
+        filter, queries, k = filters.parse(where), np.asarray(codes), _checked_k(k)
+        with self._reading():
+            about = self._about()
+            self._check(queries, about, fingerprint)
+            if any(ranking.words for ranking in rankings) and self._word_statistics(()) is None:
+                raise ValueError(
+                    f"the index in {self.place} was made with text_index=False and cannot look for words: rank by "
+                    "distance, or create it anew"
+                )
+            shortlists = self._shortlists(
+                queries, max(SHORTLIST, 2 * k), [ranking.words for ranking in rankings], filter
+            )
+            found = [
+                self._scored(query, ranking, candidates, k, about.n_bits)
+                for query, ranking, candidates in zip(queries, rankings, shortlists, strict=True)
+            ]
+        if found and not any(found):
+            self._check_filter(filter)
+        return found
+
+    @property
+    def text_index(self) -> bool:
+        """Whether it was made with a word index."""
+        with self._reading():
+            return self._word_statistics(()) is not None
 
     def within(
         self, codes: Codes, radius: int, where: Where | None = None, *, fingerprint: str | None = None
@@ -233,6 +271,14 @@ class Index(Engine):
             self._check_filter(filter)
         return [Hits(Hit(one.id, d, 1 - d / about.n_bits, one.text, one.metadata) for d, one in hits) for hits in found]
 
+    def _scored(self, query: Codes, ranking: Ranking, candidates: Candidates, k: int, n_bits: int) -> Hits:
+        distances = np.bitwise_count(candidates.codes ^ query).sum(axis=1, dtype=np.int64)  # (n,)
+        statistics = self._word_statistics(ranking.words) if ranking.words else None
+        scores = ranking.scores(candidates, 1 - distances / n_bits, statistics)
+        rows = best(scores, k)
+        chosen = zip(distances[rows].tolist(), scores[rows].tolist(), self._at(candidates.places[rows]), strict=True)
+        return Hits(Hit(one.id, distance, score, one.text, one.metadata) for distance, score, one in chosen)
+
     def _entries(self, filter: Filter) -> Iterator[list[Entry]]:
         nothing = True
         for block in self._blocks(filter):
@@ -280,6 +326,12 @@ def _checked_bits(n_bits: object) -> int:
     raise ValueError(
         f"n_bits is {n_bits!r}, but a code has a whole number of bits, 1 at least: pass the model's n_bits"
     )
+
+
+def _checked_k(k: int) -> int:
+    if k < 1:
+        raise ValueError(f"k is {k}, but a search finds 1 document at least")
+    return int(k)
 
 
 def _as_keys(keys: Iterable[str]) -> list[str]:

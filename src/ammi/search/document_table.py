@@ -11,6 +11,7 @@ from ammi.search.blocks import Positions
 from ammi.search.documents import Id, Metadata, Record, as_json, id_key
 from ammi.search.filters import Filter, matches
 from ammi.search.keys import Keys
+from ammi.search.ranking_words import WordIndex
 from ammi.search.sql_filters import for_python, to_sql
 from ammi.search.store import Store
 
@@ -25,6 +26,7 @@ class DocumentTable:
     def __init__(self, store: Store):
         self._store = store
         self.keys = Keys(store)
+        self.words = WordIndex(store)
 
     def ids(self) -> list[Id]:
         """All ids, in insertion order."""
@@ -49,6 +51,11 @@ class DocumentTable:
             for (position, id, is_text, text, _), metadata in zip(rows, parsed, strict=True)
         }
 
+    def texts(self, positions: Positions) -> dict[int, str]:
+        """The texts of those of the documents at these positions that have one."""
+        select = f"SELECT position, text FROM texts WHERE position {_SOME}"
+        return dict(self._store.execute(select, {"positions": json.dumps(positions.tolist())}).fetchall())
+
     def changed_since(self, change: int) -> Positions:
         """The documents that were added or altered after a change."""
         rows = self._store.execute("SELECT position FROM documents WHERE change > ? ORDER BY position", (change,))
@@ -65,13 +72,19 @@ class DocumentTable:
                 for position, record, metadata in zip(places, records, spelled, strict=True)
             ),
         )
-        texts = ((position, record.text) for position, record in zip(places, records, strict=True))
-        self._store.execute_each("INSERT INTO texts VALUES (?, ?)", (row for row in texts if row[1] is not None))
+        texts = [
+            (position, record.text) for position, record in zip(places, records, strict=True) if record.text is not None
+        ]
+        self._store.execute_each("INSERT INTO texts VALUES (?, ?)", texts)
+        if self.words.exists():
+            self.words.add(texts)
         self.keys.add([(position, record.metadata) for position, record in zip(places, records, strict=True)])
 
     def remove(self, positions: Positions) -> None:
         """Take away the documents at positions."""
         self.keys.remove(self._metadata(positions))
+        if self.words.exists():
+            self.words.remove(list(self.texts(positions).items()))
         for table in ("documents", "texts"):
             self._store.execute_each(f"DELETE FROM {table} WHERE position = ?", ((p,) for p in positions.tolist()))
 

@@ -41,7 +41,8 @@ class Entry(NamedTuple):
 class Hit(NamedTuple):
     """A document that a search found.
 
-    distance is the number of bits in which its code differs from the query's, score the share of bits that are equal.
+    distance is the number of bits in which its code differs from the query's, score what the
+    hits are in order of: the share of bits that are equal, or what a ranking makes of it, more for a better one.
     """
 
     id: Id

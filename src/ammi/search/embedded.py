@@ -1,6 +1,6 @@
 """HammingIndex, the embedded engine: documents in a folder on disk, by SQLite, their codes in memory too, for FAISS."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,8 @@ from ammi.search.documents import Entry, Id, Metadata, Record, id_key
 from ammi.search.engine import About, Encode, Found, Place
 from ammi.search.filters import Filter
 from ammi.search.hamming import Codes
+from ammi.search.ranking import Candidates, WordStatistics
+from ammi.search.ranking_words import SCHEMA as WORD_TABLES
 from ammi.search.store import FILE, Store
 
 Near = Iterable[tuple[NDArray[np.int32], NDArray[np.int64]]]  # for each query, the distances and rows of its hits
@@ -39,8 +41,8 @@ class HammingIndex(Index):
         self._read_table: tuple[int, CodeTable] | None = None  # and the change of codes after which it was read
 
     @classmethod
-    def _create(cls, place: str, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
-        return cls(Store.create(Path(place), about, keys, files))
+    def _create(cls, place: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
+        return cls(Store.create(Path(place), about, keys, files, *(WORD_TABLES if text_index else ())))
 
     @classmethod
     def open(cls, place: Place) -> Self:
@@ -121,6 +123,28 @@ class HammingIndex(Index):
             [(d, records[position]) for d, position in zip(distances.tolist(), islice(found, len(rows)), strict=True)]
             for distances, rows in near
         ]
+
+    def _shortlists(
+        self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter
+    ) -> Iterator[Candidates]:
+        table = self._table()
+        among = self._documents.matching(filter) if filter else None
+        kept = None if among is None else table.rows(among)
+        _, near = hamming.nearest(table.codes if kept is None else table.codes[kept], queries, n)
+        for rows, spoken in zip(near, words, strict=True):
+            places = np.sort(table.positions(rows if kept is None else kept[rows]))
+            if spoken:
+                places = np.union1d(places, self._documents.words.having(spoken, n, among))
+            texts = self._documents.texts(places) if spoken else {}
+            found = [texts.get(place) for place in places.tolist()] if spoken else []
+            yield Candidates(places, table.codes[table.rows(places)], found)
+
+    def _at(self, places: Positions) -> list[Record]:
+        records = self._documents.records(places)
+        return [records[place] for place in places.tolist()]
+
+    def _word_statistics(self, words: Sequence[str]) -> WordStatistics | None:
+        return self._documents.words.statistics(words) if self._documents.words.exists() else None
 
     def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
         len(self)  # refused if it was closed

@@ -2,14 +2,18 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike
 from typing import NamedTuple, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ammi.search.documents import Entry, Id, Metadata, Record
 from ammi.search.filters import Filter, kinds_by_key
 from ammi.search.hamming import Codes
+from ammi.search.ranking import Candidates, WordStatistics
 
 Place = str | PathLike[str]
 Encode = Callable[[list[Entry]], Codes]
@@ -34,8 +38,8 @@ class Engine(ABC):
 
     @classmethod
     @abstractmethod
-    def _create(cls, place: str, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
-        """Make an empty index and open it; FileExistsError where there is one."""
+    def _create(cls, place: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
+        """Make an empty index, with a word index or without, and open it; FileExistsError where there is one."""
 
     @classmethod
     @abstractmethod
@@ -92,6 +96,21 @@ class Engine(ABC):
 
     @abstractmethod
     def _within(self, queries: Codes, radius: int, filter: Filter) -> Found: ...
+
+    @abstractmethod
+    def _shortlists(
+        self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter
+    ) -> Iterator[Candidates]:
+        """For each query, of the documents that a filter keeps, the n nearest together with n that have most of its
+        words: `WordIndex.having` says what that is. They come with their texts where the query has words."""
+
+    @abstractmethod
+    def _at(self, places: NDArray[np.int64]) -> list[Record]:
+        """The documents at these places of candidates."""
+
+    @abstractmethod
+    def _word_statistics(self, words: Sequence[str]) -> WordStatistics | None:
+        """What is known of these words; None where the index was made without a word index."""
 
     @abstractmethod
     def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:

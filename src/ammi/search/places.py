@@ -23,9 +23,11 @@ def create_index(
     fingerprint: str | None = None,
     keys: Iterable[str] = (),
     files: Mapping[str, bytes] | None = None,
+    text_index: bool = True,
 ) -> Index:
     """Make an empty index at a place and open it; the arguments are those of `Index.create`."""
-    return engine_of(place).create(place, n_bits, fingerprint=fingerprint, keys=keys, files=files)
+    engine = engine_of(place)
+    return engine.create(place, n_bits, fingerprint=fingerprint, keys=keys, files=files, text_index=text_index)
 
 
 def index_exists(place: Place) -> bool:

@@ -59,7 +59,8 @@ class Store:
         self.close = weakref.finalize(self, self._db.close)  # also when the store is forgotten
 
     @classmethod
-    def create(cls, folder: Path, about: About, keys: list[str], files: dict[str, bytes]) -> "Store":
+    def create(cls, folder: Path, about: About, keys: list[str], files: dict[str, bytes], *more: str) -> "Store":
+        """Make the file, with these more tables."""
         folder.mkdir(parents=True, exist_ok=True)
         store = cls(folder, "rwc")
         try:
@@ -69,7 +70,7 @@ class Store:
                 store.execute("PRAGMA journal_mode = WAL")  # readers do not wait for a writer, nor it for them
             with store.writing():
                 store._check_blank()  # another process may have been faster
-                for statement in SCHEMA:
+                for statement in (*SCHEMA, *more):
                     store.execute(statement)
                 store.execute("INSERT INTO about VALUES (?, ?)", about)
                 store.execute("INSERT INTO state VALUES (0, 0, 0, 0)")
@@ -201,6 +202,8 @@ def _explained(error: sqlite3.Error, folder: Path) -> Exception:
         return TimeoutError(f"another process has been writing to the index in {folder} for {PATIENCE} s: try again")
     if "readonly" in cause or "unable to open" in cause:
         return PermissionError(f"the index in {folder} cannot be opened ({cause}): make the folder writable")
+    if "no such module" in cause:
+        return ValueError(f"this Python's SQLite has no word index ({cause}): create {folder} with text_index=False")
     if "closed" in cause:
         return ValueError(f"the index in {folder} was closed: open it again")
     if "too big" in cause:

@@ -1,0 +1,177 @@
+r"""Ranking in two stages: a shortlist by Hamming distance, and by words, is put in the order of a finer score.
+
+`BitRanking`, the asymmetric score: the query keeps how sure it is of each bit, as a logit l_j, positive where bit j of
+its own code c is 1. Of a document with code z it is
+
+    s = - Σ_{j: z_j ≠ c_j} |l_j|,
+
+0 for the query's own code. Where the logits are those of independent bits, s = log p(z | query) - log p(c | query).
+
+`WordRanking`, the score by words, adds up what the words w of the query, and its pairs of neighbouring words v, tell:
+
+    s = Σ_w i_w n_w (k + 1) / (n_w + k L(text))     BM25; n_w is how often the text has w
+      + Σ_v i_v [the text has v]
+      + 3/4 (k + 1) / (1 + k L(opening)) (Σ_w i_w [the opening has w] + Σ_v i_v [the opening has v])
+      + 1 - distance / m
+
+with i_w = log(1 + (N - N_w + 1/2) / (N_w + 1/2)) for a word that N_w of N texts have, i_v the mean of its two words,
+k = 1.2, and L = 1/4 + 3/4 of a length in characters over the average one. The opening is the first paragraph of a text,
+or 100 characters of it, which stand for its average length: that is where titles and summaries are.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ammi.features.alphabet import IS_OTHER, IS_WORD, class_of, normal, words_of
+from ammi.search.hamming import Codes
+
+RANKS = ("distance", "asymmetric", "text")
+SHORTLIST = 200  # documents at least of each stage: the nearest ones, and those that have most of the words
+MOST_WORDS = 32  # of a query that are looked for; a longer text is found by its code
+
+_SATURATION, _LENGTH_SHARE = 1.2, 0.75  # k1 and b of BM25
+_OPENING, _OPENING_SHARE = 100, 0.75
+_PARAGRAPH_END = re.compile(r"\n\s*\n")
+_REMEMBERED = 1000  # patterns, and characters
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+
+Scores = NDArray[np.float64]
+Pair = tuple[str, str]
+
+
+class WordStatistics(NamedTuple):
+    """What an index knows of words: its texts, the characters of all of them, and how many texts have each word."""
+
+    texts: int
+    characters: int
+    having: dict[str, int]
+
+
+class Candidates(NamedTuple):
+    """Documents of a shortlist, in insertion order."""
+
+    places: NDArray[np.int64]  # (n,) what the engine finds them by
+    codes: Codes  # (n, ceil(m / 8))
+    texts: list[str | None]  # n of them where words were asked for, else none
+
+
+class Ranking(Protocol):
+    """How the candidates of one query are scored, the best highest."""
+
+    words: Sequence[str]  # to look for in the texts
+
+    def scores(self, candidates: Candidates, shares: Scores, statistics: WordStatistics | None) -> Scores:
+        """The score of each candidate, whose code has this share of its bits in common with the query's."""
+        ...
+
+
+class BitRanking:
+    """The asymmetric score, from the query's logits."""
+
+    words: Sequence[str] = ()
+
+    def __init__(self, logits: NDArray[np.floating]):
+        self._logits = logits.astype(np.float64)  # (m,)
+
+    def scores(self, candidates: Candidates, shares: Scores, statistics: WordStatistics | None) -> Scores:
+        bits = np.unpackbits(candidates.codes, axis=1, count=len(self._logits))  # (n, m)
+        return -((bits != (self._logits > 0)) @ np.abs(self._logits))
+
+
+class WordRanking:
+    """The score by words, from the query's text."""
+
+    def __init__(self, text: str):
+        spoken = words_of(text)
+        self.words: Sequence[str] = list(dict.fromkeys(spoken))[:MOST_WORDS]
+        known = set(self.words)
+        self._pairs = [pair for pair in dict.fromkeys(pairwise(spoken)) if known.issuperset(pair)]
+
+    def scores(self, candidates: Candidates, shares: Scores, statistics: WordStatistics | None) -> Scores:
+        if statistics is None:  # the query has no words
+            return shares
+        rarity = {word: rarity_of(statistics.having[word], statistics.texts) for word in self.words}
+        of_pairs = {pair: (rarity[pair[0]] + rarity[pair[1]]) / 2 for pair in self._pairs}
+        average = statistics.characters / max(statistics.texts, 1)
+        told = [self._score(text or "", rarity, of_pairs, average) for text in candidates.texts]
+        return np.array(told, np.float64) + shares
+
+    def _score(self, text: str, rarity: dict[str, float], of_pairs: dict[Pair, float], average: float) -> float:
+        found = Occurrences(text)
+        counts = {word: n for word in self.words if (n := found.count(word))}
+        if not counts:
+            return 0.0
+        damping = _damping(len(text), average)
+        score = sum(rarity[word] * n * (_SATURATION + 1) / (n + damping) for word, n in counts.items())
+        pairs = [pair for pair in self._pairs if pair[0] in counts and pair[1] in counts and found.has(pair)]
+        score += sum(of_pairs[pair] for pair in pairs)
+        beginning = opening(text)
+        begun = Occurrences(beginning)
+        told = sum(rarity[word] for word in counts if begun.count(word))
+        told += sum(of_pairs[pair] for pair in pairs if begun.has(pair))
+        return score + told * _OPENING_SHARE * (_SATURATION + 1) / (1 + _damping(len(beginning), _OPENING))
+
+
+class Occurrences:
+    """Where words stand in a text. Patterns find them far sooner than all words of a text are told apart."""
+
+    def __init__(self, text: str):
+        self._text = normal(text)
+        for_patterns = text.isascii() or all(map(_is_for_patterns, set(_NOT_ASCII.findall(self._text))))
+        self._words = None if for_patterns else words_of(text)
+
+    def count(self, word: str) -> int:
+        """How often the text has a word."""
+        if self._words is not None:
+            return self._words.count(word)
+        return len(_pattern(word).findall(self._text)) if word in self._text else 0
+
+    def has(self, pair: Pair) -> bool:
+        """Whether the text has two words with no other between them."""
+        if self._words is not None:
+            return pair in pairwise(self._words)
+        return _pair_pattern(*pair).search(self._text) is not None
+
+
+def rarity_of(having: int, texts: int) -> float:
+    """What a word tells that so many of the texts have."""
+    return float(np.log1p((texts - having + 0.5) / (having + 0.5)))
+
+
+def opening(text: str) -> str:
+    """The first paragraph of a text, or the beginning of it."""
+    return _PARAGRAPH_END.split(text.lstrip()[:_OPENING], maxsplit=1)[0]
+
+
+def best(scores: Scores, k: int) -> NDArray[np.int64]:
+    """The rows of the k highest scores, the highest first, ties in their order."""
+    return np.argsort(-scores, kind="stable")[:k]
+
+
+def _damping(length: int, average: float) -> float:
+    return _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * length / average)
+
+
+@lru_cache(_REMEMBERED)
+def _is_for_patterns(character: str) -> bool:
+    r"""Whether a character is in words just where it is a \w: no mark, nor of a script written without spaces."""
+    kind = class_of(character)
+    return kind == IS_OTHER or (kind == IS_WORD and (character.isalnum() or character == "_"))
+
+
+@lru_cache(_REMEMBERED)
+def _pattern(word: str) -> re.Pattern[str]:
+    """A word; what comes before it is looked at last, since patterns that begin with letters are fast."""
+    return re.compile(rf"{word}(?<!\w{word})(?!\w)")
+
+
+@lru_cache(_REMEMBERED)
+def _pair_pattern(first: str, second: str) -> re.Pattern[str]:
+    """The same of two words; a single character is no word, so it may stand between them."""
+    return re.compile(rf"{first}(?<!\w{first})(?=(?:\W+\w)*\W+{second}(?!\w))")

@@ -76,12 +76,12 @@ def expected_ids(model: DocumentHasher, query: str, kept: Callable[[int], bool] 
 
 def test_a_search_finds_what_plain_numpy_finds(collection, model):
     for query in ("oil output", "wheat", "nothing that is known", ""):
-        hits = collection.search(query, k=7)
+        hits = collection.search(query, k=7, rank="distance")
         assert [hit.id for hit in hits] == expected_ids(model, query)[:7]
         assert [hit.distance for hit in hits] == sorted(distances(model, query))[:7]
         assert all(hit.score == 1 - hit.distance / 16 for hit in hits)
-    many = collection.search_many(["oil", "wheat"], k=3)
-    assert [list(hits) for hits in many] == [collection.search("oil", 3), collection.search("wheat", 3)]
+    many = collection.search_many(["oil", "wheat"], k=3, rank="distance")
+    assert [list(hits) for hits in many] == [collection.search(word, 3, rank="distance") for word in ("oil", "wheat")]
     radius = int(np.median(distances(model, "oil")))
     near = collection.within("oil", radius)
     assert [hit.id for hit in near] == expected_ids(model, "oil")[: len(near)]
@@ -89,7 +89,7 @@ def test_a_search_finds_what_plain_numpy_finds(collection, model):
 
 
 def test_filters_reach_the_engine(collection, model):
-    hits = collection.search("oil", k=60, where={"year": {">=": 1990}, "labels": "oil"})
+    hits = collection.search("oil", k=60, where={"year": {">=": 1990}, "labels": "oil"}, rank="distance")
     assert [hit.id for hit in hits] == expected_ids(model, "oil", lambda n: n % 5 >= 3 and n % 3 == 0)
     with pytest.raises(ValueError, match=r"'yeer'.*year"):
         collection.search("oil", where={"yeer": 1987})
@@ -261,18 +261,18 @@ def test_rebuild_changes_everything_over_to_the_new_model(collection, model, oth
     collection.rebuild(other_model)
     assert collection.n_bits == 24
     expected = expected_ids(other_model, "oil")[:5]
-    assert [hit.id for hit in collection.search("oil", 5)] == expected
+    assert [hit.id for hit in collection.search("oil", 5, rank="distance")] == expected
     with Collection.open(collection.place) as opened:
-        assert [hit.id for hit in opened.search("oil", 5)] == expected
+        assert [hit.id for hit in opened.search("oil", 5, rank="distance")] == expected
         assert opened.model.fingerprint_ == other_model.fingerprint_
         assert opened.add(["crude oil"]) == [0]
 
 
 def test_another_handle_notices_the_new_model(collection, model, other_model):
     with Collection.open(collection.place) as reader:
-        assert [hit.id for hit in reader.search("oil", 5)] == expected_ids(model, "oil")[:5]
+        assert [hit.id for hit in reader.search("oil", 5, rank="distance")] == expected_ids(model, "oil")[:5]
         collection.rebuild(other_model)
-        assert [hit.id for hit in reader.search("oil", 5)] == expected_ids(other_model, "oil")[:5]
+        assert [hit.id for hit in reader.search("oil", 5, rank="distance")] == expected_ids(other_model, "oil")[:5]
         assert reader.add([{"id": "new", "text": TEXTS[0]}]) == ["new"]
         assert reader.get("new").code.tobytes() == other_model.encode([TEXTS[0]])[0].tobytes()
 
@@ -349,7 +349,7 @@ def test_any_texts_can_be_added_and_found(texts, query, model, tmp_path_factory)
     with Collection.create(tmp_path_factory.mktemp("any") / "place", model) as created:
         ids = created.add(texts)
         assert [entry.text for entry in created.get(ids)] == texts
-        hits = created.search(query, k=3)
+        hits = created.search(query, k=3, rank="distance")
         away = (model.transform(texts) != model.transform([query])).sum(axis=1) if texts else np.empty(0)
         assert [hit.distance for hit in hits] == sorted(away.tolist())[:3]
 
@@ -405,7 +405,7 @@ with ammi.Collection.open(sys.argv[1]) as collection:
     print("ready", flush=True)
     while True:
         last = stop.is_set()
-        print(*(hit.id for hit in collection.search("oil", 5)), flush=True)
+        print(*(hit.id for hit in collection.search("oil", 5, rank="distance")), flush=True)
         if last:
             break
 """

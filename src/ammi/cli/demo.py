@@ -102,15 +102,15 @@ def _learn(demo: "Demo") -> None:
 
 
 def _ask(demo: "Demo") -> None:
-    _section("Questions: the nearest documents, and how many bits away they are")
+    _section("Questions: the best answers, with their scores and how many bits away they are")
     with counter("building the collection"):
         collection = demo.build()
-    results.print("So few bits say what a document is about, not every word of it.\n")
+    results.print("Codes find what is about the same, words put the best answer first.\n")
     with collection:
         for question, hits in zip(QUESTIONS, collection.search_many(QUESTIONS, k=5), strict=True):
-            table = documents_table(question)
+            table = documents_table(question, numbers=["score", "distance"])
             for hit in hits:
-                table.add_row(str(hit.distance), document_id(hit.id), beginning(hit.text))
+                table.add_row(f"{hit.score:.2f}", str(hit.distance), document_id(hit.id), beginning(hit.text))
             results.print(table)
 
 

@@ -44,7 +44,7 @@ def duplicates(
 
 
 def _show(collection: "Collection", groups: "list[Duplicates]") -> None:
-    table = documents_table(first="similarity")
+    table = documents_table(numbers=["similarity"])
     for group in groups:
         kept, *copies = collection.get([group.kept, *(id for id, _ in group.copies)])
         table.add_row("kept", document_id(kept.id), beginning(kept.text))

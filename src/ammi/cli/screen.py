@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -50,12 +50,13 @@ def facts(rows: dict[str, Any]) -> None:
     results.print(table)
 
 
-def documents_table(title: str = "", first: str = "distance") -> Table:
-    """An empty table of documents: a number, the id, the beginning of the text."""
+def documents_table(title: str = "", *, numbers: Sequence[str] = ("distance",)) -> Table:
+    """An empty table of documents: some numbers, the id, the beginning of the text."""
     shown = beginning(title)
     shown.truncate(results.width, overflow="ellipsis")
     table = Table(title=shown, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, expand=True)
-    table.add_column(first, justify="right", style="cyan", no_wrap=True)
+    for number in numbers:
+        table.add_column(number, justify="right", style="cyan", no_wrap=True)
     table.add_column("id", overflow="fold", max_width=44)
     table.add_column("text", no_wrap=True, overflow="ellipsis", ratio=1)
     return table

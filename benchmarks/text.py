@@ -24,7 +24,7 @@ def codes(X: csr_matrix, W: np.ndarray) -> np.ndarray:
 
 def main() -> None:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
-    texts = [document.text for document in read_documents(corpus_path("reuters"))]
+    texts = [document.text or "" for document in read_documents(corpus_path("reuters"))]
     ours = WordFeatures(vocabulary_size=1_000_000, min_documents=2).fit(texts)
     theirs = TfidfVectorizer(sublinear_tf=True, min_df=2, dtype=np.float32).fit(texts)
     assert ours.vocabulary_ == theirs.get_feature_names_out().tolist()

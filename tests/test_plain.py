@@ -3,7 +3,7 @@
 import enum
 import json
 import math
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
@@ -51,7 +51,7 @@ def test_arrays_are_lists_of_pythons_own(array):
         assert same(plain(item), item.item())
 
 
-class Colour(str, enum.Enum):
+class Colour(str, enum.Enum):  # noqa: UP042  # whose text is its name, unlike that of a StrEnum
     RED = "red"
 
 
@@ -67,7 +67,7 @@ VALUES: list[tuple[Any, Any]] = [
     (np.datetime64("NaT", "ns"), None),
     (date(2020, 1, 2), "2020-01-02"),
     (time(3, 4), "03:04:00"),
-    (datetime(2020, 1, 2, 3, 4, 5, tzinfo=timezone.utc), "2020-01-02T03:04:05+00:00"),
+    (datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC), "2020-01-02T03:04:05+00:00"),
     (pd.Timestamp("2020-01-02T03:04:05.000000006"), "2020-01-02T03:04:05.000000006"),
     (np.datetime64("2020-01-02"), "2020-01-02T00:00:00"),
     (np.datetime64("2020-01-02T03:04:05.123456789"), "2020-01-02T03:04:05.123456"),

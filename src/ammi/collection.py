@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.search import Entry, Hit, Hits, Index, OtherModelError, create_index, open_index
+from ammi.search import Entry, Hit, Hits, Index, OtherModelError, create_index, index_exists, open_index
 from ammi.search.documents import Id
 from ammi.search.filters import Where
 from ammi.search.hamming import Codes
@@ -94,6 +94,11 @@ class Collection:
         """Open the collection in a place, to read it and to change it."""
         return cls(open_index(place))
 
+    @staticmethod
+    def exists(place: Place) -> bool:
+        """Whether there is a collection in a place."""
+        return index_exists(place)
+
     @property
     def place(self) -> str:
         """Where it is."""
@@ -103,6 +108,11 @@ class Collection:
     def n_bits(self) -> int:
         """Length of the codes."""
         return self.index.n_bits
+
+    @property
+    def fingerprint(self) -> str | None:
+        """That of the model that makes the codes."""
+        return self.index.fingerprint
 
     @property
     def model(self) -> "DocumentHasher":
@@ -238,11 +248,12 @@ class Collection:
                 the others. Documents without a label are left out.
         """
         from ammi.data import documents_from
-        from ammi.data.columns import label_column
+        from ammi.data.columns import content_of, label_column
         from ammi.evaluate import labelled_precision
 
-        if labels not in self.index.keys():  # noqa: SIM118 (an index is iterated by its ids)
-            there = ", ".join(self.index.keys()) or "none"
+        keys = self.keys()
+        if labels not in keys:
+            there = ", ".join(keys) or "none"
             raise ValueError(f"no document in {self.place} has the key {labels!r}: the keys there are {there}")
         _, codes = self.index.export()
         names = self.index.column(labels)
@@ -251,7 +262,7 @@ class Collection:
         asked = list(documents_from(queries, text=text))
         asked_names = label_column((document.metadata for document in asked), labels, "the queries")
         reads = self._kept().reads
-        contents = [document.text if reads == "text" else document.vector for document in asked]
+        contents = [content_of(document, reads) for document in asked]
         query_codes = self._ask(contents, lambda found, model: found)
         return labelled_precision(codes, names, k, query_codes, asked_names)
 
@@ -272,6 +283,18 @@ class Collection:
     def set_metadata(self, ids: Id | Iterable[Id], metadata: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
         """Set these metadata keys of documents, one dict for all or one for each, and keep their other keys."""
         self.index.set_metadata([ids] if isinstance(ids, str | int) else ids, metadata)
+
+    def keys(self) -> dict[str, int]:
+        """The metadata keys, and how many documents have a value for each."""
+        return self.index.keys()
+
+    def fast_keys(self) -> list[str]:
+        """The metadata keys on which filters are fast."""
+        return list(self.index.keys_indexed)
+
+    def index_keys(self, keys: Iterable[str]) -> None:
+        """Make filters on these metadata keys fast, from now on."""
+        self.index.index_keys(keys)
 
     def rebuild(
         self, model: "DocumentHasher | Hasher | str | PathLike[str]", *, advance: Advance = lambda n_documents: None
@@ -306,26 +329,31 @@ class Collection:
                 advance(len(block))
 
         rows = ((entry.id, entry.code, entry.text, entry.metadata) for entry in entries())
-        return write_export(Path(file), rows, self.n_bits, self._kept().fingerprint)
+        return write_export(Path(file), rows, self.n_bits, self.fingerprint or "")
 
     def knows(self, query: Any) -> bool:
         """Whether the model knows a word of a text; one of which it knows none is like an empty document."""
         model = self._kept()
         return (model.quick or model.whole).knows(query)
 
-    def describe(self) -> dict[str, Any]:
-        """What there is to say about it in a few words and numbers."""
+    def distinct_codes(self) -> int:
+        """How many different codes there are."""
         from ammi.evaluate import distinct_codes
 
-        ids, codes = self.index.export()
+        return distinct_codes(self.index.export()[1])
+
+    def describe(self) -> dict[str, Any]:
+        """What there is to say about it in a few words and numbers."""
+        files = self.index.files()
+        about = _KeptModel(files).describe() if files else {"fingerprint": self.fingerprint}
         return {
             "kind": "collection",
-            "documents": len(ids),
+            "documents": len(self),
             "bits": self.n_bits,
-            "different codes": distinct_codes(codes) if len(codes) else 0,
-            "keys": self.index.keys(),
-            "fast keys": list(self.index.keys_indexed),
-            **self._kept().describe(),
+            "different codes": self.distinct_codes(),
+            "keys": self.keys(),
+            "fast keys": self.fast_keys(),
+            **about,
         }
 
     def close(self) -> None:
@@ -382,7 +410,13 @@ class Collection:
     def _kept(self) -> "_KeptModel":
         """The model as the index has it now."""
         if self._model is None or self._model.fingerprint != self.index.fingerprint:
-            self._model = _KeptModel(self.index.files())
+            files = self.index.files()
+            if not files:
+                raise ValueError(
+                    f"{self.place} was made from codes alone and has no model to read a text or a vector with: search "
+                    "by the id of a document, or create a collection with a model and add the documents"
+                )
+            self._model = _KeptModel(files)
         return self._model
 
 
@@ -390,8 +424,6 @@ class _KeptModel:
     """A model as the files that an index keeps of it, loaded as far as it is needed."""
 
     def __init__(self, files: Files):
-        if not files:
-            raise ValueError("this index was made from codes alone and has no model: use ammi.HammingIndex")
         self.files = files
 
     @cached_property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ammi.data import Document, documents_from
-from ammi.data.columns import BLOCK_DOCUMENTS, blocks
+from ammi.data.columns import BLOCK_DOCUMENTS, blocks, content_of
 from ammi.search.documents import Id
 from ammi.search.hamming import Codes
 
@@ -41,11 +41,10 @@ class Block:
         known = [document.code for document in self.documents]
         if all(code is not None and code.fingerprint == fingerprint for code in known):
             return np.stack([code.packed for code in known if code is not None])
-        if model.reads == "text":
-            return model.encode([_text(document) for document in self.documents])
-        if self.rows is not None:
+        if self.rows is not None and model.reads == "vector":
             return model.encode(self.rows)
-        return model.encode(np.stack([_vector(document) for document in self.documents]))
+        contents = [content_of(document, model.reads) for document in self.documents]
+        return model.encode(contents if model.reads == "text" else np.stack(contents))
 
 
 def blocks_from(documents: Any, *, ids: Iterable[Id] | None, text: str, id: str, vector: str) -> Iterator[Block]:
@@ -81,15 +80,3 @@ def _with_ids(documents: Iterator[Document], ids: Iterable[Id]) -> Iterator[Docu
         yield replace(document, id=name[0], numbered=False)
     if left := len(list(names)):
         raise ValueError(f"{left} ids are left after the last document: pass one for each")
-
-
-def _text(document: Document) -> str:
-    if document.text is None:
-        raise ValueError(f"document {document.id!r} has no text, and this collection's model reads texts")
-    return document.text
-
-
-def _vector(document: Document) -> Any:
-    if document.vector is None:
-        raise ValueError(f"document {document.id!r} has no vector, and this collection's model reads vectors")
-    return document.vector

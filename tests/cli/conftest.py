@@ -56,10 +56,12 @@ def ammi(capfd, monkeypatch) -> Iterator[Run]:
     signal.signal(signal.SIGPIPE, before)
 
 
-def process(*arguments: object, stdin: str = "", **options: Any) -> Result:
-    """Run a command as a process of its own."""
+def process(*arguments: object, stdin: str = "", site: Path | None = None, **options: Any) -> Result:
+    """Run a command as a process of its own, with what is installed in a folder `site` beside all else."""
     command = [str(AMMI), *map(str, arguments)]
-    done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=240, env=ENVIRONMENT, **options)
+    paths = [path for path in (site, ENVIRONMENT.get("PYTHONPATH")) if path]
+    environment = {**ENVIRONMENT, "PYTHONPATH": os.pathsep.join(map(str, paths))}
+    done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=240, env=environment, **options)
     return Result(done.returncode, done.stdout, done.stderr)
 
 
@@ -102,7 +104,7 @@ def notes(n: int = 120) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Place:
-    """A corpus, a model of it, and an index of it."""
+    """A corpus, a model of it, and a collection of it."""
 
     source: Path
     model: Path

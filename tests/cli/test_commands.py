@@ -1,4 +1,4 @@
-"""The commands as users type them: what they print, for people and for programs, and how they end."""
+"""All commands together: how they start, their help, their reference, and each of them on real documents."""
 
 import json
 import re
@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ammi import Collection
 from ammi.cli.reference import reference
-from ammi.search import HammingIndex
 from ammi.version import __version__
 from tests.cli.conftest import AMMI, ENVIRONMENT, Place, Run, corpus, notes, process, write
 
@@ -22,24 +22,47 @@ def test_version_and_help_are_quick_to_start():
     shown = process("--version")
     assert (shown.code, shown.out.strip()) == (0, f"ammi {__version__}")
     heavy = {"torch", "sklearn", "scipy", "faiss", "numpy", "numba"}
-    code = f"import sys, ammi.cli; sys.exit(str({heavy} & set(sys.modules) or ''))"
-    assert process_python(code) == ""
+    code = f"import sys, ammi.cli.app; sys.exit(str({heavy} & set(sys.modules) or ''))"
+    assert python("-c", code).stderr.strip() == ""
 
 
-def process_python(code: str) -> str:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60).stderr.strip()
+def python(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, env={**ENVIRONMENT, **more})
+
+
+def test_python_runs_it_as_a_module(place: Place):
+    assert python("-m", "ammi", "--version").stdout.strip() == f"ammi {__version__}"
+    refused = python("-m", "ammi", "search", "nowhere", "ship")
+    assert (refused.returncode, refused.stderr.startswith("ammi: ")) == (1, True)
+
+
+def test_a_shell_completes_commands_options_and_names():
+    def complete(line: str) -> list[str]:
+        asked = {"_AMMI_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
+        return subprocess.run(
+            [AMMI], capture_output=True, text=True, timeout=60, env={**ENVIRONMENT, **asked}
+        ).stdout.split()
+
+    assert complete("ammi dr") == ["drift"]
+    assert complete("ammi index re") == ["rebuild"]
+    assert "--radius" in complete("ammi search --r")
+    assert complete("ammi fit --method bm") == ["bmmi", "bmsh"]
+    assert complete("ammi fit --features v") == ["vectors"]
+    assert "_AMMI_COMPLETE" in process("--show-completion", "bash").out
 
 
 def test_the_command_reference_is_up_to_date():
     assert (DOCS / "commands.md").read_text() == reference(), "run `make docs` and commit docs/commands.md"
 
 
-def test_every_command_has_an_example():
+def test_every_command_has_an_example_and_can_be_quiet():
     sections = re.findall(r"## `ammi (.+?)`\n(.*?)(?=\n## |\Z)", reference(), re.DOTALL)
-    assert len(sections) > 10
+    assert len(sections) > 15
     for name, text in sections:
         if name not in ("index", "data"):
-            assert re.search(rf"Examples?\n\n.*ammi {name}", text), f"ammi {name} --help shows no example"
+            assert re.search(rf"Examples?\n\n.*ammi {name}", text, re.DOTALL), f"ammi {name} --help shows no example"
+            assert "--quiet" in text
 
 
 @pytest.mark.parametrize("name", ["reuters", "newsgroups", "tmc_small"])
@@ -52,7 +75,7 @@ def test_every_command_works_on_real_documents(name, ammi: Run, tmp_path):
     assert fitted.json["documents"] == 300
     assert 0 < fitted.json["precision at 100"] <= 100
     built = ammi("index", "build", index, source, "--model", model, "--json")
-    assert built.json == {"index": str(index), "added": 300, "replaced": 0, "skipped": 0, "documents": 300}
+    assert built.json == {"place": str(index), "added": 300, "replaced": 0, "skipped": 0, "documents": 300}
 
     (answer,) = ammi("search", index, documents[7]["text"], "-k", 300, "--json").lines
     by_id = {hit["id"]: hit for hit in answer["hits"]}
@@ -63,7 +86,7 @@ def test_every_command_works_on_real_documents(name, ammi: Run, tmp_path):
     (like,) = ammi("search", index, "--like", first, "--radius", 20, "--json").lines
     assert first not in [hit["id"] for hit in like["hits"]]
     for group in ammi("duplicates", index, "--radius", 2, "--json").lines:
-        assert len(group["ids"]) > 1
+        assert all(copy["similarity"] >= 1 - 2 / 64 for copy in group["copies"])
     drifted = ammi("drift", index, first, "--json").json
     assert drifted["start"] == str(first)
     distances = [step["distance"] for step in drifted["steps"]]
@@ -73,7 +96,7 @@ def test_every_command_works_on_real_documents(name, ammi: Run, tmp_path):
     assert measured["documents"] == sum(bool(document["labels"]) for document in documents)
     held_out = ammi("evaluate", index, source, "-k", 10, "--json").json
     assert held_out["precision"] > measured["precision"]  # there each document finds itself
-    for path, kind in ((source, "documents"), (model, "model"), (index, "index")):
+    for path, kind in ((source, "documents"), (model, "model"), (index, "collection")):
         about = ammi("info", path, "--json").json
         assert about["kind"] == kind
         assert about.get("documents", 300) == 300
@@ -89,8 +112,6 @@ def test_pipes_on_both_sides(place: Place, tmp_path):
     printf 'ship harbour\\nwheat soil\\n' | ammi search index -k 1 --json
     ammi duplicates index --radius 0 --json | head -1
     """
-    import subprocess
-
     environment = {**ENVIRONMENT, "MODEL": str(place.model), "PATH": f"{AMMI.parent}:{ENVIRONMENT['PATH']}"}
     done = subprocess.run(
         ["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240
@@ -102,34 +123,24 @@ def test_pipes_on_both_sides(place: Place, tmp_path):
     assert json.loads(built)["documents"] == 3000
     assert json.loads(ship)["query"] == "ship harbour"
     assert json.loads(wheat)["hits"][0]["text"] in lines
-    assert len(json.loads(group)["ids"]) > 1
+    assert len(json.loads(group)["copies"]) > 1
 
 
-def test_search_finds_by_text_by_document_and_by_metadata(place: Place, ammi: Run):
-    answers = ammi("search", place.index, "ship harbour wave tide", "wheat barley soil", "-k", 5, "--json").lines
-    assert [answer["query"] for answer in answers] == ["ship harbour wave tide", "wheat barley soil"]
-    subjects = [{hit["metadata"]["subject"] for hit in answer["hits"]} for answer in answers]
-    assert subjects == [{"sea"}, {"field"}]
-    piped = ammi("search", place.index, "-k", 5, "--json", stdin="ship harbour wave tide\nwheat barley soil\n")
-    assert piped.lines == answers
-
-    where = ("--where", "year=1981", "--where", "year=1983", "--where", "subject=sky")
-    (filtered,) = ammi("search", place.index, "ship", "-k", 100, "--json", *where).lines
-    wanted = {note["id"] for note in notes() if note["year"] in (1981, 1983) and note["subject"] == "sky"}
-    assert {hit["id"] for hit in filtered["hits"]} == wanted
-
-    (like,) = ammi("search", place.index, "--like", "note-7", "-k", 3, "--json").lines
-    with HammingIndex.open(place.index) as index:
-        (document,) = index.get(["note-7"])
-        hits = [hit for hit in index.search(document.code[None], 4)[0] if hit.id != "note-7"]
-    assert [(hit["id"], hit["distance"]) for hit in like["hits"]] == [(hit.id, hit.distance) for hit in hits[:3]]
-
-    shown = ammi("search", place.index, "ship harbour", "-k", 2)
-    assert shown.code == 0
-    assert re.search(r"distance +id +text", shown.out)
-    assert len(re.findall(r"note-\d+", shown.out)) == 2
-    unknown = ammi("search", place.index, "zebra", "-k", 1)
-    assert "knows no word of 'zebra'" in unknown.err
+def test_the_format_of_a_pipe_and_of_a_file_without_an_ending(place: Place, ammi: Run, tmp_path):
+    table = 'id,text,year\n1,"a ship,\nin two lines",1987\n2,a wave,1988\n'
+    plain = tmp_path / "table"
+    plain.write_text(table)
+    for source, stdin in ((plain, ""), ("-", table)):
+        lines = ammi("encode", place.model, source, "--format", "csv", stdin=stdin).lines
+        assert [line["id"] for line in lines] == ["1", "2"]
+    assert [line["id"] for line in ammi("encode", place.model, "-", stdin=table).lines] == ["1", "2"]
+    as_texts = ammi("encode", place.model, "-", "--format", "txt", stdin=table).lines
+    assert len(as_texts) == 4
+    about = ammi("info", plain, "--format", "csv", "--json").json
+    assert (about["documents"], about["columns"]) == (2, "year")
+    unknown = ammi("info", plain)
+    assert (unknown.code, "else name the format" in unknown.err) == (1, True)
+    assert "format is 'xls'" in ammi("info", plain, "--format", "xls").err
 
 
 def test_encode_writes_what_index_adds(place: Place, ammi: Run, tmp_path):
@@ -141,87 +152,49 @@ def test_encode_writes_what_index_adds(place: Place, ammi: Run, tmp_path):
     with np.load(tmp_path / "codes.npz") as content:
         assert content["ids"].tolist() == [line["id"] for line in lines]
         assert [code.tobytes().hex() for code in content["codes"]] == [line["code"] for line in lines]
-    with HammingIndex.open(place.index) as index:
-        ids, codes = index.export()
-    assert [(id, code.tobytes().hex()) for id, code in zip(ids, codes, strict=True)] == [
-        (line["id"], line["code"]) for line in lines
-    ]
-    assert ammi("index", "build", tmp_path / "index", tmp_path / "codes.npz").code == 0
-    again = ammi("index", "add", tmp_path / "index", tmp_path / "codes.jsonl", "--json").json
-    assert (again["added"], again["replaced"], again["documents"]) == (120, 120, 120)
-    no_model = ammi("search", tmp_path / "index", "ship")
-    assert no_model.code == 1
-    assert "knows no model" in no_model.err
-    with_model = ammi("search", tmp_path / "index", "ship", "--model", place.model, "--json")
-    assert len(with_model.json["hits"]) == 10
-
-
-def test_index_grows_and_shrinks(place: Place, ammi: Run, tmp_path):
+    with Collection.open(place.index) as collection:
+        kept = [(entry.id, entry.code.tobytes().hex()) for entry in collection]
+    assert kept == [(line["id"], line["code"]) for line in lines]
     index = tmp_path / "index"
-    shutil.copytree(place.index, index)
-    assert ammi("index", "add", index, "-", "--json", stdin="a ship\na wave\n").json["documents"] == 122
-    assert ammi("index", "add", index, "-", "--json", stdin="a cloud\n").json["documents"] == 123
-    assert [hit["text"] for hit in ammi("search", index, "--like", 0, "--radius", 16, "--json").json["hits"]]
-    changed = write(tmp_path / "changed.jsonl", [{"id": "note-3", "text": "a farmer", "subject": "none"}])
-    assert ammi("index", "add", index, changed, "--json").json["replaced"] == 1
-    shown = ammi("index", "delete", index, "note-3", "0", "1")
-    assert "3 deleted; 120 documents are left" in shown.out
-    unknown = ammi("index", "delete", index, "note-4", "nothing")
-    assert (unknown.code, "no document in" in unknown.err, "'nothing'" in unknown.err) == (1, True, True)
-    piped = ammi("index", "delete", index, "-", "--json", stdin="note-4\nnote-5\n")
-    assert piped.json == {"index": str(index), "deleted": 2, "documents": 118}
-
-
-def test_codes_of_another_model_are_refused(place: Place, ammi: Run, tmp_path):
-    other = ammi("fit", place.source, "--out", tmp_path / "other", "--bits", 16, "--method", "lsh", "--json").json
-    codes = tmp_path / "codes.npz"
-    assert ammi("encode", tmp_path / "other", place.source, "--out", codes).code == 0
-    for command in (
-        ("index", "add", place.index, codes),
-        ("index", "add", place.index, place.source, "--model", tmp_path / "other"),
-        ("search", place.index, "ship", "--model", tmp_path / "other"),
-        ("index", "build", tmp_path / "index", codes, "--model", place.model),
-    ):
+    assert ammi("index", "build", index, tmp_path / "codes.npz").code == 0
+    again = ammi("index", "add", index, tmp_path / "codes.jsonl", "--json").json
+    assert (again["added"], again["replaced"], again["documents"]) == (120, 120, 120)
+    assert len(ammi("search", index, "--like", "note-3", "--json").json["hits"]) == 10
+    assert ammi("info", index, "--json").json["fingerprint"] == lines[0]["model"]
+    for command in (("search", index, "ship"), ("index", "add", index, place.source)):
         refused = ammi(*command)
         assert refused.code == 1
-        assert other["fingerprint"] in refused.err
-        assert len(refused.err.splitlines()) == 1
-    with HammingIndex.open(place.index) as index:
-        assert len(index) == 120
-    assert not (tmp_path / "index").exists()
+        assert f"{index} was made from codes alone and has no model" in refused.err
 
 
-def test_fit_takes_settings_of_all_kinds(place: Place, ammi: Run, tmp_path):
-    out = tmp_path / "model"
-    settings = ("--set", "learning_rate=0.02", "--set", "related_order=none", "--set", "adversary=gradient")
-    assert ammi("fit", place.source, "--out", out, "--bits", 8, "--epochs", 1, "--seed", 5, *settings).code == 0
-    about = ammi("info", out, "--json").json
-    wanted = {"bits": 8, "epochs": 1, "random_state": 5, "learning_rate": 0.02, "adversary": "gradient"}
-    assert wanted.items() <= about.items()
-    again = tmp_path / "again"
-    config = out / "hasher" / "config.json"
-    assert (
-        ammi("fit", place.source, "--out", again, "--config", config, "--units", "pieces", "--vocabulary", 60).code == 0
-    )
-    assert wanted.items() <= ammi("info", again, "--json").json.items()
-    same = tmp_path / "same"
-    assert ammi("fit", place.source, "--out", same, "--config", config).code == 0
-    assert ammi("info", same, "--json").json["fingerprint"] == about["fingerprint"]
-
-    for assignment, words in (
-        ("batch_size=many", "--set batch_size=many is no good: batch_size is a whole number"),
-        ("adversary=none", "adversary is exact or gradient"),
-        ("nothing=1", "ammi has no parameter 'nothing': it has adversary, "),
-        ("batch_size", "write --set NAME=VALUE"),
-    ):
-        refused = ammi("fit", place.source, "--out", tmp_path / "no", "--set", assignment)
+def test_codes_do_not_replace_their_documents(place: Place, ammi: Run, tmp_path):
+    source = tmp_path / "notes.jsonl"
+    shutil.copy(place.source, source)
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(source)
+    for out in (source, link):
+        refused = ammi("encode", place.model, source, "--out", out)
         assert refused.code == 1
-        assert words in refused.err
-    refused = ammi("fit", place.source, "--out", tmp_path / "no", "--method", "magic")
-    assert "no method 'magic': there are ammi, bmmi" in refused.err
-    refused = ammi("fit", place.source, "--out", place.source.parent)
-    assert "is not a model: choose another folder" in refused.err
-    assert not (tmp_path / "no").exists()
+        assert "holds the documents, which their codes would replace" in refused.err
+    assert source.read_bytes() == place.source.read_bytes()
+
+
+def test_evaluate_says_when_there_are_fewer_documents_than_k(place: Place, ammi: Run):
+    measured = ammi("evaluate", place.index, "--labels", "subject", "-k", 500, "--json")
+    assert measured.json["k"] == 119
+    assert "-k 500 is more than the 119 labelled documents" in measured.err
+    shown = ammi("evaluate", place.index, place.source, "--labels", "subject")
+    assert shown.err == ""
+    assert re.search(r"precision at 100 +\d", shown.out)
+    assert "precision at 119" in ammi("evaluate", place.index, "--labels", "subject", "-k", 120).out
+
+
+def test_info_of_pairs_and_of_collections(place: Place, ammi: Run):
+    about = ammi("info", place.index, "--json").json
+    assert about["keys"] == {"subject": 120, "year": 120}
+    assert about["fingerprint"] == ammi("info", place.model, "--json").json["fingerprint"]
+    shown = ammi("info", place.index).out
+    assert re.search(r"keys +subject 120, year 120", shown)
 
 
 def test_data_sets_by_name(place: Place, ammi: Run, tmp_path, monkeypatch):

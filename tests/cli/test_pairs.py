@@ -7,7 +7,7 @@ import pytest
 
 from ammi.data import read_pair_texts, read_pairs
 from tests.cli.conftest import Run, notes, write
-from tests.experiments.test_pairs import conversation, newspaper
+from tests.paper.test_pair_sets import conversation, newspaper
 
 
 @pytest.fixture
@@ -24,6 +24,11 @@ def test_pairs_of_articles(ammi: Run, news, tmp_path):
     shown = ammi("data", "pairs", news, "--out", out, "--vocabulary", 200, "--held-out", 0.1)
     assert shown.code == 0
     assert [line.split()[-1] for line in shown.out.splitlines()[-3:]] == ["24", "3", "3"]
+    assert f"The pairs that {out} held are replaced." in shown.err  # U17: it was done in silence
+    assert f"Next: ammi fit {out}" in shown.err
+    fitted = ammi("fit", out, "--out", tmp_path / "model", "--bits", 8, "--epochs", 1, "--json").json
+    assert fitted["pairs"] == 24
+    assert "matching at 100" not in fitted  # 3 pairs tell nothing
 
 
 def test_pairs_of_messages(ammi: Run, tmp_path):

@@ -40,4 +40,4 @@ def articles(name: str, n: int) -> list[str]:
         data_folder()
     except FileNotFoundError as error:
         pytest.skip(str(error))
-    return [document.text for document in read_documents(corpus_path(name))][:n]
+    return [document.text or "" for document in read_documents(corpus_path(name))][:n]

@@ -217,7 +217,7 @@ def test_documents_that_are_all_equal_have_one_code(method):
 @pytest.mark.parametrize(
     ("hasher", "message"),
     [
-        (LSH(0), "n_bits must be a whole number from 1 up, got 0"),
+        (LSH(0), "n_bits must be a whole number from 1 to 65536, got 0"),
         (ITQ(8, iterations=-1), "iterations must be a whole number from 0 up, got -1"),
         (STH(8, neighbours=0), "neighbours must be a whole number from 1 up, got 0"),
         (STH(8, C=0.0), "C must be above 0, got 0.0"),

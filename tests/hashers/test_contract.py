@@ -54,7 +54,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def test_every_method_is_tested():
-    assert sorted(SMALL) == hashers.methods.names()
+    assert sorted(SMALL) == sorted(hashers.methods.own)
 
 
 @every
@@ -131,9 +131,17 @@ def test_damaged_and_foreign_folders_are_refused(name, tmp_path):
         ({"method": "Nothing"}, "'Nothing'"),
         ({"method": "load"}, "'load'"),
         ({"fingerprint": "0" * 16}, "save the model again"),
+        ({"parameters": {"nothing": 1}}, "its parameters do not fit"),
+        ({"parameters": [1]}, "its parameters do not fit"),
+        ({"n_features_in": 121}, "does not belong to config.json"),
     ):
         config.write_text(json.dumps({**json.loads(text), **change}))
         with pytest.raises(ValueError, match=message):
+            ammi.load(folder)
+    if name != "bow":
+        parameters = {**json.loads(text)["parameters"], "n_bits": 7}
+        config.write_text(json.dumps({**json.loads(text), "parameters": parameters}))
+        with pytest.raises(ValueError, match=r"does not belong to config.json"):
             ammi.load(folder)
     config.write_text(text[:-10])
     with pytest.raises(ValueError, match="damaged"):

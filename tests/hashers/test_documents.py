@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ammi
-from ammi.hashers import AMMI, BMMI, DocumentHasher, model_of
-from ammi.text import SentencePieceVectorizer, WordVectorizer
+from ammi.features import PieceFeatures, VectorFeatures, WordFeatures
+from ammi.hashers import AMMI, BMMI, LSH, DocumentHasher
+from ammi.hashers.saving import model_from_files, model_to_files
+from tests.conftest import topics
 
 SUBJECTS = {
     "sea": ["ship", "harbour", "sailor", "wave", "anchor", "tide"],
@@ -81,10 +83,10 @@ def test_any_text_has_a_code_of_its_own_words(model, texts):
         assert np.array_equal(model.encode([text])[0], code)
 
 
-@pytest.mark.parametrize("vectorizer", [WordVectorizer(50), SentencePieceVectorizer(50)], ids=lambda v: v.kind)
-def test_saved_and_loaded_it_is_the_same(vectorizer, tmp_path):
+@pytest.mark.parametrize("features", [WordFeatures(50), PieceFeatures(50)], ids=lambda features: features.name)
+def test_saved_and_loaded_it_is_the_same(features, tmp_path):
     texts, _ = written()
-    fitted = DocumentHasher(BMMI(8, epochs=2, random_state=0, verbose=False), vectorizer).fit(texts)
+    fitted = DocumentHasher(BMMI(8, epochs=2, random_state=0, verbose=False), features).fit(texts)
     fitted.save(tmp_path / "model")
     fitted.save(tmp_path / "model")  # over itself
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model"]
@@ -99,14 +101,14 @@ def test_labels_of_held_out_texts_choose_the_epoch():
     texts, subjects = written()
     held_out, their_subjects = written(60, seed=2)
     fitted = small().fit(texts, np.array(subjects), validation=(held_out, np.array(their_subjects)))
-    assert fitted.hasher.history_[-1]["score"] > 50  # percent of the 100 nearest
+    assert fitted.hasher_.history_[-1]["score"] > 50  # percent of the 100 nearest
 
 
 def test_related_texts():
     texts, _ = written()
     others = [text.upper() for text in texts]
     fitted = small().fit(texts, related=others, validation=(texts[:40], others[:40]))
-    assert fitted.hasher.history_[-1]["score"] == 100  # a text and its capitals are the same words
+    assert fitted.hasher_.history_[-1]["score"] == 100  # a text and its capitals are the same words
 
 
 @pytest.mark.parametrize(
@@ -158,28 +160,119 @@ def test_damaged_folders_are_refused(model, tmp_path):
     with pytest.raises(ValueError, match="do not belong together"):
         ammi.load(folder)
     config.write_text(whole)
-    small().fit(written(seed=5)[0]).hasher.save(folder / "hasher")
+    small().fit(written(seed=5)[0]).hasher_.save(folder / "hasher")
     with pytest.raises(ValueError, match="do not belong together"):
         ammi.load(folder)
     model.save(folder)
-    (part,) = (folder / "text").iterdir()
+    (part,) = (folder / "features").iterdir()
     part.write_text(part.read_text()[:-20])
-    with pytest.raises(ValueError, match=r"text is damaged: save the model again"):
+    with pytest.raises(ValueError, match=r"features.json is damaged: save the features again"):
+        ammi.load(folder)
+    model.save(folder)
+    features = WordFeatures().fit(written(seed=5)[0])
+    features.save(folder / "features")
+    with pytest.raises(ValueError, match=r"do not belong together|columns and the hasher reads"):
         ammi.load(folder)
     with pytest.raises(ValueError, match="a model of AMMI, not of texts"):
         DocumentHasher.load(folder / "hasher")
 
 
-def test_the_model_of_an_index(model, tmp_path):
+def test_what_it_says_of_itself(model):
+    assert (model.reads, model.n_bits) == ("text", 12)
+    told = model.describe()
+    assert told["units"] == "words"
+    assert told["method"] == "AMMI"
+    assert told["bits"] == 12
+    assert told["fingerprint"] == model.fingerprint_
+    assert model.knows("a ship at sea")
+    assert not model.knows("nothing familiar")
+
+
+def test_a_table_is_refused_with_help(model):
+    """U3: of a DataFrame the names of its columns were encoded."""
+    table = pd.DataFrame({"title": ["a word"], "text": ["a ship"]})
+    for documents in (table, table[["text"]], pa.table({"text": ["a ship"]}), {"text": ["a ship"]}):
+        for job in (small().fit, model.transform, model.encode):
+            with pytest.raises(ValueError, match=r"of the columns .*: pass the one column .* such as df\['text'\]"):
+                job(documents)
+    assert np.array_equal(model.encode(table["text"]), model.encode(["a ship"]))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_vectors(sparse, tmp_path):
+    """U5: a model of rows of numbers is fitted, saved and loaded as one of texts is."""
+    X, _ = topics(200)
+    X = X if sparse else X.toarray()
+    hasher = AMMI(12, epochs=2, random_state=0, verbose=False)
+    model = DocumentHasher(hasher, VectorFeatures()).fit(X)
+    assert model.reads == "vector"
+    assert model.n_features_in_ == 120
+    assert np.array_equal(model.encode(X), hasher.fit(X).encode(X))
     model.save(tmp_path / "model")
-    other = small().fit(written(seed=3)[0])
-    other.save(tmp_path / "other")
+    loaded = ammi.load(tmp_path / "model")
+    assert isinstance(loaded, DocumentHasher)
+    assert loaded.fingerprint_ == model.fingerprint_
+    assert np.array_equal(loaded.encode(X), model.encode(X))
+    if not sparse:
+        assert np.array_equal(loaded.encode(X.tolist()[:3]), model.encode(X[:3]))
+        assert np.array_equal(loaded.encode(pd.Series(list(X[:3]))), model.encode(X[:3]))
+    assert loaded.encode(np.empty((0, 120))).shape == (0, 2)
+    assert loaded.knows(X[0] if not sparse else X[0].toarray()[0])
+    assert not loaded.knows(np.zeros(120))
+    with pytest.raises(ValueError, match="119 features"):
+        loaded.encode(X[:, :-1])
+
+
+def test_a_hasher_that_is_fitted_becomes_a_model_of_vectors():
+    X, _ = topics(100)
+    hasher = LSH(12, random_state=0).fit(X)
+    model = DocumentHasher.of(hasher)
+    assert model.reads == "vector"
+    assert model.hasher_ is hasher
+    assert np.array_equal(model.encode(X), hasher.encode(X))
+
+
+def test_parts_that_are_fitted_become_a_model(model, tmp_path):
+    texts, _ = written()
+    features = WordFeatures().fit(texts)
+    hasher = LSH(12, random_state=0).fit(features.transform(texts))
+    whole = DocumentHasher.of(hasher, features)
+    assert np.array_equal(whole.encode(texts), hasher.encode(features.transform(texts)))
+    assert whole.fingerprint_ == DocumentHasher(LSH(12, random_state=0)).fit(texts).fingerprint_
+    whole.save(tmp_path / "model")
+    assert ammi.load(tmp_path / "model").fingerprint_ == whole.fingerprint_
+
+
+def test_parts_that_do_not_go_together_are_refused():
+    texts, _ = written()
+    hasher = LSH(12, random_state=0).fit(np.eye(5))
+    with pytest.raises(ValueError, match="is not fitted yet"):
+        DocumentHasher.of(LSH(12))
+    with pytest.raises(ValueError, match="is not fitted yet"):
+        DocumentHasher.of(hasher, WordFeatures())
+    with pytest.raises(ValueError, match="rows of 20 columns and the hasher reads 5: pass those that it was fitted"):
+        DocumentHasher.of(hasher, WordFeatures().fit(texts))
+
+
+def test_a_model_as_files_is_the_same_one(model):
     texts, _ = written(20)
-    place, mark = str(tmp_path / "model"), model.fingerprint_
-    with ammi.HammingIndex.create(tmp_path / "index", 12, fingerprint=mark, model=place) as index:
-        index.add(model.encode(texts), texts=texts, fingerprint=mark)
-        assert index.search(model_of(index).encode(texts[:1]), k=1)[0][0].distance == 0
-        with pytest.raises(ValueError, match=f"holds model {other.fingerprint_}, but"):
-            model_of(index, tmp_path / "other")
-    with ammi.HammingIndex.create(tmp_path / "codes", 12) as index, pytest.raises(ValueError, match="knows no model"):
-        model_of(index)
+    files = model_to_files(model)
+    assert sorted(files) == [
+        "config.json",
+        "features/features.json",
+        "hasher/config.json",
+        "hasher/weights.safetensors",
+    ]
+    assert np.array_equal(model_from_files(files).encode(texts), model.encode(texts))
+    hasher = LSH(12, random_state=0).fit(np.eye(5))
+    assert model_from_files(model_to_files(hasher)).reads == "vector"  # a hasher alone reads vectors
+    with pytest.raises(ValueError, match=r"'../outside' is no name for a file of a model"):
+        model_from_files({**files, "../outside": b""})
+
+
+def test_callbacks_and_functions_go_to_the_hasher():
+    texts, _ = written(60)
+    rows: list[dict[str, float]] = []
+    fitted = small().fit(texts, validation=lambda hasher: hasher.history_[-1]["epoch"], callbacks=[rows.append])
+    assert [row["score"] for row in rows] == [1, 2, 3, 4]
+    assert fitted.hasher_.history_ == rows

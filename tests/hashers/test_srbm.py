@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from ammi.hashers.srbm import SRBM, Machine, Unrolled, presence
+from ammi.hashers.srbm import SRBM, Machine, Pretraining, Unrolled, presence
 from ammi.nets.rows import to_rows
+from ammi.training.progress import Silent
 from tests.conftest import topics
 
 CPU = torch.device("cpu")
@@ -77,7 +78,9 @@ def test_the_free_energy_of_documents_falls_below_that_of_noise(dense):
     noise = shuffled_words(csr_matrix(X))
     gaps = []
     for epochs in (0, 5):
-        machine = SRBM(8, pretraining_epochs=epochs, **{**SMALL, "epochs": 1}).fit(X).machines_[0]
+        torch.manual_seed(0)
+        pretraining = Pretraining(epochs, learning_rate=0.1, init_range=0.02, batch_size=32)
+        machine, _ = pretraining.machines([120, 24, 8], X, np.random.default_rng(0), Silent(), CPU)
         with torch.no_grad():
             real, false = (machine.free_energy(presence(to_rows(rows, CPU))).mean().item() for rows in (X, noise))
         gaps.append(real - false)
@@ -93,7 +96,8 @@ def test_unrolled_the_stack_computes_what_its_machines_compute():
         torch.nn.init.normal_(machine.weight)
         torch.nn.init.normal_(machine.visible_bias)
         torch.nn.init.normal_(machine.hidden_bias)
-    model = Unrolled(machines, noise=1.0)
+    model = Unrolled([120, 7, 5, 3], noise=1.0, pretraining=Pretraining(0, 0.1, 0.1, 32))
+    model.start_from(machines)
     with torch.no_grad():
         units = machines[2].hidden(machines[1].hidden(machines[0].hidden(presence(rows))))
         torch.testing.assert_close(torch.sigmoid(model.code(rows)), units)
@@ -108,7 +112,8 @@ def test_noise_on_the_code_drives_its_units_apart():
     X, _ = topics(400)
     settings = {**SMALL, "pretraining_epochs": 8, "epochs": 12}
     quiet, noisy = (SRBM(8, noise=noise, **settings).fit(X) for noise in (0.0, 4.0))
-    unsure = [(hasher.objective_.code(to_rows(X, CPU)).abs() < 2).float().mean() for hasher in (quiet, noisy)]
+    objectives: list[Any] = [quiet.objective_, noisy.objective_]
+    unsure = [(objective.code(to_rows(X, CPU)).abs() < 2).float().mean() for objective in objectives]
     assert unsure[1] < 0.9 * unsure[0]
 
 

@@ -1,15 +1,12 @@
 """The sparse product and its gradient against dense twins."""
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import random as random_sparse
 
-from ammi.nets.encoder import Encoder, initialise
-from ammi.nets.prior import Prior
-from ammi.nets.rows import product, to_rows
+from ammi.nets.rows import SparseRows, product, to_rows
 
 CPU = torch.device("cpu")
 
@@ -24,7 +21,7 @@ CPU = torch.device("cpu")
 )
 def test_sparse_product_and_gradient_equal_the_dense_ones(n, words, out, density, seed):
     X = random_sparse(n, words, density, format="csr", random_state=seed)
-    weight = torch.randn(words, 3, generator=torch.Generator().manual_seed(seed), requires_grad=True)
+    weight = torch.randn(words, out, generator=torch.Generator().manual_seed(seed), requires_grad=True)
     results = []
     for rows in (to_rows(X, CPU, gradient=True), to_rows(X.toarray(), CPU)):
         value = product(rows, weight)
@@ -34,20 +31,14 @@ def test_sparse_product_and_gradient_equal_the_dense_ones(n, words, out, density
     torch.testing.assert_close(results[0][1], results[1][1])
 
 
-@pytest.mark.parametrize("layers", [0, 1, 2])
-def test_an_encoder_reads_sparse_and_dense_rows_alike(layers):
-    X = random_sparse(6, 30, 0.2, format="csr", dtype=np.float32, random_state=0)
-    encoder = Encoder(30, 8, layers, 16)
-    initialise(encoder, 0.1)
-    assert all(p.abs().max() <= 0.1 for p in encoder.parameters())
-    assert sum(isinstance(layer, torch.nn.ReLU) for layer in encoder) == layers
-    sparse, dense = encoder(to_rows(X, CPU)), encoder(to_rows(X.toarray(), CPU))
-    assert sparse.shape == (6, 8)
-    torch.testing.assert_close(sparse, dense)
-
-
-@pytest.mark.parametrize(("layers", "size"), [(0, 0), (0, 5), (2, 5)])
-def test_a_prior_is_a_table_of_logits(layers, size):
-    prior = Prior(10, 3, layers, size)
-    initialise(prior, 0.1)
-    assert prior().shape == (10, 8)
+def test_rows_are_float32_and_keep_their_columns_for_a_gradient_only():
+    X = random_sparse(5, 9, 0.5, format="csr", random_state=0, dtype=np.float64)
+    dense, read, trained = to_rows(X.toarray(), CPU), to_rows(X, CPU), to_rows(X, CPU, gradient=True)
+    assert isinstance(dense, torch.Tensor)
+    assert dense.dtype == torch.float32
+    assert isinstance(read, SparseRows)
+    assert isinstance(trained, SparseRows)
+    assert read.by_column is None
+    assert trained.by_column is not None
+    for rows in (read, trained):
+        assert torch.equal(product(rows, torch.eye(9)), dense)

@@ -1,5 +1,14 @@
 """The command `ammi`: one small file a command; nothing is computed here."""
 
-from ammi.cli.app import app, main
+import sys
 
-__all__ = ["app", "main"]
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        from ammi.cli.app import run  # in here, so that Ctrl-C has its answer while this is imported, too
+
+        run()
+    except KeyboardInterrupt:
+        print("Stopped before anything was done.", file=sys.stderr)
+        sys.exit(130)

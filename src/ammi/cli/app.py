@@ -4,20 +4,22 @@ import errno
 import signal
 import sys
 from traceback import clear_frames
+from typing import Annotated
 
 import typer
 
 from ammi.cli import data, demo, drift, duplicates, encode, evaluate, fit, index, info, paper, search, tune
-from ammi.cli.screen import notes
+from ammi.cli.command import STOPPED, Quiet, add_command, has_begun
+from ammi.cli.screen import notes, say_error
 from ammi.version import __version__
 
 DISK_FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 
 app = typer.Typer(
     help="Short binary codes for documents, learned by maximising mutual information.",
-    epilog="A first look: [bold]ammi demo[/]. Errors end with exit code 1, wrong usage with 2, Ctrl-C with 130.",
+    epilog="A first look: [bold]ammi demo[/]. The Tab key completes commands and options after [bold]ammi "
+    "--install-completion[/]. Errors end with exit code 1, wrong usage with 2, Ctrl-C with 130.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
@@ -33,7 +35,7 @@ for command in (
     tune.tune,
     paper.paper,
 ):
-    app.command()(command)
+    add_command(app, command)
 app.add_typer(index.app, name="index")
 app.add_typer(data.app, name="data")
 
@@ -46,12 +48,15 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+    quiet: Quiet = False,
 ) -> None:
-    pass
+    notes.quiet = quiet
 
 
-def main() -> None:
+def run() -> None:
     """Run the command line; what went wrong is said in one sentence, with exit code 1 (2 for wrong usage)."""
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends the command as it ends any other
@@ -59,9 +64,12 @@ def main() -> None:
         app()
     except (ValueError, OSError, ImportError, MemoryError) as error:
         clear_frames(error.__traceback__)  # ends a progress bar that was left running
-        notes.print("[bold red]ammi:[/]", end=" ")
-        notes.print(_sentence(error), markup=False, soft_wrap=True)
+        say_error(_sentence(error))
         sys.exit(1)
+    except SystemExit as ended:
+        if ended.code == STOPPED and not has_begun():  # while options were read
+            raise KeyboardInterrupt from None
+        raise
 
 
 def _sentence(error: Exception) -> str:

@@ -9,22 +9,28 @@ import typer
 from rich import box
 from rich.table import Table
 
+from ammi.cli.command import if_stopped
 from ammi.cli.drift import drift as show_drift
-from ammi.cli.screen import beginning, document_id, documents_table, notes, results
+from ammi.cli.screen import beginning, counter, document_id, documents_table, results
+from ammi.cli.training import training_progress
 
 if TYPE_CHECKING:
-    from ammi.experiments.demo import Demo
+    from ammi.demo import Demo
 
 QUESTIONS = ("inverse of a matrix", "date and time in another time zone", "fourier transform of a signal")
 NUMBERS = {"documents", "subpackages", "bits", "precision"}
 START = "scipy.linalg.inv"
 NEXT = (
-    'search {folder}/index "read a file line by line"',
-    "search {folder}/index --like json.dumps --where package=python -k 5",
-    "drift {folder}/index statistics.median",
-    "duplicates {folder}/index --radius 1",
-    "evaluate {folder}/index --labels label",
-    "info {folder}/docstrings.jsonl.gz",
+    'search {place} "read a file line by line"',
+    'search {place} "sparse matrix" --where package=scipy',
+    "search {place} --like json.dumps -k 5",
+    "drift {place} statistics.median",
+    "duplicates {place} --radius 1",
+    "evaluate {place} --labels label",
+    "fit {folder}/docstrings.jsonl.gz --method itq --out {folder}/itq",
+    "index rebuild {place} --model {folder}/itq",
+    "index export {place} {folder}/export.jsonl.gz",
+    "info {place}",
 )
 EXPLAINED = {
     "LSH": "random hyperplanes, nothing learned",
@@ -34,28 +40,42 @@ EXPLAINED = {
 
 
 def demo(
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to leave the model and the index.")] = Path(
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to leave the model and the collection.")] = Path(
         "ammi-demo"
     ),
 ) -> None:
     """Learn codes of the docstrings of the installed Python libraries, compare them, and search with them.
 
-    It takes a minute or two, and leaves a model and an index for the commands that it prints at its end.
+    It takes a minute or two, and leaves a model and a collection for the commands that it prints at its end.
 
     [bold]Example[/]
 
     ammi demo
     """
-    with notes.status("starting"):
-        from ammi.experiments.demo import Demo
-    play(Demo(out, verbose=notes.is_terminal))
+    with if_stopped(f"what was finished is in {out}, and ammi demo starts anew"):
+        with counter("starting"):
+            from ammi.demo import Demo
+        play(Demo(out))
 
 
 def play(demo: "Demo") -> None:
     """Show the demo, step by step."""
     start = time.perf_counter()
+    _read(demo)
+    _learn(demo)
+    _ask(demo)
+    _section("Drift: documents farther and farther from one")
+    ids = {record["id"] for record in demo.records}
+    show_drift(str(demo.place), START if START in ids else demo.records[0]["id"])
+    _section(f"Done in {time.perf_counter() - start:.0f} s. Try the collection yourself")
+    for command in NEXT:
+        line = command.format(folder=demo.folder, place=demo.place)
+        results.print(f"  ammi {line}", markup=False, soft_wrap=True)
+
+
+def _read(demo: "Demo") -> None:
     _section("Documents: the docstrings of the libraries on this machine")
-    with notes.status("reading their source"):
+    with counter("reading their source"):
         records = demo.read()
     table = _table("package", "documents", "subpackages")
     for package, n in Counter(record["package"] for record in records).items():
@@ -65,11 +85,14 @@ def play(demo: "Demo") -> None:
     table.add_row("", f"{len(records):,}", f"{len(set(demo.labels)):,}")
     results.print(table)
 
-    _section(f"Codes: {demo.model.n_bits} bits a document, learned without labels")
-    model = demo.learn()
-    with notes.status("encoding all documents, three ways"):
+
+def _learn(demo: "Demo") -> None:
+    n_bits = demo.hasher.n_bits
+    _section(f"Codes: {n_bits} bits a document, learned without labels")
+    model = demo.learn(progress=training_progress(type(demo.hasher).__name__, demo.hasher.epochs))
+    with counter("encoding all documents, three ways"):
         scores = demo.compare()
-    results.print(f"{len(model.vectorizer.vocabulary_):,} words, {demo.model.n_bits // 8} bytes a document.")
+    results.print(f"{model.features_.n_features_:,} words, {n_bits // 8} bytes a document.")
     results.print("Of the 100 documents nearest to one that was held out, so many are from the same subpackage:\n")
     table = _table("method", "bits", "precision", "")
     for score in scores:
@@ -77,23 +100,18 @@ def play(demo: "Demo") -> None:
     results.print(table)
     results.print(f"A perfect ranking would reach {demo.best_precision():.1f} %: many subpackages are small.")
 
-    _section("Questions: the nearest documents, and how many bits away they are")
-    with notes.status("building the index"):
-        index = demo.build()
-    results.print("So few bits say what a document is about, not every word of it.\n")
-    with index:
-        for question, hits in zip(QUESTIONS, index.search(model.encode(QUESTIONS), k=5), strict=True):
-            table = documents_table(question)
+
+def _ask(demo: "Demo") -> None:
+    _section("Questions: the best answers, with their scores and how many bits away they are")
+    with counter("building the collection"):
+        collection = demo.build()
+    results.print("Codes find what is about the same, words put the best answer first.\n")
+    with collection:
+        for question, hits in zip(QUESTIONS, collection.search_many(QUESTIONS, k=5), strict=True):
+            table = documents_table(question, numbers=["score", "distance"])
             for hit in hits:
-                table.add_row(str(hit.distance), document_id(hit.id), beginning(hit.text))
+                table.add_row(f"{hit.score:.2f}", str(hit.distance), document_id(hit.id), beginning(hit.text))
             results.print(table)
-
-    _section("Drift: documents farther and farther from one")
-    show_drift(demo.folder / "index", START if START in {record["id"] for record in records} else records[0]["id"])
-
-    _section(f"Done in {time.perf_counter() - start:.0f} s. Try the index yourself")
-    for command in NEXT:
-        results.print(f"  ammi {command.format(folder=demo.folder)}", soft_wrap=True)
 
 
 def _section(title: str) -> None:

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ammi.cli.options import Broken, IdColumn, Model, OnError, Source, TextColumn
+from ammi.cli.command import if_stopped
+from ammi.cli.models import load_model
+from ammi.cli.options import Broken, Format, IdColumn, Model, OnError, Source, TextColumn
 from ammi.cli.screen import counter, note, say_json
-from ammi.cli.sources import Documents, blocks
+from ammi.cli.sources import Documents
 
 if TYPE_CHECKING:
-    from ammi.data.codes import Block
+    from ammi.data.codes import CodeBlock
 
 
 def encode(
@@ -25,6 +27,7 @@ def encode(
     ] = None,
     text: TextColumn = None,
     id: IdColumn = None,
+    format: Format = None,
     on_error: Broken = OnError.refuse,
 ) -> None:
     """Write the codes of documents, with their ids and the fingerprint of the model.
@@ -37,23 +40,31 @@ def encode(
     ammi encode model articles.jsonl --out codes.npz
     cat notes.txt | ammi encode model - | head
     """
-    from ammi.data.codes import code_records, write_codes
-    from ammi.hashers import DocumentHasher
+    from ammi.data import blocks, content_of, write_codes
+    from ammi.data.codes import code_records
 
-    hasher = DocumentHasher.load(model)
-    documents = Documents(source, text, id, on_error)
+    hasher = load_model(model)
+    documents = Documents(source, text, id, on_error, format)
+    _check_not_its_source(out, source)
 
-    with counter(f"encoding {documents.name}") as advance:
-
-        def encoded() -> "Iterator[Block]":
+    def encoded() -> "Iterator[CodeBlock]":
+        with counter(f"encoding {documents.name}") as advance:
             for block in blocks(documents):
-                yield [document.id for document in block], hasher.encode([document.text for document in block])
+                contents = [content_of(document, hasher.reads) for document in block]
+                yield [document.id for document in block], hasher.encode(contents)
                 advance(len(block))
 
-        if out:
+    if out:
+        with if_stopped(f"{out} was not written"):
             n = write_codes(out, encoded(), hasher.n_bits, hasher.fingerprint_)
-            note(f"{n:,} codes of {hasher.n_bits} bits in {out}")
-        else:
-            for block in encoded():
-                for record in code_records(block, hasher.n_bits, hasher.fingerprint_):
-                    say_json(record)
+        note(f"{n:,} codes of {hasher.n_bits} bits in {out}")
+    else:
+        fingerprint = hasher.fingerprint_
+        for block in encoded():
+            for record in code_records(block, hasher.n_bits, fingerprint):
+                say_json(record)
+
+
+def _check_not_its_source(out: Path | None, source: str) -> None:
+    if out and out.exists() and Path(source).exists() and out.samefile(source):
+        raise ValueError(f"{out} holds the documents, which their codes would replace: name another file")

@@ -1,26 +1,22 @@
 """`ammi evaluate`: how often the nearest documents have the label of the query."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from ammi.cli.options import AsJson, Broken, Index, OnError, OtherModel, TextColumn
-from ammi.cli.screen import facts, notes, say_json
-from ammi.cli.sources import BLOCK_DOCUMENTS, Documents, label_column
-
-if TYPE_CHECKING:
-    from ammi.search import HammingIndex
+from ammi.cli.options import AsJson, Broken, Format, OnError, Place, TextColumn
+from ammi.cli.screen import counter, facts, note, say_json
+from ammi.cli.sources import Documents
 
 
 def evaluate(
-    index: Index,
+    place: Place,
     queries: Annotated[
         str | None,
         typer.Argument(
             metavar="QUERIES",
             show_default=False,
-            help="Labelled documents. None: each of the index among the others.",
+            help="Labelled documents, from any source. None: each of the collection among the others.",
         ),
     ] = None,
     labels: Annotated[
@@ -28,7 +24,7 @@ def evaluate(
     ] = "labels",
     k: Annotated[int, typer.Option("-k", min=1, help="So many nearest documents.")] = 100,
     text: TextColumn = None,
-    model: OtherModel = None,
+    format: Format = None,
     on_error: Broken = OnError.refuse,
     as_json: AsJson = False,
 ) -> None:
@@ -41,37 +37,24 @@ def evaluate(
     ammi evaluate index
     ammi evaluate index test.jsonl --labels topic -k 10
     """
-    from ammi.evaluate import distinct_codes, labelled_precision
-    from ammi.search import HammingIndex
+    from ammi.collection import Collection
 
-    with HammingIndex.open(index) as opened:
-        ids, codes = opened.export()
-        with notes.status("reading labels"):
-            names = label_column(_metadata(opened, ids), labels, str(index))
-        if queries is None:
-            measured = labelled_precision(codes, names, k)
-        else:
-            from ammi.hashers import model_of
-
-            asked = list(Documents(queries, text, on_error=on_error))
-            query_names = label_column((document.metadata for document in asked), labels, queries)
-            query_codes = model_of(opened, model).encode(document.text for document in asked)
-            measured = labelled_precision(codes, names, k, query_codes, query_names)
-    report = {"k": k, **measured._asdict(), "precision": round(measured.precision, 2), "codes": distinct_codes(codes)}
+    asked = None if queries is None else Documents(queries, text, on_error=on_error, format=format)
+    with Collection.open(place) as collection:
+        with counter("looking for each document" if asked is None else f"looking for {asked.name}"):
+            measured = collection.evaluate(labels, queries=asked, k=k)
+        n, codes = len(collection), collection.distinct_codes()
+    if measured.k < k:
+        note(f"-k {k} is more than the {measured.k} labelled documents that can be found: all of them are looked at.")
     if as_json:
-        say_json(report)
+        say_json({**measured._asdict(), "precision": round(measured.precision, 2), "codes": codes})
     else:
         facts(
             {
-                f"precision at {k}": f"{measured.precision:.2f} %",
+                f"precision at {measured.k}": f"{measured.precision:.2f} %",
                 "queries": measured.queries if queries else f"{measured.queries:,}, each among the others",
-                "documents": f"{measured.documents:,} with labels, of {len(ids):,}",
+                "documents": f"{measured.documents:,} with labels, of {n:,}",
                 "labels": measured.labels,
-                "different codes": report["codes"],
+                "different codes": codes,
             }
         )
-
-
-def _metadata(index: "HammingIndex", ids: list[Any]) -> Iterator[dict[str, Any]]:
-    for start in range(0, len(ids), BLOCK_DOCUMENTS):
-        yield from (document.metadata for document in index.get(ids[start : start + BLOCK_DOCUMENTS]))

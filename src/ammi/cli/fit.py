@@ -1,35 +1,58 @@
-"""`ammi fit`: learn a model from documents."""
+"""`ammi fit`: learn a model from documents, or from pairs of them."""
 
 import time
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ammi.cli.options import AsJson, Broken, OnError, Source, TextColumn
+from ammi.cli.command import STOPPED, if_stopped
+from ammi.cli.options import AsJson, Broken, Format, OnError, TextColumn
 from ammi.cli.screen import facts, note, say_json
-from ammi.cli.settings import make_hasher, read_config
-from ammi.cli.sources import Documents, Texts, label_column
+from ammi.cli.settings import make_features, make_hasher, read_config
+from ammi.cli.sources import Contents, Documents
+from ammi.cli.training import training_progress
 
 if TYPE_CHECKING:
-    from ammi.hashers import DocumentHasher
+    from ammi.hashers import DocumentHasher, Hasher
 
 
-class Units(str, Enum):
-    """What a text is made of."""
+def _methods() -> list[str]:
+    from ammi.hashers import methods
 
-    words = "words"
-    pieces = "pieces"
+    return methods.names()
+
+
+def _features() -> list[str]:
+    from ammi.features import features
+
+    return features.names()
 
 
 def fit(
-    source: Source,
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            show_default=False,
+            help="Documents: a file (.jsonl, .csv, .tsv, .txt, each also .gz or .zst; .parquet), a folder of text "
+            "files, [bold]-[/] for a pipe, or the name of a data set ([bold]ammi data list[/]). Or the folder that "
+            "[bold]ammi data pairs[/] wrote.",
+        ),
+    ],
     out: Annotated[Path, typer.Option("--out", metavar="MODEL", show_default=False, help="The folder to write.")],
     method: Annotated[
-        str, typer.Option(help="How to learn: ammi, bmsh, dvq, lsh, ... A wrong name lists all.", show_default="ammi")
-    ] = "",
-    bits: Annotated[int | None, typer.Option(min=1, help="Length of the codes.", show_default="64")] = None,
+        str | None,
+        typer.Option(
+            help="How to learn: ammi, bmmi, bmsh, bow, dvq, gmsh, itq, lsh, nash, sph, srbm, sth, vdsh, or one of "
+            "another package. A wrong name lists all.",
+            show_default="ammi",
+            autocompletion=_methods,
+        ),
+    ] = None,
+    bits: Annotated[
+        int | None, typer.Option(min=1, help="Length of the codes.", show_default="64; 16 for bmmi")
+    ] = None,
     text: TextColumn = None,
     labels: Annotated[
         str | None,
@@ -39,10 +62,18 @@ def fit(
             "report it; codes are learned without labels all the same.",
         ),
     ] = None,
-    units: Annotated[
-        Units, typer.Option(help="Count words, or SentencePiece units, which suit any script and language.")
-    ] = Units.words,
-    vocabulary: Annotated[int, typer.Option(min=1, help="At most so many words or units.")] = 20_000,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            help="What codes are learned from: words; pieces, which are SentencePiece units and suit any script and "
+            "language; vectors, from the column vector. Or one of another package. A wrong name lists all.",
+            show_default="words",
+            autocompletion=_features,
+        ),
+    ] = None,
+    vocabulary: Annotated[
+        int | None, typer.Option(min=1, help="At most so many words or units.", show_default="20000")
+    ] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="At most so many epochs.", show_default="40")] = None,
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same codes.", show_default="0")] = None,
     assignments: Annotated[
@@ -57,67 +88,133 @@ def fit(
             "come before it.",
         ),
     ] = None,
+    tensorboard: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write the figures of each epoch there, as TensorBoard reads them."),
+    ] = None,
+    format: Format = None,
     on_error: Broken = OnError.refuse,
     as_json: AsJson = False,
 ) -> None:
     """Learn codes from documents, and write the model as a folder.
 
-    Ctrl-C ends the training early and keeps the best epoch so far.
+    From pairs of related documents ([bold]ammi data pairs[/]), it learns codes of one that tell about the other.
+
+    Ctrl-C ends the training early, and the model of the best epoch so far is written.
 
     [bold]Examples[/]
 
     ammi fit articles.jsonl --out model
     ammi fit mails.csv.gz --text body --bits 128 --set neighbours=15 --out model
-    cat notes.txt | ammi fit - --units pieces --vocabulary 8000 --out model
+    cat notes.txt | ammi fit - --features pieces --vocabulary 8000 --out model
+    ammi fit reuters-pairs --out model
     """
     start = time.perf_counter()
-    chosen, wanted = read_config(config) if config else ("ammi", {})
-    wanted |= {name: value for name, value in {"n_bits": bits, "epochs": epochs}.items() if value is not None}
-    hasher = make_hasher(method or chosen, wanted, assignments or [])
-    if hasattr(hasher, "random_state") and (seed is not None or hasher.random_state is None):
-        hasher.random_state = seed or 0
+    hasher = _hasher(method, bits, epochs, seed, assignments or [], config)
 
-    from ammi.hashers import DocumentHasher
-    from ammi.hashers.saving import CONFIG, check_place
-    from ammi.text import SentencePieceVectorizer, WordVectorizer
+    from ammi.data import holds_pairs
+    from ammi.hashers.config import check_place, holds_model
 
     check_place(out)
-    vectorizer = {Units.words: WordVectorizer, Units.pieces: SentencePieceVectorizer}[units](vocabulary)
-    model = DocumentHasher(hasher, vectorizer)
-    documents = Documents(source, text, on_error=on_error)
-    if units is Units.pieces:
-        note("SentencePiece learns its units from a sample of the texts: this takes up to a minute.")
-    report = _fit(model, documents, labels)
-    if (out / CONFIG).exists():
-        note(f"The model that {out} held is replaced: an index that was built with it must be built again.")
-    model.save(out)
-    report = {
-        "model": str(out),
-        "fingerprint": model.fingerprint_,
-        "method": type(hasher).__name__,
-        "bits": model.n_bits,
-        units.value: len(model.vectorizer.vocabulary_),
-        **report,
-        "skipped": documents.skipped,
-        "seconds": round(time.perf_counter() - start, 1),
-    }
-    if as_json:
-        say_json(report)
-    else:
-        facts({name: value for name, value in report.items() if name != "skipped" or value})
+    more = _shown(hasher, tensorboard)
+    with if_stopped(lambda: f"{out} is as it was" if holds_model(out) else f"{out} was not written"):
+        if holds_pairs(source):
+            unused = {"--text": text, "--labels": labels, "--features": features, "--vocabulary": vocabulary}
+            model, report = _fit_pairs(hasher, source, unused | {"--format": format}, more)
+        else:
+            documents = Documents(source, text, on_error=on_error, format=format)
+            model, report = _fit(hasher, make_features(features or "words", vocabulary), documents, labels, more)
+        if holds_model(out):
+            note(f"The model that {out} held is replaced. Collections keep theirs until ammi index rebuild.")
+        model.save(out)
+    _report(model, {"model": str(out), **report}, time.perf_counter() - start, as_json)
+    if not as_json and not holds_pairs(source):
         note(f"Next: ammi index build INDEX {source} --model {out}")
+    if getattr(model.hasher_, "interrupted_", False):
+        raise typer.Exit(STOPPED)
 
 
-def _fit(model: "DocumentHasher", documents: Documents, labels: str | None) -> dict[str, Any]:
-    """Fit the model and return what there is to report."""
+def _hasher(
+    method: str | None,
+    bits: int | None,
+    epochs: int | None,
+    seed: int | None,
+    assignments: list[str],
+    config: Path | None,
+) -> "Hasher":
+    """The method with the parameters of a file, of options and of --set; the last of these has the last word."""
+    chosen, wanted = read_config(config) if config else ("ammi", {})
+    wanted |= {name: value for name, value in {"n_bits": bits, "epochs": epochs}.items() if value is not None}
+    hasher = make_hasher(method or chosen, wanted, assignments)
+    if hasattr(hasher, "random_state") and (seed is not None or hasher.random_state is None):
+        hasher.random_state = seed or 0
+    return hasher
+
+
+def _shown(hasher: "Hasher", tensorboard: Path | None) -> dict[str, Any]:
+    """What `fit` of a method that is trained in epochs takes to show and record them."""
+    from ammi.hashers import TrainedHasher
+    from ammi.training.callbacks import TensorBoard
+
+    if not isinstance(hasher, TrainedHasher):
+        if tensorboard:
+            name = type(hasher).__name__
+            raise typer.BadParameter(f"{name} is not trained in epochs.", param_hint="'--tensorboard'")
+        return {}
+    progress = training_progress(type(hasher).__name__, hasher.epochs)
+    return {"progress": progress, "callbacks": [TensorBoard(tensorboard)] if tensorboard else []}
+
+
+def _fit(
+    hasher: "Hasher", features: Any, documents: Documents, labels: str | None, more: dict[str, Any]
+) -> "tuple[DocumentHasher, dict[str, Any]]":
+    """Fit a model to documents, and say what there is to report."""
+    from ammi.data import label_column
+    from ammi.hashers import DocumentHasher
+
+    model = DocumentHasher(hasher, features)
     read = list(documents) if documents.is_pipe else documents
-    texts = Texts(read)
+    contents = Contents(read, features.reads)
+    given = contents if features.reads == "text" else list(contents)
+    if features.name == "pieces":
+        note("SentencePiece learns its units from a sample of the texts: this takes up to a minute.")
     if labels is None:
-        model.fit(texts)
-        return {"documents": texts.count}
-
-    from ammi.experiments.labelled import fit_held_out
+        model.fit(given, **more)
+        return model, {"documents": contents.count, "skipped": documents.skipped}
+    from ammi.hashers.fitting import fit_held_out
 
     names = label_column((document.metadata for document in read), labels, documents.name)
-    precision = fit_held_out(model, texts, names)
-    return {"documents": len(names), "precision at 100": round(precision, 2)}
+    precision = fit_held_out(model, given, names, **more)
+    return model, {
+        "documents": len(names),
+        "skipped": documents.skipped,
+        "precision at 100": round(precision, 2),
+    }
+
+
+def _fit_pairs(
+    hasher: "Hasher", folder: str, unused: dict[str, Any], more: dict[str, Any]
+) -> "tuple[DocumentHasher, dict[str, Any]]":
+    """Fit a model to pairs, and say what there is to report."""
+    from ammi.data import describe_pairs
+    from ammi.hashers.fitting import fit_pairs
+
+    for option, value in unused.items():
+        if value is not None:
+            raise typer.BadParameter("pairs have their texts and features already.", param_hint=f"'{option}'")
+    model, matching = fit_pairs(hasher, folder, **more)
+    report = {"pairs": describe_pairs(folder)["pairs"]["train"]}
+    return model, report if matching is None else {**report, "matching at 100": round(matching, 2)}
+
+
+def _report(model: "DocumentHasher", report: dict[str, Any], seconds: float, as_json: bool) -> None:
+    about = model.features_.describe() | {
+        "fingerprint": model.fingerprint_,
+        "method": type(model.hasher_).__name__,
+        "bits": model.n_bits,
+    }
+    shown = {"model": report.pop("model"), **about, **report, "seconds": round(seconds, 1)}
+    if as_json:
+        say_json(shown)
+    else:
+        facts({name: value for name, value in shown.items() if name != "skipped" or value})

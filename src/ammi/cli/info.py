@@ -1,12 +1,11 @@
 """`ammi info`: what a folder or a file holds."""
 
 from collections import Counter
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ammi.cli.options import AsJson, TextColumn
+from ammi.cli.options import AsJson, Format, TextColumn
 from ammi.cli.screen import counter, facts, say_json
 
 
@@ -16,80 +15,70 @@ def info(
         typer.Argument(
             metavar="PATH",
             show_default=False,
-            help="A model, an index, a file of codes, or a source of documents.",
+            help="A model, a collection, pairs, a file of codes, or a source of documents.",
         ),
     ],
     text: TextColumn = None,
+    format: Format = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what a model, an index, a file of codes or a source of documents holds.
+    """Say what a model, a collection, a folder of pairs, a file of codes or a source of documents holds.
 
     [bold]Examples[/]
 
     ammi info model
     ammi info articles.csv --text body
     """
-    from ammi.data.codes import holds_codes
-
-    if (Path(path) / "config.json").is_file():
-        about = _model(Path(path))
-    elif (Path(path) / "index.sqlite").is_file():
-        about = _index(Path(path))
-    elif holds_codes(path):
-        about = _codes(path)
-    else:
-        about = _documents(path, text)
+    about = _about(path, text, format)
     if as_json:
         say_json(about)
     else:
-        facts(about)
+        facts({name: _words(value) for name, value in about.items()})
 
 
-def _model(folder: Path) -> dict[str, Any]:
-    import ammi
+def _about(path: str, text: str | None, format: str | None) -> dict[str, Any]:
+    from ammi.collection import Collection
+    from ammi.data import describe_pairs, holds_codes, holds_pairs
+    from ammi.hashers.config import holds_model
 
-    model = ammi.load(folder)
-    about = {"kind": "model", "fingerprint": model.fingerprint_, "bits": model.n_bits}
-    hasher = getattr(model, "hasher", model)
-    about["method"] = type(hasher).__name__
-    if hasher is not model:
-        about |= {"units": model.vectorizer.kind, "vocabulary": len(model.vectorizer.vocabulary_)}
-    return about | {name: value for name, value in hasher.get_params().items() if name != "n_bits"}
+    if holds_pairs(path):
+        return describe_pairs(path)
+    if holds_model(path):
+        from ammi.hashers import load
+
+        return {"kind": "model", **load(path).describe()}
+    if path != "-" and Collection.exists(path):
+        with Collection.open(path) as collection:
+            return collection.describe()
+    return _codes(path) if format is None and holds_codes(path) else _documents(path, text, format)
 
 
-def _index(folder: Path) -> dict[str, Any]:
-    from ammi.evaluate import distinct_codes
-    from ammi.search import HammingIndex
-
-    with HammingIndex.open(folder) as index:
-        _, codes = index.export()
-        return {
-            "kind": "index",
-            "documents": len(codes),
-            "bits": index.n_bits,
-            "different codes": distinct_codes(codes) if len(codes) else 0,
-            "fingerprint": index.fingerprint,
-            "model": index.model,
-        }
+def _words(value: Any) -> Any:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {count:,}" for name, count in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else value
 
 
 def _codes(path: str) -> dict[str, Any]:
-    from ammi.data.codes import read_codes
+    from ammi.data import read_codes
 
     file = read_codes(path)
     return {"kind": "codes", "documents": len(file.ids), "bits": file.n_bits, "fingerprint": file.fingerprint}
 
 
-def _documents(source: str, text: str | None) -> dict[str, Any]:
+def _documents(source: str, text: str | None, format: str | None) -> dict[str, Any]:
     from ammi.data import locate, read_documents
 
     columns: Counter[str] = Counter()
     broken: list[str] = []
     documents = characters = 0
+    read = read_documents(
+        locate(source), text=text, format=format, on_error=lambda problem: broken.append(str(problem))
+    )
     with counter(f"reading {source}") as advance:
-        for document in read_documents(locate(source), text=text, on_error=lambda problem: broken.append(str(problem))):
+        for document in read:
             documents += 1
-            characters += len(document.text)
+            characters += len(document.text or "")
             columns.update(document.metadata.keys())
             advance(1)
     return {

@@ -1,13 +1,13 @@
 """Arguments and options that several commands have, with the same names and the same words everywhere."""
 
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 
-class OnError(str, Enum):
+class OnError(StrEnum):
     """What to do with a line that holds no document."""
 
     refuse = "refuse"
@@ -23,18 +23,25 @@ Source = Annotated[
         "[bold]-[/] for a pipe, or the name of a data set ([bold]ammi data list[/]).",
     ),
 ]
-Index = Annotated[Path, typer.Argument(metavar="INDEX", show_default=False, help="The folder of an index.")]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", show_default=False, help="The folder of a model.")]
-OtherModel = Annotated[
-    Path | None,
-    typer.Option("--model", metavar="MODEL", help="The folder of the model, where it is not where the index says."),
+Place = Annotated[
+    str, typer.Argument(metavar="PLACE", show_default=False, help="The folder of a collection, or its URL.")
 ]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", show_default=False, help="The folder of a model.")]
 TextColumn = Annotated[
     str | None, typer.Option("--text", metavar="COLUMN", help="The column of the texts.", show_default="text")
 ]
 IdColumn = Annotated[
     str | None,
     typer.Option("--id", metavar="COLUMN", help="The column of the ids.", show_default="id, or else numbers"),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="jsonl, csv, tsv, txt or parquet: for a pipe, or a file with another ending.",
+        show_default="what the ending or the first line of a pipe tells",
+    ),
 ]
 Broken = Annotated[
     OnError, typer.Option("--on-error", help="Stop at a line that cannot be read, or report and skip it.")

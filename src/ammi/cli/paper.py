@@ -1,17 +1,17 @@
 """`ammi paper`: the paper's tables and figures, run and reported."""
 
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markdown import Markdown
 
+from ammi.cli.command import if_stopped
 from ammi.cli.screen import note, results
 from ammi.cli.tune import Screen
 
 
-class Part(str, Enum):
+class Part(StrEnum):
     """What to do."""
 
     all = "all"
@@ -57,6 +57,8 @@ def paper(
     ammi paper table1
     ammi paper report --markdown docs/paper.md
     """
+    from rich.markdown import Markdown
+
     from ammi.paper.folder import PaperFolder
     from ammi.paper.plan import PAPER, PARTS, QUICK
     from ammi.paper.report import write_part, write_report
@@ -65,11 +67,8 @@ def paper(
     folder = PaperFolder(out, QUICK if quick else PAPER, pairs)
     runner = Runner(folder, Screen())
     for wanted in PARTS if part is Part.all else {part.value} & set(PARTS):
-        try:
+        with if_stopped(f"{wanted} is not finished. What is done is kept, and the same command goes on."):
             runner.run(wanted)
-        except KeyboardInterrupt:
-            note(f"Stopped in {wanted}. What is finished is kept, and the same command goes on.")
-            raise
         results.print(Markdown(write_part(folder, wanted)))
         note(f"Figures are in {folder.figures}.")
     if part in (Part.all, Part.report):

@@ -1,7 +1,9 @@
-"""What commands show: results on standard output; progress and notes on standard error."""
+"""What commands show: results on standard output; progress, notes and errors on standard error."""
 
 import json
-from collections.abc import Callable, Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,8 +13,11 @@ from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Ta
 from rich.table import Table
 from rich.text import Text
 
+SECONDS_BETWEEN_LINES = 10.0  # of progress, where standard error is no terminal
+
 results = Console(highlight=False)
-notes = Console(stderr=True, highlight=False)
+notes = Console(stderr=True, highlight=False)  # --quiet makes it quiet
+_errors = Console(stderr=True, highlight=False)
 
 
 def say_json(value: Any) -> None:
@@ -25,6 +30,16 @@ def note(text: str) -> None:
     notes.print(Text(text), soft_wrap=True)
 
 
+def say_error(sentence: str) -> None:
+    """What went wrong."""
+    _errors.print(Text.assemble(("ammi:", "bold red"), " ", sentence), soft_wrap=True)
+
+
+def say_stopped(what_is_kept: str) -> None:
+    """What there is after Ctrl-C."""
+    _errors.print(Text(f"Stopped: {what_is_kept}"), soft_wrap=True)
+
+
 def facts(rows: dict[str, Any]) -> None:
     """Names and values, one a line."""
     table = Table(box=None, show_header=False, pad_edge=False)
@@ -35,12 +50,13 @@ def facts(rows: dict[str, Any]) -> None:
     results.print(table)
 
 
-def documents_table(title: str = "", first: str = "distance") -> Table:
-    """An empty table of documents: a number, the id, the beginning of the text."""
+def documents_table(title: str = "", *, numbers: Sequence[str] = ("distance",)) -> Table:
+    """An empty table of documents: some numbers, the id, the beginning of the text."""
     shown = beginning(title)
     shown.truncate(results.width, overflow="ellipsis")
     table = Table(title=shown, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, expand=True)
-    table.add_column(first, justify="right", style="cyan", no_wrap=True)
+    for number in numbers:
+        table.add_column(number, justify="right", style="cyan", no_wrap=True)
     table.add_column("id", overflow="fold", max_width=44)
     table.add_column("text", no_wrap=True, overflow="ellipsis", ratio=1)
     return table
@@ -61,19 +77,58 @@ def document_id(id: str | int) -> Text:
     return plain(str(id))
 
 
+@contextmanager
+def counter(what: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
+    """Progress, and the function that moves it on: a bar on a terminal, which goes away; else a line every so often."""
+    if notes.quiet:
+        yield lambda steps: None
+    elif notes.is_terminal:
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20), _Count(), TimeElapsedColumn())
+        with Progress(*columns, console=notes, transient=True) as bar:
+            task = bar.add_task(what, total=total)
+            yield lambda steps: bar.advance(task, steps)
+    else:
+        with _lines(what, total) as advance:
+            yield advance
+
+
 class _Count(ProgressColumn):
     """How many so far, of how many, and how many a second."""
 
     def render(self, task: Task) -> Text:
-        of = f"/{task.total:,.0f}" if task.total else ""
-        speed = f"  {task.speed:,.0f}/s" if task.speed and task.speed >= 1 else ""
-        return Text(f"{task.completed:,.0f}{of}{speed}")
+        return Text(_counted(task.completed, task.total, task.speed))
+
+
+def _counted(done: float, total: float | None, speed: float | None) -> str:
+    if not done and not total:  # a step that is done in one
+        return ""
+    of = f"/{total:,.0f}" if total else ""
+    return f"{done:,.0f}{of}" + (f"  {speed:,.0f}/s" if speed and speed >= 1 else "")
 
 
 @contextmanager
-def counter(what: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
-    """A progress bar that goes away when it is done, and the function that moves it on."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20), _Count(), TimeElapsedColumn())
-    with Progress(*columns, console=notes, transient=True, disable=not notes.is_terminal) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda steps: bar.advance(task, steps)
+def _lines(what: str, total: float | None) -> Iterator[Callable[[float], None]]:
+    """A line every so often, written by a thread, since some steps take long without moving on; and one at the end."""
+    done, start, over = 0.0, time.monotonic(), threading.Event()
+
+    def advance(steps: float) -> None:
+        nonlocal done
+        done += steps
+
+    def write() -> None:
+        seconds = time.monotonic() - start
+        note("  ".join(filter(None, (f"{what}:", _counted(done, total, done / seconds), f"{seconds:.0f} s"))))
+
+    def write_every_so_often() -> None:
+        while not over.wait(SECONDS_BETWEEN_LINES):
+            write()
+
+    writer = threading.Thread(target=write_every_so_often, daemon=True)
+    writer.start()
+    try:
+        yield advance
+    finally:
+        over.set()
+        writer.join()
+    if time.monotonic() - start > SECONDS_BETWEEN_LINES:
+        write()

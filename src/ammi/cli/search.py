@@ -1,28 +1,33 @@
 """`ammi search`: the documents nearest to a text."""
 
-import json
 import sys
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ammi.cli.index import known_id
-from ammi.cli.options import AsJson, Index, OtherModel
+from ammi.cli.options import AsJson, Place
 from ammi.cli.screen import beginning, document_id, documents_table, note, results, say_json
 
 if TYPE_CHECKING:
-    from ammi.hashers import DocumentHasher
-    from ammi.search import Hit
-    from ammi.search.hamming import Codes
+    from ammi.collection import Collection
+    from ammi.search import Hits
 
-QUERIES_AT_ONCE = 100
+QUERIES_AT_ONCE = 1000
+
+
+class Rank(StrEnum):
+    """What puts the answers in order."""
+
+    text = "text"
+    asymmetric = "asymmetric"
+    distance = "distance"
 
 
 def search(
-    index: Index,
+    place: Place,
     texts: Annotated[
         list[str] | None,
         typer.Argument(metavar="TEXT", show_default=False, help="What to look for. None: each line of a pipe."),
@@ -34,76 +39,80 @@ def search(
     where: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="KEY=VALUE",
-            help="Only documents with this value in their metadata. A key given twice may have either value.",
+            metavar="FILTER",
+            help="Only documents with such metadata: KEY=VALUE, KEY=A,B (either), KEY!=VALUE, KEY>=VALUE (also <, <=, "
+            ">), KEY (has it), !KEY (has it not). All filters that are given must hold.",
+        ),
+    ] = None,
+    rank: Annotated[
+        Rank | None,
+        typer.Option(
+            help="What puts the answers in order: the words that they share with the text, the bits and how sure the "
+            "text is of each, or the number of different bits.",
+            show_default="text, where words are indexed",
         ),
     ] = None,
     like: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Look for documents like this one of the index.")
+        list[str] | None, typer.Option(metavar="ID", help="Look for documents like this one of the collection.")
     ] = None,
-    model: OtherModel = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the documents whose codes are nearest to that of a text, or of a document.
+    """Find the documents that answer a text, or that are like a document.
+
+    Codes and words find candidates, and the score puts them in order: --rank says which.
+    With --like and --radius it is the distance, the number of bits that differ.
 
     [bold]Examples[/]
 
     ammi search index "inverse of a matrix" "read a file line by line"
     ammi search index --like 1987-03-11 --radius 5 --json
-    ammi search index -k 3 --where lang=en --where year=1987 --where year=1988 < questions.txt
+    ammi search index -k 3 --where lang=en --where 'year>=1987' < questions.txt
     """
-    from ammi.search import HammingIndex
+    from ammi.collection import Collection
 
     if not texts and not like and sys.stdin.isatty():
         raise typer.BadParameter("nothing to look for: give a text, --like ID, or lines through a pipe.")
     condition = _condition(where or [])
-    with HammingIndex.open(index) as opened:
-
-        def find(codes: "Codes", k: int) -> "list[list[Hit]]":
-            if radius is None:
-                return opened.search(codes, k, condition)
-            return opened.within(codes, radius, condition)
-
-        for id in [known_id(opened, text) for text in like or []]:
-            (hits,) = find(opened.get([id])[0].code[None], k + 1)  # it finds itself, too
-            others = [hit for hit in hits if hit.id != id]
-            _show(f"like {id}", others[:k] if radius is None else others, as_json)
-        if texts or not like:
-            from ammi.hashers import model_of
-
-            hasher = model_of(opened, model)
-            lines = iter(texts) if texts else (line.rstrip("\r\n") for line in sys.stdin)
-            while some := list(islice(lines, QUERIES_AT_ONCE)):
-                _warn_of_unknown_words(hasher, some)
-                for text, hits in zip(some, find(hasher.encode(some), k), strict=True):
-                    _show(text, hits, as_json)
+    with Collection.open(place) as collection:
+        for id in like or []:
+            _show(f"like {id}", collection.like(id, k, condition, radius=radius), as_json)
+        lines = texts or (() if like else (line.rstrip("\r\n") for line in sys.stdin))
+        for text, hits in _found(collection, lines, k, radius, condition, rank):
+            if not collection.knows(text):
+                note(f"the model knows no word of {text[:60]!r}: what follows is like an empty document")
+            _show(text, hits, as_json)
 
 
-def _show(query: str, hits: "list[Hit]", as_json: bool) -> None:
+def _found(
+    collection: "Collection",
+    texts: Iterable[str],
+    k: int,
+    radius: int | None,
+    condition: dict[str, Any] | None,
+    rank: Rank | None,
+) -> "Iterator[tuple[str, Hits]]":
+    rest = iter(texts)
+    while block := list(islice(rest, QUERIES_AT_ONCE)):
+        if radius is None:
+            yield from zip(block, collection.search_many(block, k, condition, rank), strict=True)
+        else:
+            yield from ((text, collection.within(text, radius, condition)) for text in block)
+
+
+def _condition(where: list[str]) -> dict[str, Any] | None:
+    from ammi.search.filters import from_text
+
+    try:
+        return from_text(where) or None
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}.", param_hint="'--where'") from None
+
+
+def _show(query: str, hits: "Hits", as_json: bool) -> None:
     if as_json:
         say_json({"query": query, "hits": [hit._asdict() for hit in hits]})
         return
-    table = documents_table(query)
+    table = documents_table(query, numbers=["score", "distance"])
     for hit in hits:
-        table.add_row(str(hit.distance), document_id(hit.id), beginning(hit.text))
+        table.add_row(f"{hit.score:.2f}", str(hit.distance), document_id(hit.id), beginning(hit.text))
     results.print(table)
-
-
-def _warn_of_unknown_words(hasher: "DocumentHasher", texts: list[str]) -> None:
-    rows = hasher.vectorizer.transform(texts)
-    for text, start, end in zip(texts, rows.indptr, rows.indptr[1:], strict=False):
-        if start == end:
-            note(f"the model knows no word of {text[:60]!r}: what follows is like an empty document")
-
-
-def _condition(where: Iterable[str]) -> dict[str, Any]:
-    """What HammingIndex takes: for each key, the values of which a document must have one."""
-    condition: dict[str, list[Any]] = {}
-    for pair in where:
-        key, equals, text = pair.partition("=")
-        if not equals:
-            raise typer.BadParameter(f"{pair!r} has no '=': write KEY=VALUE.", param_hint="'--where'")
-        condition.setdefault(key, []).append(text)
-        with suppress(ValueError):
-            condition[key].append(json.loads(text))  # in the metadata, 1987 may be a number
-    return condition

@@ -1,4 +1,4 @@
-"""Hyperparameters from the command line and from files, typed by the constructor of the method."""
+"""Methods and features with their parameters, from the command line and from files, typed by their annotations."""
 
 import json
 from collections.abc import Iterable
@@ -6,7 +6,10 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
+import typer
+
 if TYPE_CHECKING:
+    from ammi.features import FeatureMaker
     from ammi.hashers import Hasher
 
 NO, YES = {"false", "no", "0"}, {"true", "yes", "1"}
@@ -22,6 +25,18 @@ def read_config(path: Path) -> tuple[str, dict[str, Any]]:
         return config["method"].lower(), dict(config["parameters"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f'{path} is not {{"method": NAME, "parameters": {{NAME: VALUE, ...}}}}: {error}') from error
+
+
+def make_features(name: str, vocabulary: int | None) -> "FeatureMaker":
+    """The feature maker of this name, of at most so many terms where it has any."""
+    from ammi.features import by_name
+
+    kind = by_name(name)
+    if vocabulary is None:
+        return kind()
+    if "vocabulary_size" not in kind().get_params():
+        raise typer.BadParameter(f"the features {name!r} have no vocabulary.", param_hint="'--vocabulary'")
+    return kind(vocabulary_size=vocabulary)
 
 
 def make_hasher(method: str, wanted: dict[str, Any], assignments: Iterable[str]) -> "Hasher":
@@ -42,7 +57,7 @@ def checked_parameters(method: str, wanted: dict[str, Any], assignments: Iterabl
         name, equals, value = assignment.partition("=")
         if not equals:
             raise ValueError(f"--set {assignment} sets nothing: write --set NAME=VALUE")
-        wanted[name] = _typed(name, value, hints[name]) if name in known else value
+        wanted[name] = _typed(name, value, hints.get(name, Any)) if name in known else value
     for name in wanted:
         if name not in known:
             raise ValueError(f"{method} has no parameter {name!r}: it has {', '.join(known) or 'none'}")
@@ -57,7 +72,7 @@ def _typed(name: str, text: str, hint: Any) -> Any:
             return _value(text, kind)
         except ValueError:
             continue
-    expected = " or ".join(_name(kind) for kind in kinds)
+    expected = " or ".join(filter(None, map(_name, kinds)))
     raise ValueError(f"--set {name}={text} is no good: {name} is {expected}")
 
 
@@ -78,6 +93,7 @@ def _value(text: str, kind: Any) -> Any:
     raise ValueError(text)
 
 
-def _name(kind: Any) -> str:
-    words = {int: "a whole number", float: "a number", bool: "true or false", NoneType: "none"}
-    return " or ".join(get_args(kind)) if get_origin(kind) is Literal else words.get(kind, str(kind))
+def _name(kind: Any) -> str | None:
+    """A kind of value in words; None for one that no text can be, such as a function."""
+    words = {int: "a whole number", float: "a number", bool: "true or false", NoneType: "none", str: "a text"}
+    return " or ".join(get_args(kind)) if get_origin(kind) is Literal else words.get(kind)

@@ -1,4 +1,4 @@
-"""Documents as commands read them: from any source, once or again, in blocks, with what was skipped reported."""
+"""Documents as commands read them: from any source, once or again, with what was skipped reported."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -10,21 +10,26 @@ from ammi.cli.screen import counter, note
 if TYPE_CHECKING:
     from ammi.data import BadRecordError, Document
 
-BLOCK_DOCUMENTS = 1000
-BLOCK_CHARACTERS = 1 << 23
-
 
 class Documents:
     """The documents of a source, which is read anew each time they are gone through."""
 
-    def __init__(self, source: str, text: str | None = None, id: str | None = None, on_error: OnError = OnError.refuse):
+    def __init__(
+        self,
+        source: str,
+        text: str | None = None,
+        id: str | None = None,
+        on_error: OnError = OnError.refuse,
+        format: str | None = None,
+    ):
         from ammi.data import locate, read_documents
 
+        _refuse_collection(source)
         self.name = "standard input" if source == "-" else source
         self.is_pipe = source == "-" or Path(source).is_fifo()
         self.skipped = 0
         self._complain: Callable[[BadRecordError], None] = self._skip if on_error == OnError.skip else _refuse
-        self._read = lambda: read_documents(locate(source), text=text, id=id, on_error=self._complain)
+        self._read = lambda: read_documents(locate(source), text=text, id=id, format=format, on_error=self._complain)
 
     def __iter__(self) -> "Iterator[Document]":
         yield from self._read()
@@ -35,47 +40,44 @@ class Documents:
         note(f"skipped: {problem}")
 
 
+class Contents:
+    """The texts or the vectors of documents, with progress while a model learns features and then makes rows of them.
+
+    Where they are gone through once more, it is as a part of something that shows its own progress.
+    """
+
+    def __init__(self, documents: "Iterable[Document]", reads: str):
+        self._documents, self._reads = documents, reads
+        self._steps = ["reading documents", "making rows of them"]
+        self.count = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self._steps:
+            yield from self._contents()
+            return
+        self.count = 0
+        with counter(self._steps.pop(0)) as advance:
+            for content in self._contents():
+                yield content
+                advance(1)
+                self.count += 1
+
+    def _contents(self) -> Iterator[Any]:
+        from ammi.data import content_of
+
+        return (content_of(document, self._reads) for document in self._documents)
+
+
 def _refuse(problem: "BadRecordError") -> None:
     raise problem
 
 
-class Texts:
-    """The texts of documents, with a progress bar each time they are gone through."""
+def _refuse_collection(source: str) -> None:
+    """The files in a collection's folder are no documents, though those of any other folder are."""
+    from ammi.collection import Collection
 
-    def __init__(self, documents: "Iterable[Document]"):
-        self._documents = documents
-        self.count = 0
-
-    def __iter__(self) -> Iterator[str]:
-        self.count = 0
-        with counter("counting words") as advance:
-            for document in self._documents:
-                yield document.text
-                advance(1)
-                self.count += 1
-
-
-def label_column(metadata: Iterable[dict[str, Any]], column: str, where: str) -> list[Any]:
-    """The labels of documents; a column that none of them has is refused with those there are."""
-    labels, columns = [], dict[str, None]()
-    for one in metadata:
-        labels.append(one.get(column))
-        columns |= dict.fromkeys(one)
-    if column not in columns:
-        there = ", ".join(columns) or "none"
-        raise ValueError(f"no document in {where} has a column {column!r}: the columns there are {there}")
-    return labels
-
-
-def blocks(documents: "Iterable[Document]") -> "Iterator[list[Document]]":
-    """Lists of documents, short enough to be encoded and written at once."""
-    block: list[Document] = []
-    size = 0
-    for document in documents:
-        block.append(document)
-        size += len(document.text)
-        if len(block) == BLOCK_DOCUMENTS or size > BLOCK_CHARACTERS:
-            yield block
-            block, size = [], 0
-    if block:
-        yield block
+    if Path(source).is_dir() and Collection.exists(source):
+        raise ValueError(
+            f"{source} is a collection, not a source of documents: write them to a file with ammi index export, or "
+            "encode them anew where they are with ammi index rebuild"
+        )

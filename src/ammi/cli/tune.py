@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,9 +13,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 
 from ammi.cli import options
+from ammi.cli.command import if_stopped
 from ammi.cli.screen import counter, note, notes, plain, results, say_json
 from ammi.cli.settings import checked_parameters
-from ammi.cli.sources import Documents, label_column
+from ammi.cli.sources import Documents
 
 if TYPE_CHECKING:
     from ammi.tuning.display import Advance, SearchView
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 SHOWN = 5
 
 
-class Sampler(str, Enum):
+class Sampler(StrEnum):
     """How the next trial is chosen."""
 
     random = "random"
@@ -92,11 +93,8 @@ def tune(
     search.check()
     out = out or Path("tuned", f"{search.task}-{method}-{bits}")
     with Tuning(search, _task(data, labels, text), out, storage) as tuning:
-        try:
+        with if_stopped(lambda: f"{len(tuning.finished)} of {trials} trials are finished. The same command goes on."):
             tuning.run_until(trials, Screen())
-        except KeyboardInterrupt:
-            note(f"Stopped: {len(tuning.finished)} of {trials} trials are finished. The same command goes on.")
-            raise
         tuning.plot()
         _show(tuning, as_json)
 
@@ -144,6 +142,7 @@ class _SearchLines:
 
 
 def _task(data: str, labels: str | None, text: str | None) -> "Task":
+    from ammi.data import content_of, label_column
     from ammi.tuning.tasks import documents_task, named_task
 
     if labels is None:
@@ -151,7 +150,7 @@ def _task(data: str, labels: str | None, text: str | None) -> "Task":
     documents = Documents(data, text)
     read = list(documents)
     names = label_column((document.metadata for document in read), labels, documents.name)
-    return documents_task([document.text for document in read], names)
+    return documents_task([content_of(document, "text") for document in read], names)
 
 
 def _show(tuning: "Tuning", as_json: bool) -> None:

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ammi.data.codes import CodeFile, KnownCode, holds_codes, read_codes, write_codes
-from ammi.data.columns import blocks, label_column
+from ammi.data.columns import blocks, content_of, label_column
 from ammi.data.documents import Document, read_documents
 from ammi.data.exports import write_export
 from ammi.data.imports import IMPORTERS, newsgroups_records, reuters_records
@@ -19,11 +19,12 @@ from ammi.data.streams import write_jsonl
 
 if TYPE_CHECKING:
     from ammi.data.mat import Benchmark, read_mat
-    from ammi.data.pairs import ArticlePairs, holds_pairs, read_pair_texts, read_pairs, write_pairs
+    from ammi.data.pairs import ArticlePairs, describe_pairs, holds_pairs, read_pair_texts, read_pairs, write_pairs
 
 _OF_MATRICES = {
     "ArticlePairs": "ammi.data.pairs",
     "Benchmark": "ammi.data.mat",
+    "describe_pairs": "ammi.data.pairs",
     "holds_pairs": "ammi.data.pairs",
     "read_mat": "ammi.data.mat",
     "read_pair_texts": "ammi.data.pairs",
@@ -42,9 +43,11 @@ __all__ = [
     "benchmark",
     "benchmark_names",
     "blocks",
+    "content_of",
     "corpus_names",
     "corpus_path",
     "data_folder",
+    "describe_pairs",
     "documents_from",
     "every_tenth",
     "holds_codes",

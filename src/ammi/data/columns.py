@@ -1,4 +1,4 @@
-"""What is done with many documents: blocks to encode at once, one column of their metadata."""
+"""What is done with many documents: blocks to encode at once, their contents, one column of their metadata."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -21,6 +21,14 @@ def blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
             block, size = [], 0
     if block:
         yield block
+
+
+def content_of(document: Document, reads: str) -> Any:
+    """What a model reads of a document: its "text" or its "vector"."""
+    content = document.text if reads == "text" else document.vector
+    if content is None:
+        raise ValueError(f"document {document.id!r} has no {reads}, which is what the model reads")
+    return content
 
 
 def label_column(metadata: Iterable[Mapping[str, Any]], column: str, where: str) -> list[Any]:

@@ -105,7 +105,7 @@ def read_pairs(path: str | Path) -> ArticlePairs:
 
 def read_pair_texts(folder: str | Path) -> PairTexts:
     """The documents of the pairs in a folder: for each split its pairs, in the order of the matrices."""
-    config = _read_config(Path(folder))
+    config = describe_pairs(folder)
     texts: PairTexts = {split: [] for split in SPLITS}
     path = Path(folder, TEXTS)
     try:
@@ -121,7 +121,7 @@ def read_pair_texts(folder: str | Path) -> PairTexts:
 
 
 def _read_folder(folder: Path) -> ArticlePairs:
-    config = _read_config(folder)
+    config = describe_pairs(folder)
     try:
         arrays = load_file(folder / MATRICES)
         X, Y = (
@@ -135,10 +135,11 @@ def _read_folder(folder: Path) -> ArticlePairs:
     return ArticlePairs(*((X[split], Y[split]) for split in SPLITS))
 
 
-def _read_config(folder: Path) -> Record:
+def describe_pairs(folder: str | Path) -> Record:
+    """What config.json of a folder of pairs says: what they were made from, how, and how many there are."""
     if not holds_pairs(folder):
         raise ValueError(f"{folder} does not hold pairs: expected a folder made by ammi data pairs")
-    config = json.loads((folder / CONFIG).read_text())
+    config = json.loads(Path(folder, CONFIG).read_text())
     if config.get("format") != FORMAT:
         raise ValueError(f"{folder} has format {config.get('format')}, this ammi ({__version__}) reads {FORMAT}")
     return config

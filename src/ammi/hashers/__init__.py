@@ -4,7 +4,7 @@ The names are loaded on first use: torch and scikit-learn take seconds, and a se
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ammi.plugins import Registry
 
@@ -82,7 +82,7 @@ def by_name(name: str) -> "type[Hasher]":
     return methods.get(name)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'ammi.hashers' has no attribute {name!r}")
     value = getattr(import_module(f"ammi.hashers.{_HOME[name]}"), name)

@@ -2,17 +2,20 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ammi.digests import arrays_digest
 from ammi.hashers.hyperplanes import HyperplaneNames
-from ammi.hashers.parameters import check_parameters, estimator, parameter
+from ammi.hashers.parameters import check_parameters, estimator, in_words, parameter
+from ammi.nets.matrix import Matrix
 
 MOST_BITS = 2**16
 
@@ -33,7 +36,7 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, A
         """Learn from rows X (n, V), sparse or dense."""
 
     @abstractmethod
-    def _bits(self, X: Any) -> Bits:
+    def _bits(self, X: Matrix) -> Bits:
         """The codes (n, m) of checked rows."""
 
     @abstractmethod
@@ -71,16 +74,17 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, A
         """What there is to say about it in a few words and numbers."""
         check_is_fitted(self)
         about = {"fingerprint": self.fingerprint_, "bits": self.n_bits, "method": type(self).__name__}
-        return about | {name: value for name, value in self.get_params(deep=False).items() if name != "n_bits"}
+        parameters = self.get_params(deep=False).items()
+        return about | {name: in_words(value) for name, value in parameters if name != "n_bits"}
 
-    def save(self, folder: str | Path) -> None:
+    def save(self, folder: str | PathLike[str]) -> None:
         """Write the model as a folder of config.json and weights.safetensors; ammi.load(folder) reads it."""
         from ammi.hashers.saving import save_hasher
 
         check_is_fitted(self)
         save_hasher(self, Path(folder))
 
-    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+    def _check_rows(self, X: Any, *, reset: bool) -> Matrix:
         """X as a CSR matrix or an array of float32 or float64 without NaN and infinity, not copied where it is one."""
         return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
 
@@ -88,7 +92,7 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, A
     def _n_features_out(self) -> int:
         return self.n_bits
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = []
@@ -100,7 +104,9 @@ class SizedHasher(Hasher):
     """A hasher whose codes are as long as one asks for."""
 
     n_bits: int = parameter("length m of the codes.", default=64, whole=True, least=1, most=MOST_BITS, positional=True)
-    random_state: Any = parameter("the same number gives the same codes.", default=None, optional=True)
+    random_state: int | np.random.RandomState | None = parameter(
+        "the same number gives the same codes.", default=None, optional=True
+    )
 
     def _check_parameters(self) -> None:
         """Refuse values outside their ranges, and combinations that a method cannot work with."""

@@ -74,7 +74,7 @@ class BMSH(AutoencoderHasher):
         prior = None
         if predictive:
             n_outputs = self.components * (1 + self.n_bits)
-            prior = Encoder(n_features, n_outputs, max(1, self.hidden_layers), self.hidden_size)
+            prior = Encoder(n_features, n_outputs, max(1, self._n_layers()), self.hidden_size)
         return self._initialised(BMSHObjective(self.components, prior, *parts, self.n_bits, self.divergence_weight))
 
     def _learning_rate(self) -> float:

@@ -6,10 +6,10 @@ The Hamming distance between two documents is |A Δ B|, the number of words that
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from ammi.hashers.base import Arrays, Bits, Facts, Hasher
+from ammi.nets.matrix import Matrix
 
 _BITS_AT_ONCE = 2**26
 
@@ -39,12 +39,13 @@ class BOW(Hasher):
         blocks = [X[start : start + step] for start in range(0, X.shape[0], step)]
         return np.concatenate([np.packbits(self._bits(block), axis=1) for block in blocks])
 
-    def _bits(self, X: Any) -> Bits:
+    def _bits(self, X: Matrix) -> Bits:
         present = X > 0
-        return (present.toarray() if issparse(present) else present).view(np.uint8)
+        return (present if isinstance(present, np.ndarray) else present.toarray()).view(np.uint8)
 
     def _arrays(self) -> Arrays:
         return {"n_words": np.array([self.n_features_in_])}
 
     def _restore(self, arrays: Arrays, facts: Facts) -> None:
-        self.n_features_in_ = int(arrays["n_words"][0])
+        if arrays["n_words"].tolist() != [self.n_features_in_]:
+            raise ValueError(f"{arrays['n_words']} words, expected {self.n_features_in_}")

@@ -22,6 +22,7 @@ from ammi.hashers.encoders import EncoderHasher
 from ammi.hashers.given import rows_beside
 from ammi.hashers.parameters import estimator, parameter
 from ammi.nets.encoder import LINEAR, Encoder, initialise
+from ammi.nets.matrix import Matrix
 from ammi.nets.rows import Rows
 from ammi.nets.units import BITS_PER_NAT
 from ammi.training.batches import Batch
@@ -153,7 +154,9 @@ class ChainHasher(EncoderHasher):
     def _related_order(self) -> int:
         return self.order if self.related_order is None else self.related_order
 
-    def _near_documents(self, X: Any, among: NDArray, rng: np.random.Generator, progress: Progress) -> NDArray | None:
+    def _near_documents(
+        self, X: Matrix, among: NDArray, rng: np.random.Generator, progress: Progress
+    ) -> NDArray | None:
         if not self.neighbours or len(among) < 2:
             return None
         return nearest_documents(X, self.neighbours, among, rng, progress.part("neighbours", X.shape[0]))

@@ -53,7 +53,7 @@ def parse_config(content: bytes, path: Path, *more: str) -> Config:
         config = json.loads(content)
         version = config["format"]
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is damaged or is not a model of ammi") from error
+        raise ValueError(f"{path} is damaged or is not a model of ammi: save the model again") from error
     if version != FORMAT:
         raise ValueError(
             f"{path} has format {version}, this ammi ({__version__}) reads {FORMAT}: fit the model again, or use "
@@ -61,5 +61,5 @@ def parse_config(content: bytes, path: Path, *more: str) -> Config:
         )
     missing = {"method", "fingerprint", *more} - set(config)
     if missing:
-        raise ValueError(f"{path} is damaged: it lacks {', '.join(sorted(missing))}")
+        raise ValueError(f"{path} is damaged, since it lacks {', '.join(sorted(missing))}: save the model again")
     return config

@@ -1,13 +1,16 @@
 """DocumentHasher: documents in, codes out. A feature maker and a hasher as one model."""
 
 from collections.abc import Iterator
+from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ammi.digests import joint_digest
@@ -17,6 +20,12 @@ from ammi.hashers.ammi import AMMI
 from ammi.hashers.base import Hasher
 from ammi.hashers.config import FEATURES, HASHER, check_place, read_config, write_config
 from ammi.hashers.saving import load_hasher
+
+
+def _has_score(model: "DocumentHasher") -> bool:
+    if model.hasher is not None and not hasattr(model.hasher, "score"):
+        raise AttributeError(f"{type(model.hasher).__name__} has no score: measure codes with ammi.evaluate")
+    return True
 
 
 class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -30,8 +39,10 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         features: what makes rows of documents; ammi.features.WordFeatures where none is given.
     """
 
-    __metadata_request__fit = {"documents": UNUSED}  # noqa: RUF012 (scikit-learn's contract)
-    __metadata_request__transform = {"documents": UNUSED}  # noqa: RUF012
+    # Documents are what scikit-learn calls X, and nothing to route.
+    __metadata_request__fit: ClassVar = {"documents": UNUSED}
+    __metadata_request__transform: ClassVar = {"documents": UNUSED}
+    __metadata_request__score: ClassVar = {"documents": UNUSED}
 
     def __init__(self, hasher: Hasher | None = None, features: FeatureMaker | None = None):
         self.hasher = hasher
@@ -41,9 +52,16 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def of(cls, hasher: Hasher, features: FeatureMaker | None = None) -> Self:
         """A model of parts that are fitted already; a hasher without a feature maker takes vectors as they are."""
         check_is_fitted(hasher)
-        model = cls(hasher, VectorFeatures() if features is None else features)
-        model.hasher_ = hasher
-        model.features_ = VectorFeatures().fit(np.zeros((1, hasher.n_features_in_))) if features is None else features
+        if features is None:
+            features = VectorFeatures().fit(np.zeros((1, hasher.n_features_in_)))
+        check_is_fitted(features)
+        if features.n_features_ != hasher.n_features_in_:
+            raise ValueError(
+                f"the features make rows of {features.n_features_} columns and the hasher reads "
+                f"{hasher.n_features_in_}: pass those that it was fitted with"
+            )
+        model = cls(hasher, features)
+        model.hasher_, model.features_ = hasher, features
         return model
 
     def fit(self, documents: Any, y: Any = None, *, related: Any = None, validation: Any = None, **more: Any) -> Self:
@@ -62,7 +80,7 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         X = self.features_.fit(documents).transform(documents)
         if related is not None:
             more["related"] = self.features_.transform(related)
-        if isinstance(validation, tuple):
+        if isinstance(validation, tuple | list):
             held_out, target = validation
             target = target if related is None else self.features_.transform(target)
             validation = self.features_.transform(held_out), target
@@ -81,12 +99,10 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         X = self._rows(documents)
         return self.hasher_.encode(X) if X.shape[0] else np.zeros((0, -(-self.n_bits // 8)), np.uint8)
 
+    @available_if(_has_score)
     def score(self, documents: Any, y: Any = None) -> float:
         """What the hasher's `score` says of these documents: of AMMI the information of their codes, in bits."""
-        X = self._rows(documents)
-        if not hasattr(self.hasher_, "score"):
-            raise AttributeError(f"{type(self.hasher_).__name__} has no score: measure codes with ammi.evaluate")
-        return self.hasher_.score(X, y)
+        return self.hasher_.score(self._rows(documents), y)
 
     def knows(self, document: Any) -> bool:
         """Whether the model knows a word of a text; the code of one that it does not is that of an empty one."""
@@ -115,7 +131,7 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """What there is to say about it in a few words and numbers."""
         return {**self.features_.describe(), **self.hasher_.describe(), "fingerprint": self.fingerprint_}
 
-    def save(self, folder: str | Path) -> None:
+    def save(self, folder: str | PathLike[str]) -> None:
         """Write the model as a folder: config.json, and a folder for each of its two parts."""
         fingerprint = self.fingerprint_
         check_place(Path(folder))
@@ -125,7 +141,7 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             self.hasher_.save(new / HASHER)
 
     @classmethod
-    def load(cls, folder: str | Path) -> Self:
+    def load(cls, folder: str | PathLike[str]) -> Self:
         """The model that `save` wrote to a folder."""
         folder = Path(folder)
         config = read_config(folder)
@@ -141,13 +157,23 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self.features_.transform(documents)
 
     @property
+    def n_features_in_(self) -> int:
+        """The width of the vectors that it was fitted to; a model of texts has none."""
+        return self.features_.n_features_in_
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """The names of the columns of a DataFrame of vectors that it was fitted to."""
+        return self.features_.feature_names_in_
+
+    @property
     def _n_features_out(self) -> int:
         return self.n_bits
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "hasher_") and hasattr(self, "features_")
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         features = WordFeatures() if self.features is None else self.features
         tags.input_tags = features.__sklearn_tags__().input_tags

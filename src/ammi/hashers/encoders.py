@@ -5,7 +5,10 @@ from torch import nn
 
 from ammi.hashers.parameters import estimator, parameter
 from ammi.hashers.trained import TrainedHasher
-from ammi.nets.networks import Factory, build_encoder
+from ammi.nets.encoder import Encoder
+from ammi.nets.networks import Factory, build_network
+
+MOST_LAYERS = 100
 
 
 @estimator
@@ -19,25 +22,23 @@ class EncoderHasher(TrainedHasher):
         optional=True,
     )
     hidden_layers: int = parameter(
-        "ReLU layers of the encoder; 0 makes it linear.", default=0, whole=True, least=0, most=100
+        "ReLU layers of the encoder; 0 makes it linear.", default=0, whole=True, least=0, most=MOST_LAYERS
     )
     hidden_size: int = parameter("their width. Useful: 300 to 700.", default=512, whole=True, least=1)
 
     def _encoder(self, n_features: int, n_outputs: int, dropout: float = 0.0) -> nn.Module:
-        return build_encoder(
-            self.encoder,
-            n_features,
-            n_outputs,
-            hidden_layers=self.hidden_layers,
-            hidden_size=self.hidden_size,
-            dropout=dropout,
-        )
+        if callable(self.encoder):
+            return build_network(self.encoder, n_features, n_outputs)
+        return Encoder(n_features, n_outputs, self._n_layers(), self.hidden_size, dropout)
+
+    def _n_layers(self) -> int:
+        return self.encoder if isinstance(self.encoder, int | np.integer) else self.hidden_layers
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        layers = isinstance(self.encoder, int | np.integer) and 0 <= self.encoder <= 100
-        if not (self.encoder is None or layers or callable(self.encoder)):
+        whole = isinstance(self.encoder, int | np.integer) and not isinstance(self.encoder, bool)
+        if not (self.encoder is None or callable(self.encoder) or (whole and 0 <= self.encoder <= MOST_LAYERS)):
             raise ValueError(
-                "encoder must be None, a number of layers from 0 to 100, or a function (n_inputs, n_outputs) that "
-                f"gives a torch module, got {self.encoder!r}"
+                f"encoder must be None, a number of layers from 0 to {MOST_LAYERS}, or a function "
+                f"(n_inputs, n_outputs) that gives a torch module, got {self.encoder!r}"
             )

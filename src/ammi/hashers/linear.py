@@ -4,22 +4,21 @@ The products with sparse rows are summed in the order of the columns, in the wei
 `Hyperplanes.bits_of`, which encodes one query: the bits are the same.
 """
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from ammi.hashers.hyperplanes import Hyperplanes
+from ammi.nets.matrix import Matrix
 
 _ROWS_AT_ONCE = 4096
 
 
-def linear_bits(X: Any, planes: Hyperplanes) -> NDArray[np.uint8]:
+def linear_bits(X: Matrix, planes: Hyperplanes) -> NDArray[np.uint8]:
     """The bits (n, m) of rows X (n, V), a CSR matrix or an array."""
     weights, thresholds = np.ascontiguousarray(planes.weights), np.ascontiguousarray(planes.thresholds)
     bits = np.empty((X.shape[0], weights.shape[1]), dtype=np.uint8)
-    if hasattr(X, "indptr"):
+    if not isinstance(X, np.ndarray):
         X = X if X.has_canonical_format else X.sorted_indices()
         _sparse_bits(X.data.astype(weights.dtype, copy=False), X.indices, X.indptr, weights, thresholds, bits)
         return bits

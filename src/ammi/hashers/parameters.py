@@ -6,8 +6,8 @@ A subclass names its own, and may give an inherited one another default by writi
 import inspect
 import math
 import textwrap
-from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields
+from functools import partial
 from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
@@ -71,7 +71,7 @@ class Parameter:
 def parameter(
     about: str,
     *,
-    default: Any,
+    default: object,
     whole: bool = False,
     least: float | None = None,
     most: float | None = None,
@@ -100,7 +100,7 @@ def estimator(cls: type[T]) -> type[T]:
     return made
 
 
-def check_parameters(estimator: Any) -> None:
+def check_parameters(estimator: object) -> None:
     """Refuse a value outside the range of its parameter."""
     for name, declared in declared_parameters(type(estimator)).items():
         value = getattr(estimator, name)
@@ -113,10 +113,18 @@ def declared_parameters(cls: type) -> dict[str, Parameter]:
     return {one.name: one.metadata[_KEY] for one in fields(cls) if _KEY in one.metadata}
 
 
-def default_of(cls: Callable[..., Any], name: str) -> Any:
-    """The default of a parameter of any estimator, or inspect.Parameter.empty where it has no such one."""
-    signature = inspect.signature(cls).parameters
-    return signature[name].default if name in signature else inspect.Parameter.empty
+def in_words(value: object) -> str | int | float | None:
+    """The value of a parameter as a number or a text: a function by its name and by the arguments bound to it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, partial):
+        bound = [*map(repr, value.args), *(f"{name}={item!r}" for name, item in value.keywords.items())]
+        return f"{in_words(value.func)}({', '.join(bound)})"
+    if inspect.isroutine(value) or inspect.isclass(value):
+        return f"{value.__module__}.{value.__qualname__}"
+    return repr(value)
 
 
 def _documented(cls: type) -> str:

@@ -1,7 +1,5 @@
 """What LSH, SpH, STH and ITQ share: a bit is decided by one number, the row's projection on a direction of its own."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
@@ -11,6 +9,7 @@ from ammi.hashers.base import Arrays, Bits, Facts, SizedHasher
 from ammi.hashers.hyperplanes import HyperplaneNames, Hyperplanes
 from ammi.hashers.linear import linear_bits
 from ammi.hashers.parameters import estimator
+from ammi.nets.matrix import Matrix
 
 _FEW_FEATURES = 1000
 
@@ -25,17 +24,20 @@ class ProjectionHasher(SizedHasher):
     def _set(self, weights: NDArray[np.floating], thresholds: NDArray[np.floating]) -> None:
         self.weights_, self.thresholds_ = weights, thresholds
 
-    def _bits(self, X: Any) -> Bits:
+    def _bits(self, X: Matrix) -> Bits:
         return linear_bits(X, Hyperplanes(self.weights_, self.thresholds_))
 
     def _arrays(self) -> Arrays:
         return {"weights": self.weights_, "thresholds": self.thresholds_}
 
     def _restore(self, arrays: Arrays, facts: Facts) -> None:
-        self._set(arrays["weights"], arrays["thresholds"])
+        weights, thresholds = arrays["weights"], arrays["thresholds"]
+        if (weights.shape, thresholds.shape) != ((self.n_features_in_, self.n_bits), (self.n_bits,)):
+            raise ValueError(f"weights of shape {weights.shape}, expected {(self.n_features_in_, self.n_bits)}")
+        self._set(weights, thresholds)
 
 
-def principal_axes(X: Any, n_axes: int, rng: np.random.RandomState) -> tuple[NDArray, NDArray]:
+def principal_axes(X: Matrix, n_axes: int, rng: np.random.RandomState) -> tuple[NDArray, NDArray]:
     """The mean (V,) of the rows and up to n_axes orthonormal directions (V, d) of largest variance around it.
 
     There are fewer where the rows do not vary in so many directions, and none where all rows are equal.
@@ -50,7 +52,7 @@ def principal_axes(X: Any, n_axes: int, rng: np.random.RandomState) -> tuple[NDA
     return pca.mean_, pca.components_[above_rounding].T
 
 
-def _vary(X: Any) -> bool:
+def _vary(X: Matrix) -> bool:
     """Whether any row differs from the first."""
     highest, lowest = X.max(axis=0), X.min(axis=0)
     return (highest != lowest).nnz > 0 if issparse(X) else bool((highest != lowest).any())

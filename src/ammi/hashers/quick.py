@@ -46,18 +46,21 @@ class QuickCodes:
 
 def quick_codes(files: Mapping[str, bytes]) -> QuickCodes | None:
     """The codes of a saved DocumentHasher, from the files of its folder; None where the whole model is needed."""
-    model = parse_config(files[CONFIG], Path(CONFIG))
-    if f"{HASHER}/{CONFIG}" not in files:
+    if f"{HASHER}/{CONFIG}" not in files:  # a hasher alone, which reads vectors
         return None
-    config = parse_config(files[f"{HASHER}/{CONFIG}"], Path(HASHER, CONFIG), "hyperplanes")
+    model = parse_config(files.get(CONFIG, b""), Path(CONFIG), "n_bits")
+    hasher = parse_config(files[f"{HASHER}/{CONFIG}"], Path(HASHER, CONFIG), "hyperplanes", "parameters")
     rows = quick_rows({name.removeprefix(f"{FEATURES}/"): content for name, content in files.items()})
-    if not config["hyperplanes"] or rows is None:
+    if not hasher["hyperplanes"] or rows is None:
         return None
     try:
         arrays = load_arrays(files[f"{HASHER}/{WEIGHTS}"])
-    except (SafetensorError, KeyError) as error:
-        raise ValueError(f"{HASHER}/{WEIGHTS} is damaged: save the model again") from error
-    if joint_digest(arrays_digest(config["method"], arrays), rows.fingerprint_) != model["fingerprint"]:
+        planes = Hyperplanes.among(arrays, HyperplaneNames(*hasher["hyperplanes"]), hasher["parameters"]["n_bits"])
+    except (SafetensorError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{HASHER}/{WEIGHTS} is damaged or does not belong to {CONFIG}: save the model again"
+        ) from error
+    found = joint_digest(arrays_digest(hasher["method"], arrays), rows.fingerprint_), len(planes.thresholds)
+    if found != (model["fingerprint"], model["n_bits"]):
         raise ValueError(f"the parts of model {model['fingerprint']} do not belong together: save the model again")
-    planes = Hyperplanes.among(arrays, HyperplaneNames(*config["hyperplanes"]), config["parameters"]["n_bits"])
     return QuickCodes(rows, planes, model["fingerprint"])

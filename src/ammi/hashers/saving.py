@@ -76,7 +76,7 @@ def model_from_files(files: Mapping[str, bytes]) -> "DocumentHasher":
 def load_hasher(folder: Path) -> "Hasher":
     """The hasher that was saved to a folder."""
     config = read_config(folder, "n_features_in", "parameters")
-    hasher = _method(config["method"], folder)(**_parameters(config["parameters"], folder))
+    hasher = _made(_method(config["method"], folder), config["parameters"], folder)
     try:
         arrays = load_file(folder / WEIGHTS)
         hasher.n_features_in_ = config["n_features_in"]
@@ -96,15 +96,18 @@ def _method(name: str, folder: Path) -> "type[Hasher]":
         method = methods.get(key)
         if method.__name__ == name:
             return method
-    raise ValueError(f"{folder} holds a model of {name!r}, a method that this ammi ({__version__}) does not know")
+    raise ValueError(
+        f"{folder} holds a model of {name!r}, a method that this ammi ({__version__}) does not know: register its "
+        "class with ammi.hashers.methods.register, or install the package that has it"
+    )
 
 
-def _parameters(saved: Config, folder: Path) -> Config:
-    """The parameters as the constructor takes them."""
+def _made(method: "type[Hasher]", parameters: Config, folder: Path) -> "Hasher":
+    """A hasher with these parameters."""
     try:
-        return {name: _from_json(value) for name, value in saved.items()}
+        return method(**{name: _from_json(value) for name, value in parameters.items()})
     except (TypeError, KeyError, AttributeError) as error:
-        raise ValueError(f"{folder / CONFIG} is damaged: its parameters cannot be read") from error
+        raise ValueError(f"{folder / CONFIG} is damaged: its parameters do not fit {method.__name__}") from error
 
 
 def _to_json(value: Any) -> Any:
@@ -113,7 +116,7 @@ def _to_json(value: Any) -> Any:
         return value.item()
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    if isinstance(value, np.random.RandomState | np.random.Generator):
+    if isinstance(value, np.random.RandomState):
         return None
     if callable(value):
         from ammi.nets.networks import network_to_json

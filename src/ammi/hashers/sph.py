@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from ammi.hashers.base import Bits
 from ammi.hashers.parameters import estimator
 from ammi.hashers.projections import ProjectionHasher, principal_axes
+from ammi.nets.matrix import Matrix
 
 _ROWS_AT_ONCE = 4096
 
@@ -39,7 +40,7 @@ class SpH(ProjectionHasher):
     def hyperplanes(self) -> None:
         """A bit is not a side of a hyperplane here: the cosine cuts an axis at several places."""
 
-    def _bits(self, X: Any) -> Bits:
+    def _bits(self, X: Matrix) -> Bits:
         bits = np.empty((X.shape[0], self.n_bits), dtype=np.uint8)
         for start in range(0, X.shape[0], _ROWS_AT_ONCE):
             block = slice(start, start + _ROWS_AT_ONCE)

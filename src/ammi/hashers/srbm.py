@@ -21,6 +21,7 @@ from ammi.hashers.parameters import estimator, parameter
 from ammi.hashers.trained import TrainedHasher
 from ammi.nets.decoder import WordDecoder
 from ammi.nets.encoder import FirstLayer
+from ammi.nets.matrix import Matrix
 from ammi.nets.rows import Csr, Rows, product, to_rows
 from ammi.training.batches import Batch, Batches
 from ammi.training.objective import Figures, Objective
@@ -76,7 +77,7 @@ class Pretraining:
     batch_size: int
 
     def machines(
-        self, sizes: list[int], X: Any, rng: np.random.Generator, progress: Progress, device: torch.device
+        self, sizes: list[int], X: Matrix, rng: np.random.Generator, progress: Progress, device: torch.device
     ) -> list[Machine]:
         """Machines of these sizes, trained one on top of the other."""
         machines = [Machine(*shape) for shape in pairwise(sizes)]
@@ -122,7 +123,7 @@ class Unrolled(Objective):
         self.down = nn.Sequential(*below)
         self.words = WordDecoder(*layers[0][::-1])
 
-    def pretrain(self, X: Any, rng: np.random.Generator, progress: Progress) -> None:
+    def pretrain(self, X: Matrix, rng: np.random.Generator, progress: Progress) -> None:
         """Train the machines, and start from their weights."""
         self.start_from(self.pretraining.machines(self.sizes, X, rng, progress, self.words.weight.device))
 
@@ -202,7 +203,7 @@ def presence(rows: Rows) -> Rows:
     return rows._replace(by_row=ones(rows.by_row), by_column=rows.by_column and ones(rows.by_column))
 
 
-def _set_word_frequencies(machine: Machine, X: Any) -> None:
+def _set_word_frequencies(machine: Machine, X: Matrix) -> None:
     """Start from visible units that are on as often as their words are there, whatever the hidden units do."""
     share = (np.asarray((X > 0).sum(axis=0)).ravel() + 0.5) / (X.shape[0] + 1)
     with torch.no_grad():

@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state
 
 from ammi.hashers.parameters import estimator, parameter
 from ammi.hashers.projections import ProjectionHasher
+from ammi.nets.matrix import Matrix
 from ammi.training.neighbours import nearest_documents
 from ammi.training.progress import Lines, Progress, Silent
 
@@ -58,7 +59,7 @@ class STH(ProjectionHasher):
 
 
 def neighbour_graph(
-    X: Any, k: int, rng: np.random.Generator, advance: Callable[[int], None] = lambda rows: None
+    X: Matrix, k: int, rng: np.random.Generator, advance: Callable[[int], None] = lambda rows: None
 ) -> csr_matrix:
     """W (n, n): the cosine of two rows, where it is above 0 and one is among the k nearest of the other; else 0."""
     n = X.shape[0]

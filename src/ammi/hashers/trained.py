@@ -1,10 +1,10 @@
 """Hashers that train an objective with the loop of ammi.training; fit only assembles the parts."""
 
+import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import NoneType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -16,7 +16,8 @@ from ammi.hashers.base import Arrays, Bits, Facts, SizedHasher
 from ammi.hashers.given import Given, Validation
 from ammi.hashers.hyperplanes import HyperplaneNames, Hyperplanes
 from ammi.hashers.linear import linear_bits
-from ammi.hashers.parameters import estimator, parameter
+from ammi.hashers.parameters import estimator, in_words, parameter
+from ammi.nets.matrix import Matrix
 from ammi.nets.rows import Rows, to_rows
 from ammi.training.batches import Batches
 from ammi.training.checkpoint import Checkpoint
@@ -26,6 +27,9 @@ from ammi.training.objective import Objective
 from ammi.training.progress import Lines, Progress, Silent
 from ammi.training.threads import torch_threads
 from ammi.training.validation import hold_out, label_precision, pair_matching
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _ROWS_AT_ONCE = 4096
 _NOT_PART_OF_A_RUN = {"verbose", "checkpoint", "n_jobs", "device"}
@@ -45,7 +49,7 @@ class TrainedHasher(SizedHasher):
     patience: int = parameter(
         "stop when the validation score has not risen for so many epochs.", default=6, whole=True, least=1
     )
-    checkpoint: Any = parameter(
+    checkpoint: str | os.PathLike[str] | None = parameter(
         "a folder; the run is written there after every epoch, and goes on from there when started again.",
         default=None,
         optional=True,
@@ -69,7 +73,9 @@ class TrainedHasher(SizedHasher):
         assert self.learning_rate is not None
         return self.learning_rate
 
-    def _near_documents(self, X: Any, among: NDArray, rng: np.random.Generator, progress: Progress) -> NDArray | None:
+    def _near_documents(
+        self, X: Matrix, among: NDArray, rng: np.random.Generator, progress: Progress
+    ) -> NDArray | None:
         """The numbers (n, k) of rows to pair each row with, where a method wants that and has no related documents."""
         return None
 
@@ -109,7 +115,7 @@ class TrainedHasher(SizedHasher):
         self, given: Given, rng: np.random.Generator, callbacks: Sequence[Callback], progress: Progress
     ) -> TrainingRun:
         n, n_features = given.X.shape
-        rows, held_out = (np.arange(n), None) if given.validation else hold_out(n, rng)
+        rows, held_out = (np.arange(n), None) if given.validation is not None else hold_out(n, rng)
         self.predictive_ = given.related is not None
         self.objective_: Objective = self.objective(n_features, self.predictive_).to(self._device())
         checkpoint = Checkpoint(self.checkpoint, self._identity(given)) if self.checkpoint else None
@@ -140,7 +146,7 @@ class TrainedHasher(SizedHasher):
         )
         return run
 
-    def plot_history(self) -> Any:
+    def plot_history(self) -> "Figure":
         """A matplotlib figure of the training: what was measured in each epoch, and the epoch that was kept."""
         check_is_fitted(self)
         return plot_history(self.history_)
@@ -149,7 +155,7 @@ class TrainedHasher(SizedHasher):
         names = self.objective_.linear()
         return names and HyperplaneNames(*names, are_biases=True)
 
-    def _bits(self, X: Any) -> Bits:
+    def _bits(self, X: Matrix) -> Bits:
         if names := self.hyperplanes():
             return linear_bits(X, Hyperplanes.among(self._arrays(), names, self.n_bits))
         with self._reading():
@@ -171,7 +177,7 @@ class TrainedHasher(SizedHasher):
         objective.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
         self.objective_ = objective.to(self._device()).eval()
 
-    def _blocks(self, X: Any) -> Iterator[Rows]:
+    def _blocks(self, X: Matrix) -> Iterator[Rows]:
         """Rows as the objective reads them, some at a time."""
         for start in range(0, X.shape[0], _ROWS_AT_ONCE):
             yield to_rows(X[start : start + _ROWS_AT_ONCE], self._device())
@@ -205,7 +211,7 @@ class TrainedHasher(SizedHasher):
         """The validation task as a function to call after each epoch."""
         validation, related = given.validation, given.related
 
-        def encode(rows: Any) -> Bits:
+        def encode(rows: Matrix) -> Bits:
             return np.packbits(self._bits(rows), axis=1)
 
         if callable(validation):
@@ -218,7 +224,7 @@ class TrainedHasher(SizedHasher):
         return lambda: label_precision(encode, *validation, given.X, given.y)
 
     @torch.no_grad()
-    def _measure(self, Y: Any, X: Any = None) -> dict[str, float]:
+    def _measure(self, Y: Matrix, X: Matrix | None = None) -> dict[str, float]:
         """The loss and what goes with it on documents that are not trained on, mean over blocks of them."""
         batches = Batches(Y, X, batch_size=_ROWS_AT_ONCE, device=self._device(), rng=np.random.default_rng(0))
         totals: dict[str, float] = {}
@@ -236,12 +242,10 @@ class TrainedHasher(SizedHasher):
             )
         self._device()
 
-    def _identity(self, given: Given) -> dict[str, Any]:
+    def _identity(self, given: Given) -> dict[str, str | int | float | None]:
         """What a checkpoint belongs to: the parameters that shape a run, and what it was given."""
-        parameters = {k: v for k, v in self.get_params(deep=False).items() if k not in _NOT_PART_OF_A_RUN}
-        plain = (str, int, float, NoneType)
-        told = {name: value if isinstance(value, plain) else repr(value) for name, value in parameters.items()}
-        return {**told, **given.digests()}
+        parameters = self.get_params(deep=False).items()
+        return {name: in_words(value) for name, value in parameters if name not in _NOT_PART_OF_A_RUN} | given.digests()
 
     def _device(self) -> torch.device:
         if self.device == "auto":

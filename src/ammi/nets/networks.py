@@ -1,4 +1,4 @@
-"""Encoder networks: the ReLU layers that every method has, and those that users and other packages add.
+"""Encoder networks that users and other packages add, beside the ReLU layers of encoder.py.
 
 A factory is a function `(n_inputs, n_outputs, **arguments)` that gives a torch module from rows (B, V) to numbers
 (B, n_outputs). To be saved with a model it has a name: by `register_network`, or as an entry point of the group
@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import nn
 
-from ammi.nets.encoder import Encoder
+from ammi.plain import plain
 from ammi.plugins import Registry
 
 Factory = Callable[..., nn.Module]
@@ -25,19 +25,12 @@ def register_network(factory: Factory) -> Factory:
     return factory
 
 
-def build_encoder(
-    encoder: int | Factory | None,
-    n_inputs: int,
-    n_outputs: int,
-    *,
-    hidden_layers: int,
-    hidden_size: int,
-    dropout: float = 0.0,
-) -> nn.Module:
-    """The encoder that a parameter asks for: a factory's, or so many ReLU layers (`hidden_layers` for None)."""
-    if callable(encoder):
-        return encoder(n_inputs, n_outputs)
-    return Encoder(n_inputs, n_outputs, hidden_layers if encoder is None else encoder, hidden_size, dropout)
+def build_network(factory: Factory, n_inputs: int, n_outputs: int) -> nn.Module:
+    """The module that a factory makes."""
+    network = factory(n_inputs, n_outputs)
+    if not isinstance(network, nn.Module):
+        raise ValueError(f"the encoder {factory!r} gave {network!r:.60}, expected a torch module: return one from it")
+    return network
 
 
 def network_to_json(factory: Factory) -> dict[str, Any]:
@@ -54,13 +47,21 @@ def network_to_json(factory: Factory) -> dict[str, Any]:
             f"the encoder {getattr(factory, '__name__', factory)} has no name to be saved by: decorate it with "
             "ammi.nets.networks.register_network, or announce it as an entry point of the group ammi.networks"
         )
-    return {"network": name, "arguments": arguments}
+    try:
+        return {"network": name, "arguments": plain(arguments)}
+    except ValueError as error:
+        raise ValueError(
+            f"the arguments of the encoder {name!r} cannot be saved, since {error}: bind others"
+        ) from error
 
 
 def network_from_json(saved: dict[str, Any]) -> Factory:
     """The factory that was saved."""
-    try:
-        factory = networks.get(saved["network"])
-    except ValueError as error:
-        raise ValueError(f"{error}; import the module that registers {saved['network']!r} first") from error
+    name = saved["network"]
+    if name not in networks.names():
+        raise ValueError(
+            f"the model has the network {name!r}, which is not registered: import the module that registers it, or "
+            "install the package that announces it"
+        )
+    factory = networks.get(name)
     return partial(factory, **saved["arguments"]) if saved["arguments"] else factory

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 import torch.nn.functional as F
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_matrix
 from torch import Tensor
+
+from ammi.nets.matrix import Matrix
 
 
 class Csr(NamedTuple):
@@ -30,9 +32,9 @@ class SparseRows(NamedTuple):
 Rows = Tensor | SparseRows
 
 
-def to_rows(X: Any, device: torch.device, *, gradient: bool = False) -> Rows:
+def to_rows(X: Matrix, device: torch.device, *, gradient: bool = False) -> Rows:
     """Rows of a CSR matrix or of an array, as float32 on a device; `gradient` if weights will be trained on them."""
-    if not issparse(X):
+    if isinstance(X, np.ndarray):
         return torch.as_tensor(np.ascontiguousarray(X, dtype=np.float32), device=device)
     return SparseRows(_to_csr(X, device), _to_csr(X.T.tocsr(), device) if gradient else None)
 

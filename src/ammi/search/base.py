@@ -95,10 +95,8 @@ class Index(Engine):
         n = len(codes) if codes.ndim else 0
         given = None if ids is None else checked_ids(ids, n)
         names = [f"document {id!r}" for id in given] if given else [f"document {row} of this call" for row in range(n)]
-        kept_texts = [None] * n if texts is None else _each(checked_text, as_list(texts, "texts", n), names)
-        kept = _each(
-            checked_metadata, [{} for _ in range(n)] if metadata is None else as_list(metadata, "metadata", n), names
-        )
+        kept_texts = _each(checked_text, [None] * n if texts is None else as_list(texts, "texts", n), names)
+        kept = _each(checked_metadata, [{}] * n if metadata is None else as_list(metadata, "metadata", n), names)
         with self._writing():
             self._check(codes, self._about(), fingerprint)
             number = self._next_number()
@@ -188,7 +186,7 @@ class Index(Engine):
     def export(self) -> tuple[list[Id], Codes]:
         """The ids and the codes of all documents, in insertion order."""
         entries = [entry for block in self._blocks(()) for entry in block]
-        width = -(-self.n_bits // 8)
+        width = len(entries[0].code) if entries else -(-self.n_bits // 8)
         codes = np.array([entry.code for entry in entries], np.uint8).reshape(len(entries), width)
         codes.flags.writeable = False
         return [entry.id for entry in entries], codes

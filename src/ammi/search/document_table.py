@@ -94,7 +94,7 @@ class DocumentTable:
         self.keys.add(new)
         spelled = ((position, as_json(metadata)) for position, metadata in new)
         self._store.execute_each(
-            "UPDATE documents SET change = ?, by_python = ?, metadata = ? WHERE position = ?",
+            "UPDATE documents SET change = ?, for_python = ?, metadata = ? WHERE position = ?",
             ((change, for_python(metadata), metadata, position) for position, metadata in spelled),
         )
 
@@ -121,11 +121,11 @@ class DocumentTable:
         """The same, among these positions or all of them, by their metadata."""
         sql = to_sql(filter)
         values: dict[str, Any] = {} if sql is None else dict(sql.values)
-        conditions = [] if sql is None else [f"(by_python OR {sql.text})"]
+        conditions = [] if sql is None else [f"(for_python OR {sql.text})"]
         if among is not None:
             conditions.append(f"position {_SOME}")
             values["positions"] = json.dumps(among.tolist())
-        uncertain = "metadata" if sql is None else "CASE WHEN by_python THEN metadata END"
+        uncertain = "metadata" if sql is None else "CASE WHEN for_python THEN metadata END"
         where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
         rows = self._store.execute(f"SELECT position, {uncertain} FROM documents {where} ORDER BY position", values)
         found = [np.empty(0, np.int64)]

@@ -113,9 +113,10 @@ def checked_metadata(metadata: object, document: str) -> Metadata:
         raise ValueError(f"{metadata!r:.60} cannot be the metadata of {document}: pass a dict")
     try:
         kept: Metadata = plain(metadata)
+        spelled = as_json(kept)
     except ValueError as error:
         raise ValueError(f"the metadata of {document} cannot be kept: {error}") from error
-    if not is_unicode(as_json(kept)):
+    if not is_unicode(spelled):
         raise ValueError(f"the metadata of {document} holds half a character (a lone surrogate): decode it anew")
     return kept
 

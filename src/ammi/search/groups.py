@@ -19,26 +19,31 @@ class Group(NamedTuple):
     copies: list[tuple[int, int]]
 
 
-def near_groups(codes: Codes, radius: int, advance: Callable[[int], None] = lambda n_codes: None) -> list[Group]:
+def near_groups(codes: Codes, radius: int, advance: Callable[[int], None] = lambda n_documents: None) -> list[Group]:
     """The groups of two documents or more, in insertion order.
 
     In that order, a document that is in no group yet is kept, and all that are in none either and at most radius bits
     away from it are its copies: no chain of small steps makes two distant documents one. Different codes are compared
-    with each other, so the time grows with the square of their number; `advance` is told how many are done.
+    with each other, so the time grows with the square of their number; `advance` is told how many documents are done.
     """
     if radius < 0:
         raise ValueError(f"radius is {radius}, but no distance is below 0")
-    _, first, code_of = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    _, first, code_of, counts = np.unique(codes, axis=0, return_index=True, return_inverse=True, return_counts=True)
     order = np.argsort(first)  # many copies of a code cost no more than one
-    kept_by, distance = _assign(codes[first[order]], min(radius, 8 * codes.shape[1]), advance)
+    kept_by, distance = _assign(codes[first[order]], min(radius, 8 * codes.shape[1]), counts[order], advance)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     code_of = rank[code_of.reshape(-1)]
     return _groups(first[order][kept_by[code_of]], distance[code_of])
 
 
-def _assign(codes: Codes, radius: int, advance: Callable[[int], None]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """For each of these different codes the one that keeps it, perhaps itself, and its distance from that."""
+def _assign(
+    codes: Codes, radius: int, counts: NDArray[np.int64], advance: Callable[[int], None]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """For each of these different codes the one that keeps it, perhaps itself, and the distance of the two.
+
+    counts are the documents that have each code, of which advance is told.
+    """
     n = len(codes)
     kept_by, distance = np.full(n, -1), np.zeros(n, np.int32)
 
@@ -58,7 +63,7 @@ def _assign(codes: Codes, radius: int, advance: Callable[[int], None]) -> tuple[
         step = max(1, _PAIRS_AT_ONCE // _BLOCK)
         for free in (later[i : i + step] for i in range(0, len(later), step)):
             take(keepers, free)
-        advance(end - start)
+        advance(int(counts[start:end].sum()))
     return kept_by, distance
 
 

@@ -25,7 +25,7 @@ SCHEMA = (
     "CREATE TABLE about (n_bits INTEGER, fingerprint TEXT)",
     "CREATE TABLE state (change INTEGER, code_change INTEGER, position INTEGER, number INTEGER)",
     "CREATE TABLE documents (position INTEGER PRIMARY KEY, id NOT NULL UNIQUE, id_is_text INTEGER NOT NULL, "
-    "change INTEGER NOT NULL, by_python INTEGER NOT NULL, metadata TEXT NOT NULL)",
+    "change INTEGER NOT NULL, for_python INTEGER NOT NULL, metadata TEXT NOT NULL)",
     "CREATE TABLE texts (position INTEGER PRIMARY KEY, text TEXT NOT NULL)",
     "CREATE TABLE blocks (block INTEGER PRIMARY KEY, slots BLOB NOT NULL, codes BLOB NOT NULL)",
     "CREATE TABLE key_kinds (name TEXT, kinds TEXT, documents INTEGER NOT NULL, PRIMARY KEY (name, kinds)) "

@@ -1,12 +1,13 @@
 """Shuffled batches of documents, alone or each with a related one."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ammi.nets.matrix import Matrix
 from ammi.nets.rows import Rows, to_rows
 
 
@@ -30,8 +31,8 @@ class Batches:
 
     def __init__(
         self,
-        Y: Any,
-        X: Any = None,
+        Y: Matrix,
+        X: Matrix | None = None,
         *,
         batch_size: int,
         rows: NDArray[np.integer] | None = None,

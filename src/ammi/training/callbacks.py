@@ -19,7 +19,7 @@ class TensorBoard:
         folder: where to write; a folder a run makes runs comparable.
     """
 
-    def __init__(self, folder: str | os.PathLike):
+    def __init__(self, folder: str | os.PathLike[str]):
         self.folder = Path(folder)
         self._path: Path | None = None
 

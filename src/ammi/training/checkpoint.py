@@ -1,6 +1,7 @@
 """A training run on disk after every epoch, so that a killed run goes on where it was."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ class Checkpoint:
         identity: what the run is made of (parameters, data); a checkpoint of another one is refused.
     """
 
-    def __init__(self, folder: str | os.PathLike, identity: dict[str, Any]):
+    def __init__(self, folder: str | os.PathLike[str], identity: Mapping[str, str | int | float | None]):
         self.path = Path(folder) / "checkpoint.pt"
-        self.identity = identity
+        self.identity = dict(identity)
         self.path.parent.mkdir(parents=True, exist_ok=True)
 
     def load(self) -> dict[str, Any] | None:
@@ -39,7 +40,8 @@ class Checkpoint:
             )
         return state
 
-    def save(self, state: dict[str, Any]) -> None:
+    def save(self, state: Mapping[str, object]) -> None:
+        """Replace what was written before."""
         with replacing_file(self.path) as file:
             torch.save({"identity": self.identity, "state": state}, file)
 

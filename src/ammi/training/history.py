@@ -1,12 +1,15 @@
 """What a training run went through, epoch by epoch, and a picture of it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 History = list[dict[str, float]]
 
 
-def plot_history(history: Sequence[Mapping[str, float]]) -> Any:
+def plot_history(history: Sequence[Mapping[str, float]]) -> "Figure":
     """A matplotlib figure: the measured quantities above, the validation score below."""
     try:
         from matplotlib.figure import Figure

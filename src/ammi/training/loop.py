@@ -40,13 +40,12 @@ class TrainingRun:
     finished: bool = False
     interrupted: bool = False
 
-    def add(self, score: float, patience: int) -> bool:
-        """Note the score of the last epoch; whether it is the best one so far."""
-        better = self.best_epoch == 0 or score > self.history[self.best_epoch - 1]["score"]
+    def add(self, score: float, weights: dict[str, Tensor], patience: int) -> None:
+        """Note the score of the last epoch, and keep its weights if it is the best one so far."""
         self.history[-1]["score"] = score
-        self.best_epoch = len(self.history) if better else self.best_epoch
+        if self.best_epoch == 0 or score > self.history[self.best_epoch - 1]["score"]:
+            self.best, self.best_epoch = copy.deepcopy(weights), len(self.history)
         self.finished = len(self.history) - self.best_epoch >= patience
-        return better
 
 
 def train(
@@ -75,8 +74,7 @@ def train(
             row = _epoch(objective, batches, optimiser, schedule.clip)
             objective.after_epoch(documents)
             run.history.append({"epoch": len(run.history) + 1, **row})
-            if run.add(float(score()), schedule.patience):
-                run.best = copy.deepcopy(objective.state_dict())
+            run.add(float(score()), objective.state_dict(), schedule.patience)
             progress.epoch(run.history[-1])
             for callback in callbacks:
                 callback(dict(run.history[-1]))

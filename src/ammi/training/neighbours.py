@@ -1,19 +1,20 @@
 """The nearest documents of each document by the cosine of their rows: pairs that the collection itself gives."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.preprocessing import normalize
 
+from ammi.nets.matrix import Matrix
+
 MOST_CANDIDATES = 20_000
 _SIMILARITIES_AT_ONCE = 2**22
 
 
 def nearest_documents(
-    X: Any,
+    X: Matrix,
     k: int,
     among: NDArray[np.integer],
     rng: np.random.Generator,

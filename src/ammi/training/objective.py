@@ -2,11 +2,11 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 import numpy as np
 from torch import Tensor, nn
 
+from ammi.nets.matrix import Matrix
 from ammi.nets.rows import Rows
 from ammi.training.batches import Batch
 from ammi.training.progress import Progress
@@ -30,7 +30,7 @@ class Objective(nn.Module, ABC):
         """The parameters that the loop trains: all, unless a part trains itself."""
         return self.parameters()
 
-    def pretrain(self, X: Any, rng: np.random.Generator, progress: Progress) -> None:
+    def pretrain(self, X: Matrix, rng: np.random.Generator, progress: Progress) -> None:
         """What is learned from the documents X before the epochs; a run that goes on does not do it again."""
 
     def after_epoch(self, documents: AllRows) -> None:

@@ -1,9 +1,19 @@
 """Optuna's studies: the database that keeps them, what gives a trial up, and what draws the next one."""
 
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+
+with suppress(ImportError):
+    # Optuna keeps the tracebacks of optional packages that are missing, and so all that the callers of its first import
+    # hold. Imported here, that is no study with an open database.
+    import optuna.distributions
+    import optuna.pruners
+    import optuna.samplers
+    import optuna.storages
+    import optuna.trial
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -19,7 +29,6 @@ def open_storage(url: str) -> "RDBStorage":
     """The database at a URL, which is made where it is not there."""
     if missing := [package for package in NEEDED if not find_spec(package)]:
         raise ImportError(f"tuning needs {' and '.join(missing)}: pip install 'ammi[tune]'")
-    import optuna
     from sqlalchemy.exc import ArgumentError
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)

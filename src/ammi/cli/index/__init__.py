@@ -1,0 +1,12 @@
+"""`ammi index`: documents into a collection, out of it, and all else that changes one."""
+
+import typer
+
+from ammi.cli.command import add_command
+from ammi.cli.index import add, build, delete, export, keys, rebuild, setting
+
+app = typer.Typer(
+    no_args_is_help=True, help="Build a collection of documents and codes, change it, write it to a file."
+)
+for command in (build.build, add.add, delete.delete, rebuild.rebuild, export.export, setting.set_, keys.keys):
+    add_command(app, command, command.__name__.rstrip("_"))

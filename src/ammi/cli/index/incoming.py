@@ -1,0 +1,72 @@
+"""What comes into a collection: documents from a source, or codes from a file."""
+
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from ammi.cli.command import if_stopped
+from ammi.cli.options import OnError
+from ammi.cli.screen import counter, note, results, say_json
+from ammi.cli.sources import Documents
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ammi.collection import Collection
+    from ammi.data import Document
+
+
+class Incoming:
+    """Documents, or codes where the source is a file of codes."""
+
+    def __init__(self, source: str, text: str | None, id: str | None, format: str | None, on_error: OnError):
+        from ammi.data import holds_codes, read_codes
+
+        self.codes = read_codes(source) if format is None and holds_codes(source) else None
+        self._source = Documents(source, text, id, on_error, format)
+        self._documents: Iterable[Document] = self._source
+        self._added = 0
+
+    @property
+    def name(self) -> str:
+        """What messages call the source."""
+        return self._source.name
+
+    def read_first(self) -> None:
+        """Read the first documents now, so that a source that cannot be read leaves no empty collection behind."""
+        from ammi.data.columns import BLOCK_DOCUMENTS
+
+        if self.codes is None:
+            documents = iter(self._source)
+            self._documents = chain(list(islice(documents, BLOCK_DOCUMENTS)), documents)
+
+    def add_to(self, collection: "Collection", as_json: bool) -> None:
+        """Add all of it, a thousand documents at a time and each thousand for good, and say what was done."""
+        before = len(collection)
+        try:
+            with if_stopped(lambda: self._kept(collection)), counter(f"adding {self.name}") as advance:
+
+                def count(n_documents: int) -> None:
+                    self._added += n_documents
+                    advance(n_documents)
+
+                if self.codes:
+                    codes, fingerprint = self.codes, self.codes.fingerprint
+                    collection.add_codes(codes.codes, codes.ids, fingerprint=fingerprint, advance=count)
+                else:
+                    collection.add(self._documents, advance=count)
+        except Exception:
+            if self._added:
+                note(self._kept(collection))
+            raise
+        after = len(collection)
+        report = {"added": self._added, "replaced": before + self._added - after, "skipped": self._source.skipped}
+        if as_json:
+            say_json({"place": collection.place, **report, "documents": after})
+        else:
+            said = ", ".join(f"{n:,} {what}" for what, n in report.items() if n or what == "added")
+            results.print(f"{said}; {after:,} documents are in {collection.place}", markup=False, soft_wrap=True)
+
+    def _kept(self, collection: "Collection") -> str:
+        if not self._added:
+            return f"nothing was added to {collection.place}"
+        return f"{self._added:,} documents were added before this, and stay in {collection.place}"

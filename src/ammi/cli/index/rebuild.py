@@ -1,0 +1,42 @@
+"""`ammi index rebuild`: new codes for the documents of a collection, by another model."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ammi.cli.command import if_stopped
+from ammi.cli.options import AsJson, Place
+from ammi.cli.screen import counter, note, plain, results, say_json
+
+
+def rebuild(
+    place: Place,
+    model: Annotated[Path, typer.Option(metavar="MODEL", show_default=False, help="The folder of the new model.")],
+    as_json: AsJson = False,
+) -> None:
+    """Encode the stored texts of a collection with another model, and change over to it in one step.
+
+    Until then the collection is searched and changed as before, by its old model.
+    What is added while it runs is encoded by the new one, too. What interrupts it leaves everything as it was.
+
+    [bold]Example[/]
+
+    ammi fit articles.jsonl --bits 128 --out better
+    ammi index rebuild index --model better
+    """
+    from ammi.collection import Collection
+    from ammi.hashers.config import read_config
+
+    read_config(model)  # what is no model is refused before anything is said
+    with Collection.open(place) as collection:
+        old, n = collection.fingerprint, len(collection)
+        note(f"{place} is of model {old} until all of its {n:,} documents are encoded by {model}.")
+        with if_stopped(f"{place} is as it was, of model {old}"), counter(f"encoding {place}", n) as advance:
+            collection.rebuild(model, advance=advance)
+        report = {"documents": len(collection), "bits": collection.n_bits, "model": collection.fingerprint}
+    if as_json:
+        say_json({"place": place, "old model": old, **report})
+    else:
+        results.print(plain(f"{report['documents']:,} documents in {place} have codes of {report['bits']} bits now"))
+        results.print(plain(f"model {old} has given way to {report['model']}"))

@@ -1,1 +1,0 @@
-"""Whole runs: learning, comparing and showing, from documents to figures."""

@@ -1,0 +1,168 @@
+"""`ammi fit`: settings of all kinds, methods of other packages, pairs, what is recorded and what is refused."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from ammi.data import ArticlePairs, write_pairs
+from ammi.features import PieceFeatures
+from ammi.hashers import methods
+from tests.cli.conftest import Place, Run, notes, process, write
+
+
+def test_settings_of_all_kinds(place: Place, ammi: Run, tmp_path):
+    out = tmp_path / "model"
+    settings = ("--set", "learning_rate=0.02", "--set", "related_order=none", "--set", "adversary=gradient")
+    assert ammi("fit", place.source, "--out", out, "--bits", 8, "--epochs", 1, "--seed", 5, *settings).code == 0
+    about = ammi("info", out, "--json").json
+    wanted = {"bits": 8, "epochs": 1, "random_state": 5, "learning_rate": 0.02, "adversary": "gradient"}
+    assert wanted.items() <= about.items()
+    config = out / "hasher" / "config.json"
+    pieces = ("--config", config, "--features", "pieces", "--vocabulary", 60)
+    assert ammi("fit", place.source, "--out", tmp_path / "again", *pieces).code == 0
+    again = ammi("info", tmp_path / "again", "--json").json
+    assert {**wanted, "units": "pieces"}.items() <= again.items()
+    assert again["vocabulary"] <= 60
+    same = tmp_path / "same"
+    assert ammi("fit", place.source, "--out", same, "--config", config).code == 0
+    assert ammi("info", same, "--json").json["fingerprint"] == about["fingerprint"]
+    layers = ("--set", "encoder=1", "--set", "hidden_size=8", "--set", "neighbours=0")
+    assert ammi("fit", place.source, "--out", same, "--epochs", 1, *layers).code == 0
+    assert ammi("info", same, "--json").json["encoder"] == 1
+
+
+def test_what_is_wrong_is_said(place: Place, ammi: Run, tmp_path):
+    out = ("--out", tmp_path / "no")
+    for assignment, words in (
+        ("batch_size=many", "--set batch_size=many is no good: batch_size is a whole number"),
+        ("adversary=none", "adversary is exact or gradient"),
+        ("encoder=deep", "encoder is a whole number or none"),
+        ("nothing=1", "ammi has no parameter 'nothing': it has adversary, "),
+        ("batch_size", "write --set NAME=VALUE"),
+        ("batch_size=0", "batch_size must be a whole number from 1 up, got 0"),
+    ):
+        refused = ammi("fit", place.source, *out, "--set", assignment)
+        assert refused.code == 1
+        assert words in refused.err
+    refused = ammi("fit", place.source, *out, "--method", "magic")
+    assert "no method 'magic': there are ammi, bmmi" in refused.err
+    refused = ammi("fit", place.source, *out, "--features", "magic")
+    assert "no kind of features 'magic': there are " in refused.err
+    refused = ammi("fit", place.source, "--out", place.source.parent)
+    assert "is not a model: choose another folder" in refused.err
+    for options in (
+        ("--features", "vectors", "--vocabulary", 9),
+        ("--method", "lsh", "--tensorboard", tmp_path / "board"),
+    ):
+        assert ammi("fit", place.source, *out, *options).code == 2
+    assert "has no vector" in ammi("fit", place.source, *out, "--features", "vectors", "--method", "lsh").err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_says_when_it_replaces_a_model(place: Place, ammi: Run, tmp_path):
+    out = ("--out", tmp_path / "model", "--method", "lsh")
+    assert "replaced" not in ammi("fit", place.source, *out).err
+    assert f"The model that {tmp_path / 'model'} held is replaced" in ammi("fit", place.source, *out).err
+
+
+def test_bits_of_bmmi_are_what_the_help_says(place: Place, ammi: Run, tmp_path):
+    """U17: 64 would be too many."""
+    fast = ("--epochs", 1, "--set", "neighbours=0", "--json")
+    assert ammi("fit", place.source, "--out", tmp_path / "model", "--method", "bmmi", *fast).json["bits"] == 16
+    assert "16 for bmmi" in ammi("fit", "--help").out
+
+
+def test_the_help_names_every_method(ammi: Run):
+    shown = ammi("fit", "--help").out
+    assert all(re.search(rf"\b{name}\b", shown) for name in methods.own)
+
+
+def test_tensorboard_gets_a_file(place: Place, ammi: Run, tmp_path):
+    board = tmp_path / "board"
+    assert ammi("fit", place.source, "--out", tmp_path / "model", "--epochs", 2, "--tensorboard", board).code == 0
+    (events,) = board.iterdir()
+    assert events.name.startswith("events.out.tfevents.")
+    assert events.read_bytes().count(b"conditional_entropy") == 2
+
+
+METHOD = '''
+import numpy as np
+from ammi.hashers.lsh import LSH
+from ammi.hashers.parameters import estimator, parameter
+
+
+@estimator
+class Thirds(LSH):
+    """Random hyperplanes, shifted."""
+
+    shift: float = parameter("added to each threshold.", default=0.0)
+'''
+
+
+def test_a_method_of_another_package(place: Place, tmp_path):
+    site = tmp_path / "site"
+    about = site / "thirds-1.0.dist-info"
+    about.mkdir(parents=True)
+    (site / "thirds.py").write_text(METHOD)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: thirds\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[ammi.methods]\nthirds = thirds:Thirds\n")
+    model, index = tmp_path / "model", tmp_path / "index"
+
+    def ammi(*arguments: object):
+        return process(*arguments, site=site)
+
+    fitted = ammi("fit", place.source, "--out", model, "--method", "thirds", "--set", "shift=0.5", "--json")
+    assert (fitted.code, fitted.json["method"]) == (0, "Thirds")
+    assert json.loads((model / "hasher" / "config.json").read_text())["parameters"]["shift"] == 0.5
+    assert ammi("index", "build", index, place.source, "--model", model).code == 0
+    assert ammi("search", index, "ship", "--json").json["hits"]
+    assert "sth, thirds, vdsh" in ammi("fit", place.source, "--out", model, "--method", "nothing").err
+    without = process("fit", place.source, "--out", tmp_path / "no", "--method", "thirds")
+    assert (without.code, "no method 'thirds'" in without.err) == (1, True)
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory) -> Path:
+    """Pairs of notes of one subject, more than are looked at to validate and test."""
+    folder = tmp_path_factory.mktemp("made") / "pairs"
+    records = notes(1200)
+    of_subject = [[record for record in records if record["subject"] == name] for name in ("sea", "sky", "field")]
+    couples = [(one[i], one[i + 1]) for one in of_subject for i in range(0, 400, 2)]
+    texts = {"train": couples[0::2], "cv": couples[1::4], "test": couples[3::4]}
+    features = PieceFeatures(60).fit([record["text"] for record in records])
+    sides = {
+        split: tuple(features.transform([pair[side]["text"] for pair in chosen]) for side in (0, 1))
+        for split, chosen in texts.items()
+    }
+    write_pairs(folder, ArticlePairs(**sides), texts, features, {"source": "notes"})
+    return folder
+
+
+def test_pairs_are_learned_from(pairs: Path, place: Place, ammi: Run, tmp_path):
+    """U17: no command fitted a model to pairs."""
+    model, index = tmp_path / "model", tmp_path / "index"
+    fast = ("--bits", 12, "--epochs", 2)
+    fitted = ammi("fit", pairs, "--out", model, *fast, "--json").json
+    assert fitted.items() >= {"method": "AMMI", "bits": 12, "units": "pieces", "pairs": 300}.items()
+    assert 0 < fitted["matching at 100"] <= 100
+    assert json.loads((model / "hasher" / "config.json").read_text())["predictive"] is True
+    assert ammi("index", "build", index, place.source, "--model", model).code == 0
+    assert ammi("search", index, "ship harbour", "--json").json["hits"]
+    assert ammi("info", pairs, "--json").json.items() >= {"kind": "article pairs", "source": "notes"}.items()
+    assert ammi("fit", pairs, "--out", tmp_path / "lsh", "--method", "lsh", "--bits", 12).code == 0
+    for options in (("--labels", "subject"), ("--features", "words"), ("--text", "body")):
+        refused = ammi("fit", pairs, "--out", tmp_path / "no", *options)
+        assert refused.code == 2
+        assert "pairs have their texts and features already" in " ".join(refused.err.split())
+
+
+def test_a_pipe_is_read_once(ammi: Run, tmp_path):
+    lines = "".join(json.dumps(note) + "\n" for note in notes(40))
+    options = ("--out", tmp_path / "model", "--method", "lsh", "--labels", "subject", "--json")
+    piped = ammi("fit", "-", *options, stdin=lines).json
+    source = write(tmp_path / "notes.jsonl", notes(40))
+    read = ammi("fit", source, *options).json
+    assert piped["fingerprint"] == read["fingerprint"]
+    assert piped["precision at 100"] == read["precision at 100"]

@@ -1,0 +1,165 @@
+"""`ammi index …`: collections that are built, grow, shrink, change their model, and go to files and back."""
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ammi import Collection
+from tests.cli.conftest import Place, Run, notes, write
+
+
+@pytest.fixture
+def index(place: Place, tmp_path) -> Path:
+    """A collection of 120 notes to change."""
+    shutil.copytree(place.index, tmp_path / "index")
+    return tmp_path / "index"
+
+
+def content(index: Path) -> list[tuple]:
+    with Collection.open(index) as collection:
+        return [(entry.id, entry.code.tobytes(), entry.text, entry.metadata) for entry in collection]
+
+
+def test_it_grows_and_shrinks(index: Path, ammi: Run, tmp_path):
+    assert ammi("index", "add", index, "-", "--json", stdin="a ship\na wave\n").json["documents"] == 122
+    assert ammi("index", "add", index, "-", "--json", stdin="a cloud\n").json["documents"] == 123
+    assert [hit["text"] for hit in ammi("search", index, "--like", 0, "--radius", 16, "--json").json["hits"]]
+    changed = write(tmp_path / "changed.jsonl", [{"id": "note-3", "text": "a farmer", "subject": "none"}])
+    assert ammi("index", "add", index, changed, "--json").json["replaced"] == 1
+    shown = ammi("index", "delete", index, "note-3", "0", "1")
+    assert "3 deleted; 120 documents are left" in shown.out
+    unknown = ammi("index", "delete", index, "note-4", "nothing")
+    assert (unknown.code, "no document has the id 'nothing'" in unknown.err) == (1, True)
+    piped = ammi("index", "delete", index, "-", "--json", stdin="note-4\nnote-5\nnote-5\n")
+    assert piped.json == {"place": str(index), "deleted": 2, "documents": 118}
+
+
+@pytest.mark.parametrize("name", ["all.jsonl", "all.jsonl.gz", "all.jsonl.zst", "all.parquet"])
+def test_what_is_exported_comes_back(name, index: Path, place: Place, ammi: Run, tmp_path):
+    ammi("index", "add", index, "-", stdin="a ship\n")
+    ammi("index", "set", index, "note-1", "tags=[1, null]", "odd=")
+    out, again = tmp_path / name, tmp_path / "again"
+    assert ammi("index", "export", index, out, "--json").json == {"file": str(out), "documents": 121}
+    assert ammi("index", "build", again, out, "--model", place.model, "--json").json["added"] == 121
+    assert content(again) == content(index)
+    assert "121 documents in" in ammi("index", "export", index, out).out
+    wrong = ammi("index", "export", index, tmp_path / "all.csv")
+    assert "no name for an export: expected the ending .jsonl (also .gz, .zst) or .parquet" in wrong.err
+
+
+def test_a_new_model_takes_over(index: Path, place: Place, ammi: Run, tmp_path):
+    """U6: the stored texts are encoded anew."""
+    other = tmp_path / "other"
+    fitted = ammi("fit", place.source, "--out", other, "--bits", 24, "--method", "lsh", "--json").json
+    old = ammi("info", index, "--json").json["fingerprint"]
+    rebuilt = ammi("index", "rebuild", index, "--model", other, "--json")
+    expected = {"documents": 120, "bits": 24, "model": fitted["fingerprint"]}
+    assert rebuilt.json == {"place": str(index), "old model": old, **expected}
+    assert f"is of model {old} until all of its 120 documents are encoded" in rebuilt.err
+    fresh = tmp_path / "fresh"
+    assert ammi("index", "build", fresh, place.source, "--model", other).code == 0
+    assert content(index) == content(fresh)
+    assert ammi("search", index, "ship", "--json").json == ammi("search", fresh, "ship", "--json").json
+    shown = ammi("index", "rebuild", index, "--model", place.model).out
+    assert "120 documents in" in shown
+    assert f"model {fitted['fingerprint']} has given way to {old}" in shown
+    assert content(index) == content(place.index)
+
+    ammi("encode", other, place.source, "--out", tmp_path / "codes.npz")
+    ammi("index", "build", tmp_path / "codes", tmp_path / "codes.npz")
+    refused = ammi("index", "rebuild", tmp_path / "codes", "--model", place.model)
+    assert refused.code == 1
+    assert "document 'note-0' has no text to encode anew" in refused.err
+
+
+def test_a_collection_is_no_source(place: Place, ammi: Run, tmp_path):
+    """U6: its files are no documents, and what to do instead is said."""
+    for command in (
+        ("index", "build", tmp_path / "new", place.index, "--model", place.model),
+        ("index", "add", place.index, place.index),
+        ("fit", place.index, "--out", tmp_path / "model"),
+        ("encode", place.model, place.index),
+    ):
+        refused = ammi(*command)
+        assert refused.code == 1
+        assert f"{place.index} is a collection, not a source of documents" in refused.err
+        assert "ammi index export" in refused.err
+        assert "ammi index rebuild" in refused.err
+    assert not (tmp_path / "new").exists()
+
+
+def test_metadata_is_set(index: Path, ammi: Run):
+    done = ammi("index", "set", index, "note-7", "year=1999", "lang=en", 'labels=["a", "b"]', "subject=null", "--json")
+    expected = {"subject": None, "year": 1999, "lang": "en", "labels": ["a", "b"]}
+    assert done.json == {"id": "note-7", "metadata": expected}
+    (found,) = ammi("search", index, "--like", "note-1", "--where", "lang=en", "--json").json["hits"]
+    assert found["metadata"] == expected
+    shown = ammi("index", "set", index, "note-7", "title=a [bold]new[/] title").out
+    assert re.search(r"year +1999 ", shown)
+    assert "a [bold]new[/] title" in shown
+    assert ammi("index", "set", index, "note-7", "year").code == 2
+    assert ammi("index", "set", index, "note-7").code == 2
+    assert "no document has the id 'note-x'" in ammi("index", "set", index, "note-x", "year=1").err
+
+
+def test_keys_are_listed_and_made_fast(index: Path, place: Place, ammi: Run, tmp_path):
+    ammi("index", "set", index, "note-7", "lang=en")
+    counts = {"lang": 1, "subject": 120, "year": 120}
+    assert ammi("index", "keys", index, "--json").json == {"keys": counts, "fast": []}
+    made = ammi("index", "keys", index, "year", "lnag")
+    assert "no document has the key 'lnag' yet" in made.err
+    assert re.search(r"year +120 +fast", made.out)
+    assert re.search(r"lnag +0 +fast", made.out)
+    assert ammi("index", "keys", index, "--json").json["fast"] == ["year", "lnag"]
+    keys = ("--key", "year", "--key", "subject")
+    assert ammi("index", "build", tmp_path / "new", place.source, "--model", place.model, *keys).code == 0
+    assert ammi("index", "keys", tmp_path / "new", "--json").json["fast"] == ["year", "subject"]
+    assert ammi("search", tmp_path / "new", "ship", "--where", "year=1981", "--json").json["hits"]
+
+
+def test_codes_of_another_model_are_refused(place: Place, ammi: Run, tmp_path):
+    other = ammi("fit", place.source, "--out", tmp_path / "other", "--bits", 16, "--method", "lsh", "--json").json
+    codes = tmp_path / "codes.npz"
+    assert ammi("encode", tmp_path / "other", place.source, "--out", codes).code == 0
+    for command in (
+        ("index", "add", place.index, codes),
+        ("index", "build", tmp_path / "index", codes, "--model", place.model),
+    ):
+        refused = ammi(*command)
+        assert refused.code == 1
+        assert other["fingerprint"] in refused.err
+        assert len(refused.err.splitlines()) == 1
+    with Collection.open(place.index) as collection:
+        assert len(collection) == 120
+    assert not (tmp_path / "index").exists()
+    assert ammi("index", "build", tmp_path / "index", codes, "--model", tmp_path / "other").code == 0
+    assert ammi("search", tmp_path / "index", "ship", "--json").json["hits"]
+
+
+def test_vectors_are_documents_too(ammi: Run, tmp_path):
+    """U5, from a column of a file."""
+    rng = np.random.default_rng(0)
+    centres = rng.standard_normal((3, 8))
+    records = [
+        {"id": f"v{n}", "vector": (centres[n % 3] + rng.normal(0, 0.1, 8)).tolist(), "subject": n % 3}
+        for n in range(90)
+    ]
+    source, model, index = write(tmp_path / "vectors.jsonl", records), tmp_path / "model", tmp_path / "index"
+    fitted = ammi("fit", source, "--features", "vectors", "--method", "itq", "--bits", 8, "--out", model, "--json")
+    assert fitted.json.items() >= {"units": "vectors", "columns": 8, "documents": 90}.items()
+    trained = ("--features", "vectors", "--labels", "subject", "--epochs", 1, "--bits", 8, "--out", tmp_path / "ammi")
+    assert ammi("fit", source, *trained, "--json").json["documents"] == 90
+    assert ammi("index", "build", index, source, "--model", model, "--json").json["documents"] == 90
+    hits = ammi("search", index, "--like", "v4", "-k", 20, "--json").json["hits"]
+    assert {hit["metadata"]["subject"] for hit in hits} == {1}
+    assert len(ammi("encode", model, source).lines) == 90
+    assert ammi("evaluate", index, source, "--labels", "subject", "-k", 5, "--json").json["precision"] > 90
+    texts = write(tmp_path / "notes.jsonl", notes(3))
+    for command in (("index", "add", index, texts), ("encode", model, texts)):
+        refused = ammi(*command)
+        assert refused.code == 1
+        assert "document 'note-0' has no vector, which is what the model reads" in refused.err
+    assert "'ship' is no vector" in ammi("search", index, "ship").err

@@ -1,0 +1,187 @@
+"""What a user sees while a command works: bars on a terminal, lines elsewhere, nothing with --quiet; and Ctrl-C."""
+
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from ammi import Collection
+from ammi.cli import screen
+from tests.cli.conftest import AMMI, ENVIRONMENT, Place, Run, notes, write
+
+
+@pytest.fixture
+def often(monkeypatch) -> None:
+    """A line of progress every 20 ms."""
+    monkeypatch.setattr(screen, "SECONDS_BETWEEN_LINES", 0.02)
+
+
+def test_where_there_is_no_terminal_a_line_comes_every_so_often(often, capfd):
+    with screen.counter("counting", 100) as advance:
+        advance(40)
+        time.sleep(0.1)
+        advance(60)
+    lines = capfd.readouterr().err.splitlines()
+    assert len(lines) > 2
+    assert re.fullmatch(r"counting:  40/100  [\d,]+/s  0 s", lines[0])
+    assert re.fullmatch(r"counting:  100/100  [\d,]+/s  0 s", lines[-1])
+    with screen.counter("thinking"):
+        time.sleep(0.05)
+    assert capfd.readouterr().err.startswith("thinking:  0 s\n")
+
+
+def test_what_is_over_soon_leaves_no_line(capfd):
+    with screen.counter("counting", 100) as advance:
+        advance(100)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_training_is_shown_without_a_terminal(often, place: Place, ammi: Run, tmp_path):
+    """U9: 26 minutes of silence."""
+    shown = ammi("fit", place.source, "--out", tmp_path / "model", "--epochs", 30)
+    assert len(re.findall(r"AMMI \d+/30  H\(Z\) .* docs/s", shown.err)) > 1
+    assert shown.out.startswith("model ")
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_quiet(before, often, place: Place, ammi: Run, tmp_path):
+    fit = ("fit", place.source, "--out", tmp_path / "model", "--epochs", 5)
+    build = ("index", "build", tmp_path / "index", place.source, "--model", tmp_path / "model")
+    for command in (fit, build, ("evaluate", tmp_path / "index", "--labels", "subject", "-k", 500)):
+        done = ammi("--quiet", *command) if before else ammi(*command, "--quiet")
+        assert (done.code, done.err) == (0, "")
+    assert "-k 500" in ammi("evaluate", tmp_path / "index", "--labels", "subject", "-k", 500).err
+    refused = ammi("search", tmp_path / "nothing", "ship", "--quiet")
+    assert (refused.code, refused.err.startswith("ammi: ")) == (1, True)
+
+
+def on_a_terminal(*arguments: object) -> tuple[int, str]:
+    """Run a command with a terminal of 80 columns for its standard error; the exit code, and what was shown there."""
+    ours, theirs = pty.openpty()
+    environment = {**ENVIRONMENT, "COLUMNS": "80", "TERM": "xterm"}
+    command = [str(AMMI), *map(str, arguments)]
+    nowhere = subprocess.DEVNULL
+    with subprocess.Popen(command, stderr=theirs, stdout=nowhere, stdin=nowhere, env=environment) as running:
+        os.close(theirs)
+        shown = b""
+        try:
+            while more := os.read(ours, 1 << 16):
+                shown += more
+        except OSError:  # how Linux says that the other end is closed
+            pass
+        os.close(ours)
+    return running.returncode, shown.decode()
+
+
+def test_a_terminal_has_bars(place: Place, tmp_path):
+    code, shown = on_a_terminal("fit", place.source, "--out", tmp_path / "model", "--epochs", 2)
+    assert code == 0
+    for words in ("neighbours", "120/120", "AMMI", "2/2", "docs/s", "making rows of them"):
+        assert words in shown
+    many = write(tmp_path / "many.jsonl", notes(20_000))
+    code, shown = on_a_terminal("info", many)
+    assert (code, "reading" in shown) == (0, True)
+    assert on_a_terminal("info", many, "--quiet") == (0, "")
+
+
+@contextmanager
+def running(*arguments: object) -> Iterator[subprocess.Popen]:
+    with subprocess.Popen(
+        [AMMI, *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+    ) as command:
+        yield command
+
+
+def feed(command: subprocess.Popen, lines: str) -> None:
+    assert command.stdin is not None
+    command.stdin.write(lines)
+    command.stdin.flush()
+
+
+def wait_until(ready: Callable[[], bool], seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not ready():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def interrupted(command: subprocess.Popen) -> list[str]:
+    """Press Ctrl-C; what is on standard error, where lines of progress may come before the last word."""
+    command.send_signal(signal.SIGINT)
+    _, err = command.communicate(timeout=60)
+    assert command.returncode == 130, err
+    assert "Traceback" not in err
+    return err.splitlines()
+
+
+def reads_its_input(command: subprocess.Popen) -> bool:
+    """Whether a process waits in a read."""
+    return "pipe" in Path(f"/proc/{command.pid}/wchan").read_text()
+
+
+def test_interrupted_it_keeps_what_was_added(place: Place, tmp_path):
+    index = tmp_path / "index"
+    shutil.copytree(place.index, index)
+    lines = "".join(json.dumps({"id": i, "text": "a ship " * 20}) + "\n" for i in range(2500))
+    with Collection.open(index) as collection, running("index", "add", index, "-") as adding:
+        feed(adding, lines)
+        wait_until(lambda: len(collection) == 2120)
+        said = interrupted(adding)[-1]
+        assert said == f"Stopped: 2,000 documents were added before this, and stay in {index}"
+        assert len(collection) == 2120
+
+
+def test_interrupted_before_an_epoch_nothing_is_written(place: Place, tmp_path):
+    """U9: there was no word."""
+    with running("fit", "-", "--out", tmp_path / "model") as fitting:
+        feed(fitting, "a ship\n")
+        wait_until(lambda: reads_its_input(fitting))
+        assert interrupted(fitting)[-1] == f"Stopped: {tmp_path / 'model'} was not written"
+    assert list(tmp_path.iterdir()) == []
+    shutil.copytree(place.model, tmp_path / "model")
+    with running("fit", "-", "--out", tmp_path / "model") as fitting:
+        feed(fitting, "a ship\n")
+        wait_until(lambda: reads_its_input(fitting))
+        assert interrupted(fitting)[-1] == f"Stopped: {tmp_path / 'model'} is as it was"
+
+
+def test_interrupted_after_an_epoch_the_best_one_is_written(place: Place, ammi: Run, tmp_path):
+    model, board = tmp_path / "model", tmp_path / "board"
+    options = ("--epochs", 100_000, "--set", "patience=100000", "--tensorboard", board)
+    with running("fit", place.source, "--out", model, *options) as fitting:
+        wait_until(lambda: any(path.read_bytes().count(b"score") > 2 for path in board.glob("events*")))
+        said = "\n".join(interrupted(fitting))
+    assert re.search(r"^Stopped by hand after epoch \d+; the best one so far is kept", said, re.MULTILINE)
+    assert len(ammi("encode", model, place.source).lines) == 120
+
+
+def test_interrupted_anywhere_else_nothing_is_changed(place: Place, tmp_path):
+    out = tmp_path / "codes.npz"
+    commands = {
+        ("search", place.index): "Stopped: nothing was changed.",
+        ("encode", place.model, "-", "--out", out): f"Stopped: {out} was not written",
+        ("index", "delete", place.index, "-"): "Stopped: nothing was changed.",
+    }
+    for command, sentence in commands.items():
+        with running(*command) as waiting:
+            feed(waiting, "note-1\n")
+            wait_until(partial(reads_its_input, waiting))
+            assert interrupted(waiting)[-1] == sentence
+    assert list(tmp_path.iterdir()) == []
+    with Collection.open(place.index) as collection:
+        assert "note-1" in collection

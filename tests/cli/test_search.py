@@ -1,0 +1,138 @@
+"""`ammi search`, `drift` and `duplicates`: what they find, filtered or not, and what a search imports."""
+
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from ammi import Collection
+from tests.cli.conftest import ENVIRONMENT, Place, Run, notes, process
+
+
+def ids(answer: dict) -> list:
+    return [hit["id"] for hit in answer["hits"]]
+
+
+def test_search_finds_by_text_and_by_document(place: Place, ammi: Run):
+    answers = ammi("search", place.index, "ship harbour wave tide", "wheat barley soil", "-k", 5, "--json").lines
+    assert [answer["query"] for answer in answers] == ["ship harbour wave tide", "wheat barley soil"]
+    subjects = [{hit["metadata"]["subject"] for hit in answer["hits"]} for answer in answers]
+    assert subjects == [{"sea"}, {"field"}]
+    piped = ammi("search", place.index, "-k", 5, "--json", stdin="ship harbour wave tide\nwheat barley soil\n")
+    assert piped.lines == answers
+    with Collection.open(place.index) as collection:
+        expected = collection.search("ship harbour wave tide", k=5)
+        near = collection.within("ship harbour wave tide", 3)
+        like = collection.like("note-7", k=3)
+    assert answers[0]["hits"] == [hit._asdict() for hit in expected]
+    (within,) = ammi("search", place.index, "ship harbour wave tide", "--radius", 3, "--json").lines
+    assert within["hits"] == [hit._asdict() for hit in near]
+    (found,) = ammi("search", place.index, "--like", "note-7", "-k", 3, "--json").lines
+    assert (found["query"], found["hits"]) == ("like note-7", [hit._asdict() for hit in like])
+
+    shown = ammi("search", place.index, "ship harbour", "-k", 2)
+    assert shown.code == 0
+    assert re.search(r"distance +id +text", shown.out)
+    assert len(re.findall(r"note-\d+", shown.out)) == 2
+    unknown = ammi("search", place.index, "zebra", "-k", 1)
+    assert "knows no word of 'zebra'" in unknown.err
+
+
+@pytest.mark.parametrize(
+    ("filters", "kept"),
+    [
+        (["year=1981", "subject=sky"], lambda note: note["year"] == 1981 and note["subject"] == "sky"),
+        (["year=1981", "year=1983"], lambda note: note["year"] in (1981, 1983)),
+        (["year=1981,1983"], lambda note: note["year"] in (1981, 1983)),
+        (["year>=1982", "subject!=sea"], lambda note: note["year"] >= 1982 and note["subject"] != "sea"),
+        (["year<1981", "subject"], lambda note: note["year"] < 1981),
+        (["!draft", "year=1980"], lambda note: note["year"] == 1980),
+    ],
+)
+def test_search_keeps_to_a_filter(filters, kept, place: Place, ammi: Run):
+    options = [word for spelled in filters for word in ("--where", spelled)]
+    wanted = {note["id"] for note in notes() if kept(note)}
+    assert wanted
+    assert set(ids(ammi("search", place.index, "ship", "-k", 200, "--json", *options).json)) == wanted
+    like = ammi("search", place.index, "--like", "note-7", "--radius", 16, "--json", *options).json
+    assert set(ids(like)) == wanted - {"note-7"}
+
+
+def test_a_filter_that_can_keep_nothing_is_said(place: Place, ammi: Run):
+    unknown = ammi("search", place.index, "ship", "--where", "yaer=1987")
+    assert unknown.code == 1
+    assert "no document has the metadata key 'yaer' of the filter: the keys are subject, year" in unknown.err
+    of_another_kind = ammi("search", place.index, "ship", "--where", "subject>=1987")
+    assert of_another_kind.code == 0  # a number on a command line may be meant as a text
+    for spelled in ("=1987", "<>", "!"):
+        refused = ammi("search", place.index, "ship", "--where", spelled)
+        assert refused.code == 2
+        assert "write KEY=VALUE" in " ".join(refused.err.replace("│", "").split())
+
+
+def test_numbers_are_ids_however_they_are_written(place: Place, ammi: Run, tmp_path):
+    """U2: 17 of a JSON file and "17" of a table are one document."""
+    index = tmp_path / "index"
+    texts = ["a ship", "a wave", "a cloud"]
+    lines = "".join(f'{{"id": {n}, "text": "{text}"}}\n' for n, text in enumerate(texts))
+    table = "id,text\n" + "".join(f"{n},{text}\n" for n, text in enumerate(texts))
+    assert ammi("index", "build", index, "-", "--model", place.model, stdin=lines).code == 0
+    again = ammi("index", "add", index, "-", "--format", "csv", "--json", stdin=table).json
+    assert (again["replaced"], again["documents"]) == (3, 3)
+    assert set(ids(ammi("search", index, "--like", 1, "--json").json)) == {"0", "2"}
+    assert ammi("drift", index, 1).code == 0
+    assert ammi("index", "delete", index, 0, "--json").json["documents"] == 2
+
+
+def test_duplicates_are_those_that_the_collection_finds(place: Place, ammi: Run):
+    with Collection.open(place.index) as collection:
+        groups = collection.duplicates(1)
+    found = ammi("duplicates", place.index, "--radius", 1, "--json").lines
+    assert [group["kept"] for group in found] == [group.kept for group in groups]
+    assert [[copy["id"] for copy in group["copies"]] for group in found] == [
+        [id for id, _ in group.copies] for group in groups
+    ]
+    shown = ammi("duplicates", place.index, "--radius", 1)
+    assert shown.out.count("kept") == len(groups)
+    copies = sum(len(group.copies) for group in groups)
+    assert f"{copies} of 120 documents are near-copies of {len(groups)} others" in shown.err
+
+
+def test_drift_starts_from_a_document_or_a_text(place: Place, ammi: Run):
+    with Collection.open(place.index) as collection:
+        expected = collection.drift("note-1", distances=[0, 2, 4])
+        from_text = collection.drift(query="wheat soil")
+    drifted = ammi("drift", place.index, "note-1", "--distances", "0,2,4", "--json").json
+    assert drifted == {"start": "note-1", "steps": [step._asdict() for step in expected]}
+    assert ammi("drift", place.index, "--text", "wheat soil", "--json").json["steps"] == [
+        step._asdict() for step in from_text
+    ]
+    shown = ammi("drift", place.index, "note-1").out
+    assert re.search(r"from +note-1 ", shown)
+
+
+def test_a_search_imports_no_more_than_it_needs(place: Place):
+    """U15: what learned the model takes seconds to import, and a search needs none of it."""
+    code = """
+        import atexit, sys
+        heavy = {"torch", "sklearn", "scipy", "numba", "pandas", "pyarrow", "optuna", "matplotlib"}
+        atexit.register(lambda: print(sorted(heavy & set(sys.modules)), file=sys.stderr))
+        from ammi.cli import main
+        sys.argv = ["ammi", "search", *sys.argv[1:]]
+        main()
+    """
+    for what in (("ship harbour", "--where", "year>=1981"), ("--like", "note-3", "--radius", "4")):
+        command = [sys.executable, "-c", textwrap.dedent(code), str(place.index), *what, "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=ENVIRONMENT)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith('{"query"')
+        assert done.stderr.strip() == "[]"
+
+
+def test_a_place_is_all_that_a_search_needs(place: Place, tmp_path):
+    moved = tmp_path / "moved"
+    shutil.copytree(place.index, moved)
+    assert process("search", moved, "ship harbour", "--json", cwd=tmp_path).json["hits"]

@@ -1,0 +1,192 @@
+"""Parameters as inherited fields (R4): declared and documented once, checked by their ranges, as scikit-learn wants."""
+
+import inspect
+import pickle
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, clone
+
+from ammi import AMMI, BMMI, hashers
+from ammi.hashers.base import SizedHasher
+from ammi.hashers.parameters import (
+    check_parameters,
+    declared_parameters,
+    estimator,
+    in_words,
+    parameter,
+)
+
+every = pytest.mark.parametrize("name", sorted(hashers._CLASSES.values()))
+
+
+@estimator
+class Base(BaseEstimator):
+    """A base."""
+
+    size: int = parameter("how many.", default=8, whole=True, least=1, most=9, positional=True)
+    rate: float = parameter("how fast.", default=0.5, above=0)
+    share: float = parameter("how much.", default=0.25, least=0, below=1)
+    kind: str = parameter("which.", default="round", choices=("round", "square"))
+    limit: int | None = parameter("at most.", default=None, whole=True, least=0, optional=True)
+    anything: Any = parameter("whatever.", default="as it is")
+
+
+@estimator
+class Derived(Base):
+    """Another default, and a parameter of its own."""
+
+    rate: float = 2.0
+    size: int = 3
+    more: int = parameter("some more.", default=1, whole=True, least=-2)
+
+
+def test_a_default_may_change_and_all_else_is_inherited():
+    assert Derived().get_params() == {
+        "size": 3,
+        "rate": 2.0,
+        "share": 0.25,
+        "kind": "round",
+        "limit": None,
+        "anything": "as it is",
+        "more": 1,
+    }
+    assert Base().rate == 0.5
+    assert declared_parameters(Derived)["rate"] == declared_parameters(Base)["rate"]
+    with pytest.raises(ValueError, match="rate must be above 0, got -1"):
+        check_parameters(Derived(rate=-1))
+
+
+def test_only_what_is_positional_needs_no_keyword():
+    assert Derived(5).size == 5
+    with pytest.raises(TypeError, match="positional argument"):
+        Derived(5, 0.1)
+    parameters = inspect.signature(Derived).parameters
+    assert [name for name, one in parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD] == ["size"]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"size": 0}, "size must be a whole number from 1 to 9, got 0"),
+        ({"size": 10}, "size must be a whole number from 1 to 9, got 10"),
+        ({"size": 2.0}, "size must be a whole number from 1 to 9, got 2.0"),
+        ({"size": True}, "size must be a whole number from 1 to 9, got True"),
+        ({"size": None}, "size must be a whole number from 1 to 9, got None"),
+        ({"size": "2"}, "size must be a whole number from 1 to 9, got '2'"),
+        ({"rate": 0}, "rate must be above 0, got 0"),
+        ({"rate": float("inf")}, "rate must be above 0, got inf"),
+        ({"rate": float("nan")}, "rate must be above 0, got nan"),
+        ({"share": 1.0}, "share must be from 0 to below 1, got 1.0"),
+        ({"share": -0.1}, "share must be from 0 to below 1, got -0.1"),
+        ({"kind": "oval"}, "kind must be 'round' or 'square', got 'oval'"),
+        ({"limit": -1}, "limit must be a whole number from 0 up, got -1"),
+        ({"more": -3}, "more must be a whole number from -2 up, got -3"),
+    ],
+)
+def test_values_outside_their_range_are_refused(values, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        check_parameters(Derived(**values))
+
+
+@given(
+    size=st.integers(1, 9) | st.integers(1, 9).map(np.int64),
+    rate=st.floats(0, 1e300, exclude_min=True) | st.floats(0.1, 9).map(np.float32),
+    share=st.floats(0, 1, exclude_max=True) | st.just(0),
+    kind=st.sampled_from(["round", "square"]),
+    limit=st.none() | st.integers(0),
+)
+def test_values_inside_it_are_taken_and_only_stored(size, rate, share, kind, limit):
+    values = {"size": size, "rate": rate, "share": share, "kind": kind, "limit": limit, "anything": [size]}
+    made = Derived(**values)
+    check_parameters(made)
+    assert all(getattr(made, name) is value for name, value in values.items())
+    assert vars(clone(made)) == vars(made)
+    assert vars(pickle.loads(pickle.dumps(made))) == vars(made)
+
+
+def test_the_docstring_has_the_first_parameter_then_its_own_then_the_inherited():
+    assert inspect.getdoc(Derived) == (
+        "Another default, and a parameter of its own.\n\nArgs:\n"
+        "    size: how many. Default: 3.\n"
+        "    rate: how fast. Default: 2.0.\n"
+        "    more: some more. Default: 1.\n"
+        "    share: how much. Default: 0.25.\n"
+        "    kind: which. Default: 'round'.\n"
+        "    limit: at most. Default: None.\n"
+        "    anything: whatever. Default: 'as it is'."
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, None),
+        ("text", "text"),
+        (3, 3),
+        (0.5, 0.5),
+        (True, True),
+        (np.int64(3), 3),
+        (np.float32(0.5), 0.5),
+        (len, "builtins.len"),
+        (AMMI, "ammi.hashers.ammi.AMMI"),
+        (partial(check_parameters, estimator=1), "ammi.hashers.parameters.check_parameters(estimator=1)"),
+        (partial(pow, 2), "builtins.pow(2)"),
+        ([1, 2], "[1, 2]"),
+    ],
+    ids=lambda value: type(value).__name__,  # some values are told by their place in memory
+)
+def test_values_in_words(value, words):
+    assert in_words(value) == words
+    assert type(in_words(value)) is type(words)
+
+
+@every
+def test_every_parameter_of_every_method_is_documented_once(name):
+    method = hashers.by_name(name)
+    about = (inspect.getdoc(method) or "").partition("\nArgs:\n")[2].splitlines()
+    documented = [line.strip().split(":")[0] for line in about if not line.startswith(8 * " ")]
+    assert sorted(documented) == sorted(method().get_params(deep=False))
+    assert all(len(line) <= 112 for line in about)
+    for base in method.__mro__[1:]:
+        if issubclass(base, SizedHasher):
+            shared = declared_parameters(base)
+            assert shared.keys() <= declared_parameters(method).keys()
+
+
+@every
+def test_the_length_of_codes_comes_first_and_needs_no_keyword(name):
+    method = hashers.by_name(name)
+    parameters = list(inspect.signature(method).parameters.values())
+    if name == "bow":
+        assert parameters == []
+        return
+    assert parameters[0].name == "n_bits"
+    assert method(12).n_bits == 12
+    assert all(one.kind is one.KEYWORD_ONLY for one in parameters[1:])
+
+
+@every
+def test_defaults_are_within_their_ranges(name):
+    if name != "bow":
+        hashers.by_name(name)()._check_parameters()
+
+
+@every
+def test_clones_and_pickles_have_the_same_parameters(name):
+    changed = {} if name == "bow" else {"n_bits": 12, "random_state": 7}
+    hasher = hashers.by_name(name)(**changed)
+    for copy in (clone(hasher), pickle.loads(pickle.dumps(hasher))):
+        assert copy.get_params() == hasher.get_params()
+        assert str(copy) == str(hasher)
+
+
+def test_what_a_base_declares_is_not_declared_again_but_where_it_is_another():
+    """BMMI has fewer bits than the others; its field says so, and keeps its place."""
+    assert declared_parameters(BMMI)["n_bits"].about != declared_parameters(AMMI)["n_bits"].about
+    assert BMMI().n_bits == 16
+    assert declared_parameters(BMMI)["epochs"] is declared_parameters(AMMI)["epochs"]

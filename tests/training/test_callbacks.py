@@ -1,0 +1,71 @@
+"""The file for TensorBoard, read back by TensorBoard itself."""
+
+import struct
+import time
+from pathlib import Path
+
+import pytest
+
+from ammi.training.callbacks import TensorBoard, _checksum
+
+event_accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+
+
+def scalars(folder: Path) -> dict[str, list[tuple[int, float]]]:
+    """What TensorBoard finds in a folder: for each figure its steps and values."""
+    read = event_accumulator.EventAccumulator(str(folder))
+    read.Reload()
+    return {name: [(event.step, event.value) for event in read.Scalars(name)] for name in read.Tags()["scalars"]}
+
+
+def test_tensorboard_reads_every_figure_of_every_epoch(tmp_path):
+    callback = TensorBoard(tmp_path / "runs" / "first")
+    for epoch in (1, 2, 300):  # a step of more than seven bits
+        callback({"epoch": epoch, "entropy": 1.5 * epoch, "größe": -1e-20, "score": float("inf")})
+    assert scalars(tmp_path / "runs" / "first") == {
+        "entropy": [(1, 1.5), (2, 3.0), (300, 450.0)],
+        "größe": [(epoch, pytest.approx(-1e-20)) for epoch in (1, 2, 300)],
+        "score": [(epoch, float("inf")) for epoch in (1, 2, 300)],
+    }
+    (file,) = (tmp_path / "runs" / "first").iterdir()
+    assert file.name.startswith("events.out.tfevents.")
+
+
+def test_events_have_the_time_they_were_written_at(tmp_path):
+    before = time.time()
+    TensorBoard(tmp_path)({"epoch": 1, "score": 1.0})
+    read = event_accumulator.EventAccumulator(str(tmp_path))
+    read.Reload()
+    assert before <= read.Scalars("score")[0].wall_time <= time.time()
+
+
+def test_each_run_has_a_file_and_one_that_goes_on_is_read_as_one(tmp_path):
+    first = TensorBoard(tmp_path)
+    first({"epoch": 1, "score": 1.0})
+    first({"epoch": 2, "score": 2.0})
+    TensorBoard(str(tmp_path))({"epoch": 3, "score": 3.0})
+    assert len(list(tmp_path.iterdir())) == 2
+    first({"epoch": 1, "score": 7.0})  # the same callback for another fit
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_damaged_event_is_seen_by_its_checksum(tmp_path):
+    callback = TensorBoard(tmp_path)
+    callback({"epoch": 1, "score": 1.0})
+    callback({"epoch": 2, "score": 2.0})
+    (file,) = tmp_path.iterdir()
+    content = bytearray(file.read_bytes())
+    content[-6] ^= 1
+    file.write_bytes(content)
+    assert scalars(tmp_path) == {"score": [(1, 1.0)]}
+
+
+@pytest.mark.parametrize(
+    ("content", "crc"),
+    [(b"", 0), (b"123456789", 0xE3069283), (bytes(32), 0x8A9136AA), (b"\xff" * 32, 0x62A8AB43)],
+)
+def test_checksums_are_those_of_the_standard(content, crc):
+    """CRC-32C of RFC 3720, masked as TensorFlow's record format says."""
+    (found,) = struct.unpack("<I", _checksum(content))
+    rotated = (found - 0xA282EAD8) & 0xFFFFFFFF
+    assert (rotated << 15 | rotated >> 17) & 0xFFFFFFFF == crc

@@ -1,0 +1,201 @@
+"""The loop: what an epoch measures, which one is kept, what callbacks and scores see, and runs that are cut short."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from ammi.training.checkpoint import Checkpoint
+from ammi.training.loop import Callback, Schedule, TrainingRun, _clip, train
+from ammi.training.objective import Objective
+from ammi.training.progress import Lines, Progress, Silent
+from tests.training.made import Middle, batches, documents
+
+X = documents()
+
+
+def trained(
+    objective: Objective,
+    score: Callable[[TrainingRun], float],
+    *,
+    epochs: int = 6,
+    patience: int = 6,
+    folder: Path | None = None,
+    callbacks: Sequence[Callback] = (),
+    progress: Progress | None = None,
+    run: TrainingRun | None = None,
+) -> TrainingRun:
+    """A run of the small objective, from the same seed each time."""
+    run = TrainingRun() if run is None else run
+    checkpoint = Checkpoint(folder, {}) if folder else None
+    torch.manual_seed(0)
+    train(
+        objective,
+        batches(X),
+        lambda: [torch.from_numpy(X)],
+        lambda: score(run),
+        Schedule(epochs, patience, learning_rate=0.05, clip=10.0),
+        run=run,
+        saved=checkpoint.load() if checkpoint else None,
+        checkpoint=checkpoint,
+        callbacks=callbacks,
+        progress=progress or Silent(),
+    )
+    return run
+
+
+def one_by_one(*scores: float | type[BaseException]) -> Callable[[TrainingRun], float]:
+    """These scores, epoch by epoch; an exception among them is raised."""
+    rest: Iterator[Any] = iter(scores)
+
+    def score(run: TrainingRun) -> float:
+        value = next(rest)
+        if isinstance(value, type):
+            raise value
+        return value
+
+    return score
+
+
+def weights(objective: Objective) -> dict[str, list[float]]:
+    return {name: value.tolist() for name, value in objective.state_dict().items()}
+
+
+def test_it_learns_and_measures_the_mean_over_all_documents():
+    objective = Middle()
+    run = trained(objective, lambda run: -run.history[-1]["distance"], epochs=40, patience=40)
+    assert [row["epoch"] for row in run.history] == list(range(1, 41))
+    assert set(run.history[0]) == {"epoch", "distance", "total", "seconds", "documents_per_second", "score"}
+    np.testing.assert_allclose(objective.point.detach(), X.mean(0), atol=0.05)
+    assert run.history[-1]["distance"] < run.history[0]["distance"] / 10
+    np.testing.assert_allclose([row["total"] for row in run.history], X.sum(1).mean(), rtol=1e-5)
+    assert objective.epochs_seen == [50] * 40
+    assert not objective.training
+
+
+def test_the_best_epoch_is_left_in_the_objective_and_patience_ends_the_run():
+    objective, seen = Middle(), []
+    scores = one_by_one(1.0, 3.0, 2.0, 3.0, 0.0)
+
+    def score(run: TrainingRun) -> float:
+        seen.append(weights(objective))
+        return scores(run)
+
+    run = trained(objective, score, patience=3)
+    assert (len(run.history), run.best_epoch, run.finished) == (5, 2, True)  # an equal score is no better one
+    assert [row["score"] for row in run.history] == [1, 3, 2, 3, 0]
+    assert weights(objective) == seen[1] != seen[-1]
+
+
+def test_a_score_sees_the_figures_of_its_epoch():
+    rows: list[dict[str, float]] = []
+
+    def score(run: TrainingRun) -> float:
+        rows.append(dict(run.history[-1]))
+        return 0.0
+
+    trained(Middle(), score, epochs=3)
+    assert [row["epoch"] for row in rows] == [1, 2, 3]
+    assert all("distance" in row and "score" not in row for row in rows)
+
+
+def test_callbacks_are_given_each_row_for_themselves():
+    rows: list[Mapping[str, float]] = []
+
+    def spoil(row: Any) -> None:
+        row.clear()
+
+    run = trained(Middle(), one_by_one(5, 6, 7), epochs=3, callbacks=[spoil, rows.append])
+    assert [row["score"] for row in run.history] == [5, 6, 7]
+    assert rows == run.history
+
+
+class Half(Middle):
+    def trained(self) -> Iterator[torch.nn.Parameter]:
+        return iter([self.point])
+
+
+@pytest.mark.parametrize("kind", [Half, Middle])
+def test_only_what_the_objective_names_is_trained(kind):
+    objective = kind()
+    trained(objective, lambda run: run.history[-1]["epoch"], epochs=2)
+    assert objective.point.abs().min() > 0
+    assert objective.asleep.item() == 0
+
+
+def test_a_gradient_is_shortened_to_the_largest_norm():
+    parameters = [torch.nn.Parameter(torch.zeros(2)) for _ in range(3)]
+    parameters[0].grad, parameters[1].grad = torch.tensor([3.0, 0.0]), torch.tensor([0.0, 4.0])
+    _clip(parameters, 10.0)
+    assert parameters[0].grad.tolist() == [3, 0]
+    _clip(parameters, 1.0)
+    torch.testing.assert_close(parameters[0].grad, torch.tensor([0.6, 0.0]))
+    torch.testing.assert_close(parameters[1].grad, torch.tensor([0.0, 0.8]))
+
+
+def test_ctrl_c_in_the_first_epoch_ends_it_all():
+    with pytest.raises(KeyboardInterrupt):
+        trained(Middle(), one_by_one(KeyboardInterrupt))
+
+
+def test_ctrl_c_later_keeps_the_best_epoch_so_far(tmp_path):
+    objective, seen = Middle(), []
+    scores = one_by_one(2.0, 1.0, KeyboardInterrupt)
+
+    def score(run: TrainingRun) -> float:
+        seen.append(weights(objective))
+        return scores(run)
+
+    with (tmp_path / "shown").open("w+") as file:
+        run = trained(objective, score, progress=Lines("Middle", 6, file))
+        file.seek(0)
+        assert file.read() == "Stopped by hand after epoch 2; the best one so far is kept.\n"
+    assert (len(run.history), run.best_epoch, run.interrupted, run.finished) == (2, 1, True, False)
+    assert weights(objective) == seen[0]
+
+
+class Interrupted(torch.Tensor):
+    """Weights during whose copying somebody presses Ctrl-C."""
+
+    def __deepcopy__(self, memo: Any) -> "Interrupted":
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_the_best_weights_are_copied_keeps_those_before():
+    run = TrainingRun(history=[{"epoch": 1}])
+    run.add(1.0, {"point": torch.ones(1)}, patience=5)
+    run.history.append({"epoch": 2})
+    with pytest.raises(KeyboardInterrupt):
+        run.add(2.0, {"point": Interrupted(1)}, patience=5)
+    assert run.best_epoch == 1
+    assert torch.equal(run.best["point"], torch.ones(1))
+
+
+@pytest.mark.parametrize("stopped_in", [2, 3, 5])
+def test_a_run_that_goes_on_is_the_same_to_the_bit(tmp_path, stopped_in):
+    whole = Middle()
+    expected = trained(whole, lambda run: run.history[-1]["epoch"] % 4)
+    broken = one_by_one(*[epoch % 4 for epoch in range(1, stopped_in)], RuntimeError)
+    with pytest.raises(RuntimeError):
+        trained(Middle(), broken, folder=tmp_path)
+    again = Middle()
+    run = trained(again, lambda run: run.history[-1]["epoch"] % 4, folder=tmp_path)
+    times = {"seconds", "documents_per_second"}
+    assert [{k: v for k, v in row.items() if k not in times} for row in run.history] == [
+        {k: v for k, v in row.items() if k not in times} for row in expected.history
+    ]
+    assert run.best_epoch == expected.best_epoch == 3
+    assert weights(again) == weights(whole)
+    assert again.epochs_seen == [50] * (7 - stopped_in)
+
+
+def test_a_run_that_is_finished_has_nothing_left_to_do(tmp_path):
+    first = Middle()
+    run = trained(first, one_by_one(3.0, 2.0, 1.0), patience=2, folder=tmp_path)
+    second = Middle()
+    again = trained(second, one_by_one(), patience=2, folder=tmp_path)
+    assert again.history == run.history
+    assert weights(second) == weights(first)

@@ -1,0 +1,122 @@
+"""Lines of progress on a real pseudo-terminal and in a file; and silence."""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+import pytest
+
+from ammi.training.progress import Lines, Silent, measured
+
+
+def row(epoch: int) -> dict[str, float]:
+    return {
+        "epoch": epoch,
+        "entropy": 7.25,
+        "conditional_entropy": 1.0,
+        "information": 6.25,
+        "seconds": 1.0,
+        "documents_per_second": 12345.6,
+        "score": 80.0,
+    }
+
+
+SHOWN = "H(Z) 7.2  H(Z|Y) 1.0  I 6.2  valid 80.0  12,346 docs/s"
+
+
+def test_what_an_epoch_measured_is_said_in_short():
+    assert measured(row(1)) == SHOWN
+    assert measured({"epoch": 1, "divergence": 3.0, "documents_per_second": 7.0}) == "divergence 3.0  7 docs/s"
+
+
+@contextmanager
+def terminal() -> Iterator[tuple[TextIO, int]]:
+    """A stream that is a terminal, and the other end of it."""
+    shown, stream = os.openpty()
+    with os.fdopen(stream, "w") as file:
+        yield file, shown
+    os.close(shown)
+
+
+def read(shown: int, n_lines: int) -> str:
+    """What the terminal was sent, up to the end of this many lines."""
+    found = b""
+    while found.count(b"\n") < n_lines:
+        found += os.read(shown, 10_000)
+    return found.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs pseudo-terminals")
+def test_on_a_terminal_one_line_is_written_over():
+    with terminal() as (stream, shown):
+        with Lines("AMMI", 40, stream) as lines:
+            advance = lines.part("neighbours", 2000)
+            advance(1000)
+            advance(1000)
+            lines.epoch(row(1))
+            lines.epoch(row(2))
+        assert read(shown, 1) == (
+            "\rAMMI: neighbours 1,000 of 2,000\rAMMI: neighbours 2,000 of 2,000"
+            f"\rAMMI 1/40  {SHOWN}\rAMMI 2/40  {SHOWN}\n"
+        )
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs pseudo-terminals")
+def test_a_shorter_line_covers_the_longer_one_and_a_sentence_has_its_own():
+    with terminal() as (stream, shown):
+        with Lines("AMMI", 40, stream) as lines:
+            advance = lines.part("a long name", 10)
+            advance(5)
+            lines.part("a", 1)(1)
+            lines.say("Stopped.")
+            lines.epoch(row(1))
+        first = "AMMI: a long name 5 of 10"
+        assert read(shown, 3) == f"\r{first}\r{'AMMI: a 1 of 1'.ljust(len(first))}\nStopped.\n\rAMMI 1/40  {SHOWN}\n"
+
+
+def test_in_a_file_there_is_a_line_every_so_often_and_one_at_the_end(tmp_path):
+    with (tmp_path / "log").open("w+") as file:
+        with Lines("AMMI", 40, file, seconds_between=0.2) as lines:
+            lines.epoch(row(1))
+            time.sleep(0.25)
+            lines.epoch(row(2))
+            lines.epoch(row(3))
+            lines.epoch(row(4))
+        file.seek(0)
+        assert file.read() == f"AMMI 2/40  {SHOWN}\nAMMI 4/40  {SHOWN}\n"
+
+
+def test_a_run_that_is_short_still_shows_where_it_ended(tmp_path):
+    with (tmp_path / "log").open("w+") as file:
+        with Lines("AMMI", 40, file) as lines:
+            lines.part("neighbours", 10)(10)
+            lines.epoch(row(1))
+        file.seek(0)
+        assert file.read() == f"AMMI 1/40  {SHOWN}\n"
+
+
+def test_a_sentence_is_said_at_once_and_ends_what_was_waiting(tmp_path):
+    with (tmp_path / "log").open("w+") as file:
+        with Lines("AMMI", 40, file) as lines:
+            lines.epoch(row(1))
+            lines.say("Stopped.")
+        file.seek(0)
+        assert file.read() == "Stopped.\n"
+
+
+def test_it_goes_to_standard_error_unless_told_otherwise(capsys):
+    with Lines("AMMI", 40) as lines:
+        lines.say("to be read")
+    assert capsys.readouterr() == ("", "to be read\n")
+    assert lines._stream is sys.stderr
+
+
+def test_nothing_is_shown_in_silence(capsys):
+    with Silent() as silent:
+        silent.part("neighbours", 10)(10)
+        silent.epoch(row(1))
+        silent.say("nothing")
+    assert capsys.readouterr() == ("", "")

@@ -1,6 +1,7 @@
 """Finding documents by their codes: the Index protocol and its engines, filters, and the exact search under them."""
 
-from ammi.search.base import Index, OtherModelError
+from ammi.search.base import Index
+from ammi.search.checks import OtherModelError
 from ammi.search.documents import Entry, Hit, Hits, Id
 from ammi.search.embedded import HammingIndex
 from ammi.search.groups import Group, near_groups

@@ -7,6 +7,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from ammi.search import filters
+from ammi.search.checks import check_codes, checked_bits, checked_k, checked_keys
 from ammi.search.documents import (
     Entry,
     Hit,
@@ -27,10 +28,6 @@ from ammi.search.hamming import Codes
 from ammi.search.ranking import SHORTLIST, Candidates, Ranking, best
 
 T = TypeVar("T")
-
-
-class OtherModelError(ValueError):
-    """The codes of a call are of another model than those of the index."""
 
 
 class Index(Engine):
@@ -66,8 +63,8 @@ class Index(Engine):
             files: what to keep beside the documents, such as the model.
             text_index: whether to index the words of the texts, so that a `WordRanking` can look for them.
         """
-        about = About(_checked_bits(n_bits), fingerprint)
-        return cls._create(fspath(place), about, _as_keys(keys), dict(files or {}), text_index)
+        about = About(checked_bits(n_bits), fingerprint)
+        return cls._create(fspath(place), about, checked_keys(keys), dict(files or {}), text_index)
 
     @property
     def n_bits(self) -> int:
@@ -98,7 +95,7 @@ class Index(Engine):
         kept_texts = _each(checked_text, [None] * n if texts is None else as_list(texts, "texts", n), names)
         kept = _each(checked_metadata, [{}] * n if metadata is None else as_list(metadata, "metadata", n), names)
         with self._writing():
-            self._check(codes, self._about(), fingerprint)
+            check_codes(codes, self._about(), fingerprint, self.place)
             number = self._next_number()
             chosen = checked_ids(range(number, number + n)) if given is None else given
             rows = sorted({id_key(id): row for row, id in enumerate(chosen)}.values())  # of each id the last
@@ -133,7 +130,7 @@ class Index(Engine):
         self, codes: Codes, k: int = 10, where: Where | None = None, *, fingerprint: str | None = None
     ) -> list[Hits]:
         """For each query, its k nearest documents, the nearest first."""
-        return self._hits(self._nearest, codes, _checked_k(k), where, fingerprint)
+        return self._hits(self._nearest, codes, checked_k(k), where, fingerprint)
 
     def search_ranked(
         self,
@@ -145,10 +142,10 @@ class Index(Engine):
         fingerprint: str | None = None,
     ) -> list[Hits]:
         """For each query, the k documents of a shortlist that its ranking scores highest, ties in insertion order."""
-        filter, queries, k = filters.parse(where), np.asarray(codes), _checked_k(k)
+        filter, queries, k = filters.parse(where), np.asarray(codes), checked_k(k)
         with self._reading():
             about = self._about()
-            self._check(queries, about, fingerprint)
+            check_codes(queries, about, fingerprint, self.place)
             if any(ranking.words for ranking in rankings) and self._word_statistics(()) is None:
                 raise ValueError(
                     f"the index in {self.place} was made with text_index=False and cannot look for words: rank by "
@@ -201,7 +198,7 @@ class Index(Engine):
 
     def index_keys(self, keys: Iterable[str]) -> None:
         """Make filters on these metadata keys fast, from now on."""
-        self._index_keys(_as_keys(keys))
+        self._index_keys(checked_keys(keys))
 
     def recode(
         self,
@@ -217,11 +214,11 @@ class Index(Engine):
         Until then others read and write as before. What they add or change while it runs is encoded too, at the latest
         in that last step, during which they wait. `advance` is told how many documents were encoded.
         """
-        about = About(_checked_bits(n_bits), fingerprint)
+        about = About(checked_bits(n_bits), fingerprint)
 
         def encode_and_check(entries: list[Entry]) -> Codes:
             codes = np.asarray(encode(entries))
-            self._check(codes, about, None)
+            check_codes(codes, about, None, self.place)
             if len(codes) != len(entries):
                 raise ValueError(f"encode made {len(codes)} codes of {len(entries)} documents: return one for each")
             advance(len(entries))
@@ -265,7 +262,7 @@ class Index(Engine):
         filter, queries = filters.parse(where), np.asarray(codes)
         with self._reading():
             about = self._about()
-            self._check(queries, about, fingerprint)
+            check_codes(queries, about, fingerprint, self.place)
             found = find(queries, limit, filter)
         if found and not any(found):
             self._check_filter(filter)
@@ -300,45 +297,6 @@ class Index(Engine):
     def _check_known(self, ids: list[Id], known: list[bool]) -> None:
         if missing := [id for id, there in zip(ids, known, strict=True) if not there]:
             raise ValueError(f"no document has the id {missing[0]!r} ({len(missing)} of {len(ids)} ids are unknown)")
-
-    def _check(self, codes: Codes, about: About, fingerprint: str | None) -> None:
-        """Refuse codes that are not such as the index, or its next version, is about."""
-        if fingerprint is not None and fingerprint != about.fingerprint:
-            raise OtherModelError(
-                f"the codes are of model {fingerprint}, but the index in {self.place} holds those of model "
-                f"{about.fingerprint}: encode with that model, or create an index for this one"
-            )
-        width = -(-about.n_bits // 8)
-        if codes.dtype != np.uint8 or codes.ndim != 2 or codes.shape[1] != width:
-            raise ValueError(
-                f"codes are {codes.dtype} of shape {codes.shape}, but this index of {about.n_bits} bits takes uint8 "
-                f"of shape (n, {width}): pack bits with numpy.packbits(bits, axis=1)"
-            )
-        if (codes[:, -1] & (0xFF >> (about.n_bits - 8 * (width - 1)))).any():
-            raise ValueError(
-                f"a code has ones after bit {about.n_bits}, the last of this index: pass codes of {about.n_bits} bits"
-            )
-
-
-def _checked_bits(n_bits: object) -> int:
-    if isinstance(n_bits, int | np.integer) and not isinstance(n_bits, bool) and n_bits >= 1:
-        return int(n_bits)
-    raise ValueError(
-        f"n_bits is {n_bits!r}, but a code has a whole number of bits, 1 at least: pass the model's n_bits"
-    )
-
-
-def _checked_k(k: int) -> int:
-    if k < 1:
-        raise ValueError(f"k is {k}, but a search finds 1 document at least")
-    return int(k)
-
-
-def _as_keys(keys: Iterable[str]) -> list[str]:
-    names = list(dict.fromkeys(as_list(keys, "keys")))
-    if wrong := [name for name in names if not isinstance(name, str)]:
-        raise ValueError(f"{wrong[0]!r:.60} cannot be a metadata key to index: pass strings")
-    return names
 
 
 def _each(check: Callable[[object, str], T], values: list[Any], names: list[str]) -> list[T]:

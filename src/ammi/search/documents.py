@@ -53,7 +53,7 @@ class Hit(NamedTuple):
 
 
 class Hits(list[Hit]):
-    """What a search found, the nearest first."""
+    """What a search found, the best first."""
 
     def to_pandas(self) -> "DataFrame":
         """A row for each hit, a column for each metadata key; metadata.KEY where a field of the hit has its name."""

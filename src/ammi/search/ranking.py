@@ -32,7 +32,7 @@ from ammi.features.alphabet import IS_OTHER, IS_WORD, class_of, normal, words_of
 from ammi.search.hamming import Codes
 
 RANKS = ("distance", "asymmetric", "text")
-SHORTLIST = 200  # documents at least of each stage: the nearest ones, and those that have most of the words
+SHORTLIST = 100  # documents at least of each stage: the nearest ones, and those that have most of the words
 MOST_WORDS = 32  # of a query that are looked for; a longer text is found by its code
 
 _SATURATION, _LENGTH_SHARE = 1.2, 0.75  # k1 and b of BM25

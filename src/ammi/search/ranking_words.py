@@ -20,7 +20,8 @@ SCHEMA = (
     "CREATE TABLE text_totals (texts INTEGER NOT NULL, characters INTEGER NOT NULL)",
     "INSERT INTO text_totals VALUES (0, 0)",
 )
-_MOST_PLACES = 100_000  # that are read for one query: a hundredth of a second
+_ENOUGH_PLACES = 10_000  # of words, after which no further word is looked up
+_MOST_PLACES = 100_000  # of one word: they are read in a hundredth of a second
 
 PlacedText = tuple[int, str]
 
@@ -61,14 +62,14 @@ class WordIndex:
     def having(self, words: Sequence[str], n: int, among: Positions | None) -> Positions:
         """The sorted positions of the n texts that have most of these words, each as much as it is rare.
 
-        The rarest words are looked up first, and words that so many texts have that it would take long not at all.
+        The rarest words are looked up first, and no more of them when they are in thousands of texts.
         """
         statistics = self.statistics(words)
         positions, rarities, read = [np.empty(0, np.int64)], [np.empty(0)], 0
         for word, count in sorted(statistics.having.items(), key=lambda item: item[1]):
-            read += count
-            if read > _MOST_PLACES:
+            if read >= _ENOUGH_PLACES or count > _MOST_PLACES:
                 break
+            read += count
             found = self._positions(word) if count else positions[0]
             positions.append(found if among is None else np.intersect1d(found, among, assume_unique=True))
             rarities.append(np.full(len(positions[-1]), rarity_of(count, statistics.texts)))

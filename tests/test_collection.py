@@ -206,7 +206,7 @@ def test_drift_goes_farther_and_farther(collection, model):
 def test_duplicates_are_near_the_one_that_is_kept(collection, model):
     groups = collection.duplicates(radius=1)
     bits = model.transform(TEXTS)
-    seen = set()
+    seen: set[str] = set()
     for group in groups:
         for copy, similarity in group.copies:
             away = (bits[int(copy[1:])] != bits[int(group.kept[1:])]).sum()

@@ -134,11 +134,13 @@ class MemoryIndex(Index):
     def _having(self, words: Sequence[str], kept: list[int], entries: list[Entry]) -> list[int]:
         """The places of documents that have one of the words, those first of which the words tell most."""
         statistics = self._word_statistics(words)
+        if statistics is None:
+            return []
+        rarity = {word: rarity_of(count, statistics.texts) for word, count in statistics.having.items()}
         told: dict[int, float] = {}
-        for place in kept if statistics and words else ():
-            having = set(words_of(entries[place].text or "")) & set(words)
-            if having:
-                told[place] = sum(rarity_of(statistics.having[word], statistics.texts) for word in sorted(having))
+        for place in kept:
+            if having := rarity.keys() & words_of(entries[place].text or ""):
+                told[place] = sum(rarity[word] for word in sorted(having))
         return sorted(told, key=lambda place: -told[place])
 
     def _at(self, places: NDArray[np.int64]) -> list[Record]:

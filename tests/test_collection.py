@@ -203,20 +203,20 @@ def test_drift_goes_farther_and_farther(collection, model):
             collection.drift(**wrong)
 
 
-def test_duplicates_are_near_the_one_that_is_kept(collection, model):
-    groups = collection.duplicates(radius=1)
-    bits = model.transform(TEXTS)
-    seen: set[str] = set()
-    for group in groups:
-        for copy, similarity in group.copies:
-            away = (bits[int(copy[1:])] != bits[int(group.kept[1:])]).sum()
-            assert away <= 1
-            assert similarity == 1 - away / 16
-            assert int(copy[1:]) > int(group.kept[1:])
-        members = {group.kept, *(copy for copy, _ in group.copies)}
-        assert not seen & members
-        seen |= members
-    assert groups
+def test_duplicates_are_copies_of_what_is_kept(collection):
+    """U1: subjects alone made groups of thousands; here every document has one of three."""
+    assert collection.duplicates(0.9) == []
+    words = [f"{TEXTS[n]} and" for n in range(20)]
+    half, whole, longer = (" ".join(part) for part in (words[:10], words, [*words[:10], "more words", *words[10:]]))
+    collection.add([half, whole, longer], ids=["half", "whole", "longer"])
+    told: list[int] = []
+    (group,) = collection.duplicates(0.9, advance=told.append)
+    assert (group.kept, group.copies) == ("longer", [("half", 1.0), ("whole", 1.0)])
+    assert sum(told) == 2 * len(collection)
+    collection.delete([copy for copy, _ in group.copies])
+    assert collection.duplicates(0.9) == []
+    with pytest.raises(ValueError, match="threshold is 3"):
+        collection.duplicates(3)
 
 
 def test_evaluate_is_the_labelled_precision(collection, model):

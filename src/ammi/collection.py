@@ -30,7 +30,7 @@ _TRIES = 5  # to encode with the model that an index has now, if another process
 
 
 class Duplicates(NamedTuple):
-    """Documents that are nearly the same: the one to keep, and its copies with their similarity, from 0 to 1."""
+    """A document to keep, and its copies, the most similar first: each with the share of it that is in the kept one."""
 
     kept: Id
     copies: list[tuple[Id, float]]
@@ -217,19 +217,24 @@ class Collection:
             for step, entry in zip(steps, found, strict=True)
         )
 
-    def duplicates(self, radius: int = 3, *, advance: Advance = lambda n_documents: None) -> list[Duplicates]:
-        """Documents whose codes are at most radius bits from that of one that was added before them.
+    def duplicates(self, threshold: float = 0.8, *, advance: Advance = lambda n_documents: None) -> list[Duplicates]:
+        """Which documents are copies, and which ones to keep, in insertion order.
 
-        Every copy is that near to the one that is kept: nothing is joined by steps from copy to copy. Codes tell what a
-        document is about, so that at a large radius documents of one subject meet.
+        The similarity of a copy is the share of its words that stand in the same place in the one that is kept: 0.8 of
+        a copy in which every fifth word was changed, 1 of one that was cut short or that stands whole in a longer text.
+        Below 20 words it is the share of the longer text. The longest is kept, and of several the one added first;
+        every copy is that similar to it, and nothing is joined by steps from copy to copy.
+
+        Of documents without texts those with equal codes are copies of the first, with similarity 1: they are about the
+        same, and no more can be said.
+
+        Args:
+            threshold: the least similarity, above 0; what is changed by more than half is not always found.
+            advance: is told how many documents are done: of each twice, when it is read and when it is compared.
         """
-        from ammi.search.groups import near_groups
+        from ammi.search.copies import find_copies
 
-        ids, codes = self.index.export()
-        return [
-            Duplicates(ids[group.kept], [(ids[copy], 1 - away / self.n_bits) for copy, away in group.copies])
-            for group in near_groups(codes, radius, advance)
-        ]
+        return [Duplicates(*group) for group in find_copies(self.index.entries(), threshold, advance)]
 
     def evaluate(
         self, labels: str = "labels", *, queries: "Incoming | None" = None, k: int = 100, text: str = "text"

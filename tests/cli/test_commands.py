@@ -85,8 +85,8 @@ def test_every_command_works_on_real_documents(name, ammi: Run, tmp_path):
 
     (like,) = ammi("search", index, "--like", first, "--radius", 20, "--json").lines
     assert first not in [hit["id"] for hit in like["hits"]]
-    for group in ammi("duplicates", index, "--radius", 2, "--json").lines:
-        assert all(copy["similarity"] >= 1 - 2 / 64 for copy in group["copies"])
+    for group in ammi("duplicates", index, "--threshold", 0.9, "--json").lines:
+        assert all(copy["similarity"] >= 0.9 for copy in group["copies"])
     drifted = ammi("drift", index, first, "--json").json
     assert drifted["start"] == str(first)
     distances = [step["distance"] for step in drifted["steps"]]
@@ -110,7 +110,7 @@ def test_pipes_on_both_sides(place: Place, tmp_path):
     cat notes.txt | ammi encode $MODEL - | head -2
     cat notes.txt | ammi index build index - --model $MODEL --json
     printf 'ship harbour\\nwheat soil\\n' | ammi search index -k 1 --json
-    ammi duplicates index --radius 0 --json | head -1
+    ammi duplicates index --threshold 0.1 --json | head -1
     """
     environment = {**ENVIRONMENT, "MODEL": str(place.model), "PATH": f"{AMMI.parent}:{ENVIRONMENT['PATH']}"}
     done = subprocess.run(

@@ -87,18 +87,28 @@ def test_numbers_are_ids_however_they_are_written(place: Place, ammi: Run, tmp_p
     assert ammi("index", "delete", index, 0, "--json").json["documents"] == 2
 
 
-def test_duplicates_are_those_that_the_collection_finds(place: Place, ammi: Run):
-    with Collection.open(place.index) as collection:
-        groups = collection.duplicates(1)
-    found = ammi("duplicates", place.index, "--radius", 1, "--json").lines
+def test_duplicates_are_those_that_the_collection_finds(place: Place, ammi: Run, tmp_path):
+    index = shutil.copytree(place.index, tmp_path / "index")
+    copied = {"id": "copy", "text": "", "subject": "x"}
+    with Collection.open(index) as collection:
+        copied["text"] = f"{collection.get('note-1').text} and more"
+        collection.add([copied])
+        groups = collection.duplicates(0.8)
+    assert ("copy", "note-1") in [(group.kept, id) for group in groups for id, _ in group.copies]
+    found = ammi("duplicates", index, "--threshold", 0.8, "--json").lines
     assert [group["kept"] for group in found] == [group.kept for group in groups]
     assert [[copy["id"] for copy in group["copies"]] for group in found] == [
         [id for id, _ in group.copies] for group in groups
     ]
-    shown = ammi("duplicates", place.index, "--radius", 1)
+    shown = ammi("duplicates", index)
     assert shown.out.count("kept") == len(groups)
     copies = sum(len(group.copies) for group in groups)
-    assert f"{copies} of 120 documents are near-copies of {len(groups)} others" in shown.err
+    assert f"{copies} of 121 documents are copies of {len(groups)} others" in shown.err
+    applied = ammi("duplicates", index, "--apply")
+    assert applied.out == shown.out
+    assert f"{copies} deleted; {121 - copies} documents are left" in applied.err
+    assert ammi("duplicates", index, "--json").lines == []
+    assert "threshold is 7" in ammi("duplicates", index, "--threshold", 7).err
 
 
 def test_drift_starts_from_a_document_or_a_text(place: Place, ammi: Run):

@@ -25,7 +25,7 @@ NEXT = (
     'search {place} "sparse matrix" --where package=scipy',
     "search {place} --like json.dumps -k 5",
     "drift {place} statistics.median",
-    "duplicates {place} --radius 1",
+    "duplicates {place} --threshold 0.9",
     "evaluate {place} --labels label",
     "fit {folder}/docstrings.jsonl.gz --method itq --out {folder}/itq",
     "index rebuild {place} --model {folder}/itq",

@@ -1,9 +1,10 @@
-"""`ammi duplicates`: documents whose codes are all but the same."""
+"""`ammi duplicates`: which documents are copies, and which ones to keep."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ammi.cli.command import if_stopped
 from ammi.cli.options import AsJson, Place
 from ammi.cli.screen import beginning, counter, document_id, documents_table, note, results, say_json
 
@@ -13,34 +14,42 @@ if TYPE_CHECKING:
 
 def duplicates(
     place: Place,
-    radius: Annotated[int, typer.Option(min=0, help="A copy is at most so many bits from the one that is kept.")] = 3,
+    threshold: Annotated[
+        float, typer.Option(metavar="SHARE", help="At least this share of a copy is in the one that is kept, 0 to 1.")
+    ] = 0.8,
+    apply: Annotated[bool, typer.Option("--apply", help="Delete the copies, after they were shown.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find near-duplicates: documents whose codes are at most RADIUS bits from that of one before them.
+    """Find copies among documents, edited, cut short or quoted in a longer one, and say which one to keep.
 
-    The first document of a group is the one to keep. Each copy is that near to it, and has its similarity beside it.
-    Codes tell what a document is about: at a large radius, documents of one subject meet.
+    The similarity of a copy is the share of its words that stand in the same place in the text that is kept,
+    the longest. Codes are not asked: they tell what a document is about, not what it says.
 
     With --json a line for each group: {"kept": ID, "copies": [{"id": ID, "similarity": 0 to 1}, ...]}.
 
     [bold]Examples[/]
 
-    ammi duplicates index --radius 1
-    ammi duplicates index --radius 0 --json > groups.jsonl
+    ammi duplicates index
+    ammi duplicates index --threshold 0.95 --json > groups.jsonl
+    ammi duplicates index --apply
     """
     from ammi.collection import Collection
 
     with Collection.open(place) as collection:
         n = len(collection)
-        with counter("comparing codes", collection.distinct_codes()) as advance:
-            groups = collection.duplicates(radius, advance=advance)
+        with counter("comparing texts", 2 * n) as advance:
+            groups = collection.duplicates(threshold, advance=advance)
         for group in groups if as_json else []:
             copies = [{"id": id, "similarity": round(similarity, 4)} for id, similarity in group.copies]
             say_json({"kept": group.kept, "copies": copies})
         if groups and not as_json:
             _show(collection, groups)
-    n_copies = sum(len(group.copies) for group in groups)
-    note(f"{n_copies:,} of {n:,} documents are near-copies of {len(groups):,} others")
+        copies_found = [id for group in groups for id, _ in group.copies]
+        note(f"{len(copies_found):,} of {n:,} documents are copies of {len(groups):,} others")
+        if apply and copies_found:
+            with if_stopped("no document was deleted."):
+                collection.delete(copies_found)
+            note(f"{len(copies_found):,} deleted; {len(collection):,} documents are left in {place}")
 
 
 def _show(collection: "Collection", groups: "list[Duplicates]") -> None:

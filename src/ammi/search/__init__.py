@@ -4,13 +4,11 @@ from ammi.search.base import Index
 from ammi.search.checks import OtherModelError
 from ammi.search.documents import Entry, Hit, Hits, Id
 from ammi.search.embedded import HammingIndex
-from ammi.search.groups import Group, near_groups
 from ammi.search.hamming import nearest, within
 from ammi.search.places import create_index, index_exists, open_index
 
 __all__ = [
     "Entry",
-    "Group",
     "HammingIndex",
     "Hit",
     "Hits",
@@ -19,7 +17,6 @@ __all__ = [
     "OtherModelError",
     "create_index",
     "index_exists",
-    "near_groups",
     "nearest",
     "open_index",
     "within",

@@ -1,0 +1,156 @@
+"""How much of a text stands in a longer one, and the texts of which enough stands in one that is kept.
+
+A text A is laid beside a text B phrase by phrase. Where three words in a row of A stand in B, too, they tell which word
+of B belongs beside which of A, and the words before and after them are compared at the same offset, up to the next such
+phrase on either side. The words of A that are the same as the one of B beside them are found, and
+
+    similarity = found / max(|A|, min(|B|, SHORT))
+
+is the share of A that is in B; only of a text below SHORT words is it the share of the longer one, because a few words
+are no copy of every text in which they occur.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ammi.search.copies.phrases import SKETCH, Sketches, phrase_hash
+from ammi.search.copies.words import PHRASE
+
+SHORT = 20
+FREE = -1
+_NOWHERE, _FOUND = -(1 << 62), -(1 << 61)  # in place of an offset: of no phrase, and of none of a word that is found
+
+# Entries of a bucket that are looked at before it is passed over: a phrase that so many texts ask for in vain says
+# little about any of them, and would make the time grow with the square of their number.
+_PATIENCE = 1 << 16
+
+
+class Taken(NamedTuple):
+    """By text: the one that it is a copy of, itself if it is kept, or FREE; and how many of its words are there."""
+
+    kept_by: NDArray[np.int64]
+    found: NDArray[np.int64]
+
+
+class Room(NamedTuple):
+    """What the loop over the texts writes to again and again."""
+
+    hits: NDArray[np.int8]  # by text: how many phrases of its sketch the longer text has; -1 if it is not free
+    touched: NDArray[np.int32]  # the texts that have a hit
+    looked_at: NDArray[np.int32]  # by bucket of the sketches: how many entries
+    slots: NDArray[np.int32]  # a hash table of the phrases of the longer text: where each begins, or -1
+    offsets: NDArray[np.int64]  # by word of the shorter text: from the phrase that begins there to the longer one's
+
+
+def make_room(n_texts: int, longest: int, sketches: Sketches) -> Room:
+    return Room(
+        hits=np.zeros(n_texts, np.int8),
+        touched=np.empty(n_texts, np.int32),
+        looked_at=np.zeros(len(sketches.starts) - 1, np.int32),
+        slots=np.empty(_table_size(longest), np.int32),
+        offsets=np.empty(longest, np.int64),
+    )
+
+
+def needed_hits(sketch_sizes: NDArray[np.uint8], threshold: float) -> NDArray[np.int8]:
+    """From how many hits on a text is compared: a quarter of what words that are changed here and there leave."""
+    left = threshold**PHRASE
+    expected, deviation = sketch_sizes * left, np.sqrt(sketch_sizes * left * (1 - left))
+    least = np.where(sketch_sizes < SKETCH, 1, 2)  # one hit alone is nearly always a turn of speech
+    return np.maximum(least, np.minimum(expected / 2, expected - 3 * deviation)).astype(np.int8)
+
+
+@njit(nogil=True, cache=True)
+def take_copies(order, words, first, sketches, needed, threshold, taken, room):
+    """Keep these texts, the longest first, except those that were taken as copies; each takes all that are its own."""
+    for text in order:
+        if taken.kept_by[text] != FREE:
+            continue
+        own = words[first[text] : first[text + 1]]
+        taken.kept_by[text], taken.found[text], room.hits[text] = text, len(own), -1
+        slots = room.slots[: _table_size(len(own))]
+        for other in room.touched[: _count_hits(own, slots, sketches, room)]:
+            hits, room.hits[other] = room.hits[other], 0
+            if hits < needed[other]:
+                continue
+            n_words = first[other + 1] - first[other]
+            least = threshold * max(n_words, min(len(own), SHORT))
+            if n_words >= least:
+                found = found_words(words[first[other] : first[other + 1]], own, slots, room.offsets)
+                if found >= least:
+                    taken.kept_by[other], taken.found[other], room.hits[other] = text, found, -1
+
+
+@njit(nogil=True, cache=True)
+def _count_hits(own, slots, sketches, room):
+    """Count the hits of all free texts, and fill the table of own phrases; returns how many texts have a hit."""
+    n_touched = 0
+    slots[:] = -1
+    for i in range(len(own) - PHRASE + 1):
+        hashed = phrase_hash(own[i], own[i + 1], own[i + 2])
+        slot = hashed & len(slots) - 1
+        while slots[slot] >= 0 and not _same_phrase(own, i, own, slots[slot]):
+            slot = slot + 1 & len(slots) - 1
+        if slots[slot] >= 0:
+            continue
+        slots[slot] = i
+        bucket = hashed >> sketches.shift
+        if room.looked_at[bucket] > _PATIENCE:
+            continue
+        start, end = sketches.starts[bucket], sketches.starts[bucket + 1]
+        room.looked_at[bucket] += end - start
+        for entry in sketches.entries[start:end]:
+            text = np.int64(entry & np.uint64(0xFFFFFFFF))
+            if np.int64(entry >> np.uint64(32)) == hashed and room.hits[text] >= 0:
+                if room.hits[text] == 0:
+                    room.touched[n_touched] = text
+                    n_touched += 1
+                room.hits[text] += 1
+    return n_touched
+
+
+@njit(nogil=True, cache=True)
+def found_words(words, longer, slots, offsets):
+    """How many of the words are the same as one beside them in the longer text, whose phrases are in the slots."""
+    # All in one function: handing arrays to another one for each word makes this four times slower.
+    n, last = len(words) - PHRASE + 1, len(longer) - PHRASE
+    offset, found = _NOWHERE, 0
+    for i in range(len(words)):
+        offsets[i] = _NOWHERE
+        if i < n:
+            if 0 <= i + offset <= last and _same_phrase(words, i, longer, i + offset):
+                offsets[i] = offset
+            else:
+                slot = phrase_hash(words[i], words[i + 1], words[i + 2]) & len(slots) - 1
+                while slots[slot] >= 0 and not _same_phrase(words, i, longer, slots[slot]):
+                    slot = slot + 1 & len(slots) - 1
+                if slots[slot] >= 0:
+                    offset = offsets[i] = slots[slot] - i
+        if 0 <= i + offset < len(longer) and words[i] == longer[i + offset]:
+            found += 1
+            if offsets[i] == _NOWHERE:
+                offsets[i] = _FOUND
+    offset = _NOWHERE
+    for i in range(n - 1, -1, -1):
+        if offsets[i] > _FOUND:
+            offset = offsets[i]
+        elif offsets[i] == _NOWHERE and 0 <= i + offset < len(longer) and words[i] == longer[i + offset]:
+            found += 1
+    return found
+
+
+@njit(inline="always")
+def _same_phrase(words, i, others, j):
+    return words[i] == others[j] and words[i + 1] == others[j + 1] and words[i + 2] == others[j + 2]
+
+
+@njit(nogil=True, cache=True)
+def _table_size(n_words):
+    """A power of two, and an eighth of it in use at most, so that what is not there is nearly always seen at once."""
+    size = 8
+    while size < 8 * n_words:
+        size *= 2
+    return size

@@ -1,0 +1,65 @@
+"""Which texts a text may hold a copy of: an index of sketches, asked with all phrases of the text.
+
+A phrase is three words in a row. The sketch of a text is the 32 of its phrases that have the smallest hashes (a
+minwise sample), or all it has. Of a copy the share of phrases that stand in the longer text is the same in the sketch
+as in the whole, whatever the lengths of both, so that a text inside a much longer one is found like any other: the
+index holds sketches, and the longer text asks with every phrase it has.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ammi.search.copies.words import PHRASE, Bounds, Words
+
+SKETCH = 32
+
+
+class Sketches(NamedTuple):
+    """Entries are (hash of a phrase) << 32 | (text that has it in its sketch), sorted; bucket b holds the hashes whose
+    upper bits are b, from `starts[b]` up to `starts[b + 1]`."""
+
+    entries: NDArray[np.uint64]
+    starts: NDArray[np.int64]
+    shift: int
+
+
+@njit(nogil=True, cache=True)
+def phrase_hash(a, b, c):
+    """32 bits for three words in a row."""
+    hashed = np.uint64(a) * np.uint64(0x9E3779B97F4A7C15)
+    hashed += np.uint64(b) * np.uint64(0xC2B2AE3D27D4EB4F)
+    hashed += np.uint64(c) * np.uint64(0x165667B19E3779F9)
+    return np.int64(((hashed ^ hashed >> np.uint64(32)) * np.uint64(0xFF51AFD7ED558CCD)) >> np.uint64(32))
+
+
+@njit(nogil=True, cache=True)
+def sketch_entries(words: Words, first: Bounds, text: int) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+    """The entries of a block of texts that begins with this one, and how many each has."""
+    entries = np.empty(SKETCH * (len(first) - 1), np.uint64)
+    sizes = np.zeros(len(first) - 1, np.uint8)
+    n = 0
+    for row in range(len(first) - 1):
+        hashes = np.empty(first[row + 1] - first[row] - PHRASE + 1, np.uint32)
+        for i in range(len(hashes)):
+            at = first[row] + i
+            hashes[i] = phrase_hash(words[at], words[at + 1], words[at + 2])
+        hashes.sort()
+        for i in range(len(hashes)):
+            if (i == 0 or hashes[i] != hashes[i - 1]) and sizes[row] < SKETCH:
+                entries[n] = np.uint64(hashes[i]) << np.uint64(32) | np.uint64(text + row)
+                sizes[row] += 1
+                n += 1
+    return entries[:n].copy(), sizes
+
+
+def index_sketches(blocks: list[NDArray[np.uint64]]) -> Sketches:
+    """The index of the entries of all blocks."""
+    entries = np.concatenate([np.empty(0, np.uint64), *blocks])
+    entries.sort()
+    n_bits = min(max(len(entries).bit_length() - 1, 1), 31)  # a bucket for an entry or two
+    borders = np.arange(1 << n_bits, dtype=np.uint64) << np.uint64(64 - n_bits)
+    starts = np.append(np.searchsorted(entries, borders), len(entries))
+    return Sketches(entries, starts, 32 - n_bits)

@@ -1,0 +1,214 @@
+"""Copies against a plain twin that compares every text with every other, and on texts whose copies are known."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ammi.data import corpus_path, read_documents
+from ammi.features.alphabet import IS_OTHER, IS_UNSPACED, class_of, normal
+from ammi.search import Entry
+from ammi.search.copies import CopyGroup, copy_groups, find_copies
+from ammi.search.copies.words import numbered
+
+SHORT = 20
+FILLED = "a word that no text has"
+
+
+def plain_words(text: str) -> list[str]:
+    words = []
+    for chunk in normal(text).split():
+        spaced = "".join(f" {letter} " if class_of(letter) == IS_UNSPACED else letter for letter in chunk)
+        for part in spaced.split():
+            inside = [i for i, letter in enumerate(part) if class_of(letter) != IS_OTHER]
+            words += [part[inside[0] : inside[-1] + 1]] if inside else []
+    words = words or [normal(text)]
+    return words + [FILLED] * (3 - len(words))
+
+
+def plain_found(words: list[str], longer: list[str]) -> int:
+    """Words that are the same as the one beside them, by the phrase before and by the phrase after them."""
+    first: dict[tuple[str, ...], int] = {}
+    for j in range(len(longer) - 2):
+        first.setdefault(tuple(longer[j : j + 3]), j)
+    offset: int | None = None
+    offsets: list[int | None] = []
+    for i in range(len(words)):
+        phrase = words[i : i + 3]
+        beside = None if offset is None or i + offset < 0 else longer[i + offset : i + offset + 3]
+        if len(phrase) == 3 and beside == phrase:
+            offsets.append(offset)
+        elif tuple(phrase) in first:
+            offset = first[tuple(phrase)] - i
+            offsets.append(offset)
+        else:
+            offsets.append(None)
+    found = set()
+    for direction in (range(len(words)), range(len(words) - 1, -1, -1)):
+        offset = None
+        for i in direction:
+            offset = offset if offsets[i] is None else offsets[i]
+            if offset is not None and 0 <= i + offset < len(longer) and words[i] == longer[i + offset]:
+                found.add(i)
+    return len(found)
+
+
+def plain_groups(texts: list[str], threshold: float) -> list[CopyGroup]:
+    words = [plain_words(text) for text in texts]
+    free = sorted(range(len(texts)), key=lambda position: (-len(words[position]), position))
+    groups = []
+    while free:
+        kept, *others = free
+        copies = []
+        for other in others:
+            size = max(len(words[other]), min(len(words[kept]), SHORT))
+            found = plain_found(words[other], words[kept])
+            if found >= threshold * size:
+                copies.append((other, found / size))
+        if copies:
+            groups.append(CopyGroup(kept, sorted(copies, key=lambda copy: (-copy[1], copy[0]))))
+        free = [other for other in others if other not in dict(copies)]
+    return sorted(groups)
+
+
+def random_text(rng: np.random.Generator, n_words: int, vocabulary: int = 5000) -> list[str]:
+    return [f"w{number}" for number in rng.integers(0, vocabulary, n_words)]
+
+
+def changed(words: list[str], share: float, rng: np.random.Generator) -> list[str]:
+    words = list(words)
+    for place in rng.choice(len(words), round(share * len(words)), replace=False).tolist():
+        words[place] = f"other{rng.integers(5000)}"
+    return words
+
+
+def edited(words: list[str], rng: np.random.Generator) -> list[str]:
+    """A part of a text, some of it changed, within other words."""
+    start, end = sorted(rng.integers(0, len(words) + 1, 2).tolist())
+    part = words[start:end] if rng.random() < 0.4 else words
+    return random_text(rng, int(rng.integers(3)), 9) + changed(part, rng.choice([0, 0.1, 0.3]), rng)
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    n=st.integers(0, 40),
+    vocabulary=st.sampled_from([1, 2, 5, 100]),
+    threshold=st.sampled_from([0.3, 0.5, 0.8, 0.9, 1.0]),
+    block=st.integers(1, 50),
+    seed=st.integers(0, 2**31),
+)
+def test_groups_are_those_of_comparing_all_with_all(n, vocabulary, threshold, block, seed):
+    rng = np.random.default_rng(seed)
+    texts: list[list[str]] = []
+    for _ in range(n):
+        new = random_text(rng, int(rng.integers(25)), vocabulary)
+        texts.append(edited(texts[rng.integers(len(texts))], rng)[:25] if texts and rng.random() < 0.7 else new)
+    joined = [" ".join(words) for words in texts]
+    blocks = [joined[start : start + block] for start in range(0, n, block)]
+    assert copy_groups(blocks, threshold) == plain_groups(joined, threshold)
+
+
+@settings(deadline=None)
+@given(st.lists(st.text() | st.text("ab ,.'-7\n\u3000漢字かก\u0301\xa0"), max_size=20))
+def test_words_are_chunks_without_the_punctuation_at_their_ends(texts):
+    words, first = numbered(texts)
+    plain = [plain_words(text) for text in texts]
+    assert np.diff(first).tolist() == [len(found) for found in plain]
+    flat = [word for found in plain for word in found]
+    number = dict(zip(flat, words.tolist(), strict=True))
+    assert [number[word] for word in flat] == words.tolist()
+    assert len(set(number.values())) == len(number)
+    assert number.get(FILLED, 0) == 0
+
+
+@pytest.mark.parametrize("share", [0, 0.05, 0.1, 0.2, 0.3])
+def test_the_similarity_is_the_share_of_words_that_were_not_changed(share):
+    rng = np.random.default_rng(0)
+    texts = [random_text(rng, 200) for _ in range(60)]
+    copies = [changed(words, share, rng) for words in texts]
+    groups = copy_groups([[" ".join(words) for words in texts + copies]], 0.6)
+    assert [group.kept for group in groups] == list(range(60))  # of equally long ones the first
+    for group in groups:
+        ((copy, similarity),) = group.copies
+        assert copy == group.kept + 60
+        assert similarity == pytest.approx(1 - share, abs=0.03)
+
+
+def test_what_is_cut_short_or_quoted_is_a_copy_of_the_longer_text():
+    rng = np.random.default_rng(0)
+    whole, around = " ".join(random_text(rng, 200)), " ".join(random_text(rng, 3000))
+    cut, quoting = whole[: len(whole) // 3].rsplit(" ", 1)[0], f"{around}\n> {whole}\n{around[::-1]}"
+    assert copy_groups([[cut, whole]], 1) == [CopyGroup(1, [(0, 1.0)])]
+    assert copy_groups([[whole, quoting, cut]], 1) == [CopyGroup(1, [(0, 1.0), (2, 1.0)])]
+
+
+def test_a_few_words_are_no_copy_of_every_text_that_has_them():
+    long = (
+        "it would be very nice if someone could tell me where to find one, thanks in advance for any help you can give"
+    )
+    assert copy_groups([[long, "Thanks in advance!"]], 0.2) == []
+    assert copy_groups([["Thanks in advance!", "thanks, in advance"]], 1) == [CopyGroup(0, [(1, 1.0)])]
+    assert copy_groups([["", "", "!", "?", "!"]], 1) == [CopyGroup(0, [(1, 1.0)]), CopyGroup(2, [(4, 1.0)])]
+
+
+def test_a_chain_of_small_changes_is_no_group():
+    """U1: every copy is similar to the one that is kept, whatever stands between them."""
+    rng = np.random.default_rng(0)
+    chain = [random_text(rng, 100)]
+    for _ in range(40):
+        chain.append(changed(chain[-1], 0.06, rng))
+    texts = [" ".join(words) for words in chain]
+    groups = copy_groups([texts], 0.8)
+    assert groups == plain_groups(texts, 0.8)
+    assert len(groups) > 5
+
+
+def test_reuters_has_copies_and_no_group_of_a_subject():
+    """U1: one group of 16,121 of 21,578 articles."""
+    try:
+        path = corpus_path("reuters")
+    except (OSError, ValueError) as error:
+        pytest.skip(f"needs the corpus reuters: {error}")
+    texts = [document.text or "" for document in read_documents(path)]
+    groups = sorted(copy_groups([texts], 0.8), key=lambda group: -len(group.copies))
+    assert [texts[group.kept].split() for group in groups[:2]] == [["******", "Blah", "blah", "blah."], ["******"]]
+    assert all(len(group.copies) < 30 for group in groups[2:])
+    for group in groups[2::20]:
+        for copy, similarity in group.copies[::10]:
+            words, longer = plain_words(texts[copy]), plain_words(texts[group.kept])
+            size = max(len(words), min(len(longer), SHORT))
+            assert similarity == plain_found(words, longer) / size >= 0.8
+
+
+@pytest.mark.parametrize("threshold", [0.01, 0.5, 1])
+def test_memory_is_bounded_whatever_the_threshold(threshold):
+    """A8: 12,000 random codes at radius 128 took 8 GB."""
+    rng = np.random.default_rng(0)
+    footer = " ".join(random_text(rng, 40))
+    alike = " ".join(random_text(rng, 60))
+    texts = [f"{' '.join(random_text(rng, 20))} {footer}" for _ in range(15_000)] + [alike] * 15_000
+    copy_groups([texts[:10]], threshold)
+    tracemalloc.start()
+    groups = copy_groups((texts[start : start + 1000] for start in range(0, len(texts), 1000)), threshold)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1500 * len(texts)
+    assert [len(group.copies) for group in groups if texts[group.kept] == alike] == [14_999]
+
+
+def test_documents_without_texts_are_copies_by_equal_codes():
+    codes = np.array([[1, 2], [1, 3], [1, 2], [1, 2], [1, 3]], np.uint8)
+    texts = [None, "one and the same text", None, "one and the same text", "another text of five words"]
+    entries = [Entry(f"d{n}", code, text, {}) for n, (code, text) in enumerate(zip(codes, texts, strict=True))]
+    told: list[int] = []
+    found = find_copies([entries[:2], entries[2:]], 0.8, told.append)
+    assert found == [("d1", [("d3", 1.0)]), ("d0", [("d2", 1.0)])]
+    assert sum(told) == 2 * len(entries)
+
+
+@pytest.mark.parametrize("threshold", [0, -0.1, 1.01, float("nan")])
+def test_a_threshold_that_no_similarity_can_have_is_refused(threshold):
+    with pytest.raises(ValueError, match=f"threshold is {threshold}"):
+        copy_groups([["a"]], threshold)

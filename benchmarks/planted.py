@@ -1,6 +1,7 @@
 """Newsgroup texts that are no copies of each other, and copies of some of them put among them."""
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from ammi.data import corpus_path, read_documents
 CHANGED = (0, 5, 10, 20, 30)  # percent of the words
 KINDS = (*(f"{percent} % changed" for percent in CHANGED), "truncated", "quoted")
 SHORTEST, LONGEST = 30, 2000  # words of a text
+FEW_TEXTS = 200_000  # for which there are sentences enough
 MOST_IN_COMMON = 0.15  # of the three-word phrases of the shorter of two texts that are no copies
 
 
@@ -31,14 +33,14 @@ def plant(n_texts: int, seed: int = 0) -> Planted:
     """So many texts, and for each kind a copy of one in a hundred of them, every one of another text."""
     rng = np.random.default_rng(seed)
     real = real_texts()
-    sentences = usable_sentences(real)
-    originals = (real + recombined(sentences, max(0, n_texts - len(real)), rng))[:n_texts]
-    vocabulary = np.array([word for text in real for word in text.split()])
+    words = [word for text in real for word in text.split()]
+    parts = usable_sentences(real) if n_texts <= FEW_TEXTS else pieces(words, rng)
+    originals = (real + recombined(parts, max(0, n_texts - len(real)), rng))[:n_texts]
     sources = rng.permutation(n_texts)[: len(KINDS) * (n_texts // 100)].reshape(len(KINDS), -1)
     texts, kinds, source_of = list(originals), [""] * n_texts, list(range(n_texts))
     for kind, chosen in zip(KINDS, sources.tolist(), strict=True):
         for source in chosen:
-            texts.append(copy_of(originals[source], kind, vocabulary, sentences, rng))
+            texts.append(copy_of(originals[source], kind, words, parts, rng))
             kinds.append(kind)
             source_of.append(source)
     place = rng.permutation(len(texts))
@@ -81,22 +83,28 @@ def usable_sentences(texts: list[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def recombined(sentences: list[str], n: int, rng: np.random.Generator) -> list[str]:
-    """New texts of 8 to 20 sentences of different authors."""
-    drawn = (rng.choice(len(sentences), rng.integers(8, 21), replace=False) for _ in range(n))
-    return ["\n".join(sentences[i] for i in chosen) for chosen in drawn]
+def pieces(words: list[str], rng: np.random.Generator) -> list[str]:
+    """What was written, cut into runs of 3 to 15 words."""
+    starts = np.cumsum(rng.integers(3, 16, len(words) // 9)).tolist()
+    return [" ".join(words[start:end]) for start, end in pairwise(starts) if end <= len(words)]
 
 
-def copy_of(text: str, kind: str, vocabulary: np.ndarray, sentences: list[str], rng: np.random.Generator) -> str:
+def recombined(parts: list[str], n: int, rng: np.random.Generator) -> list[str]:
+    """New texts of 8 to 20 parts of different authors."""
+    drawn = (rng.integers(0, len(parts), rng.integers(8, 21)).tolist() for _ in range(n))
+    return ["\n".join(parts[i] for i in chosen) for chosen in drawn]
+
+
+def copy_of(text: str, kind: str, vocabulary: list[str], parts: list[str], rng: np.random.Generator) -> str:
     """A copy with words changed for such as others use, the beginning alone, or all of it within a longer text."""
     words = text.split()
     if kind == "truncated":
         return " ".join(words[: int(len(words) * rng.uniform(0.4, 0.8))])
     if kind == "quoted":
         quotation = "\n".join(f"> {line}" for line in text.splitlines())
-        before, after = recombined(sentences, 2, rng)
+        before, after = recombined(parts, 2, rng)
         return f"{before}\n\n{quotation}\n\n{after}"
     n_changed = round(len(words) * int(kind.split()[0]) / 100)
     for place in rng.choice(len(words), n_changed, replace=False).tolist():
-        words[place] = str(vocabulary[rng.integers(len(vocabulary))])
+        words[place] = vocabulary[int(rng.integers(len(vocabulary)))]
     return " ".join(words)

@@ -20,7 +20,7 @@ SCHEMA = (
     "CREATE TABLE text_totals (texts INTEGER NOT NULL, characters INTEGER NOT NULL)",
     "INSERT INTO text_totals VALUES (0, 0)",
 )
-_ENOUGH_PLACES = 10_000  # of words, after which no further word is looked up
+_ENOUGH_PLACES, _ENOUGH_SHARE = 10_000, 30  # read so many, or one for so many texts, and no further word is looked up
 _MOST_PLACES = 100_000  # of one word: they are read in a hundredth of a second
 
 PlacedText = tuple[int, str]
@@ -65,9 +65,10 @@ class WordIndex:
         The rarest words are looked up first, and no more of them when they are in thousands of texts.
         """
         statistics = self.statistics(words)
+        enough = max(_ENOUGH_PLACES, statistics.texts // _ENOUGH_SHARE)
         positions, rarities, read = [np.empty(0, np.int64)], [np.empty(0)], 0
         for word, count in sorted(statistics.having.items(), key=lambda item: item[1]):
-            if read >= _ENOUGH_PLACES or count > _MOST_PLACES:
+            if read >= enough or count > _MOST_PLACES:
                 break
             read += count
             found = self._positions(word) if count else positions[0]

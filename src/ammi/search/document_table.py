@@ -41,8 +41,8 @@ class DocumentTable:
     def records(self, positions: Positions) -> dict[int, Record]:
         """The documents at those of the positions where there is one."""
         rows = self._store.execute(
-            "SELECT position, id, id_is_text, text, metadata FROM documents LEFT JOIN texts USING (position) "
-            f"WHERE position {_SOME}",
+            "SELECT documents.position, documents.id, id_is_text, text, metadata FROM json_each(:positions) AS chosen "
+            "CROSS JOIN documents ON documents.position = chosen.value LEFT JOIN texts USING (position)",
             {"positions": json.dumps(positions.tolist())},
         ).fetchall()
         parsed = _parsed([row[4] for row in rows])

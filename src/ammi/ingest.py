@@ -67,12 +67,16 @@ def blocks_from(documents: Any, *, ids: Iterable[Id] | None, text: str, id: str,
     """Blocks of whatever a program hands over as documents; `ids` are of documents that have none."""
     matrix = _matrix(documents, text, id, vector)
     if matrix is not None:
-        for block, rows in (matrix if ids is None else matrix.with_ids(ids)).blocks():
-            yield Block(block, rows)
-        return
+        return blocks_of(matrix if ids is None else matrix.with_ids(ids))
     given = documents_from(documents, text=text, id=id, vector=vector)
-    for block in blocks(given if ids is None else _with_ids(given, ids)):
-        yield Block(block)
+    return blocks_of(given if ids is None else _with_ids(given, ids))
+
+
+def blocks_of(documents: Iterable[Document]) -> Iterator[Block]:
+    """Blocks of documents one by one, or of those of a matrix with its rows."""
+    if isinstance(documents, VectorMatrix):
+        return (Block(block, rows) for block, rows in documents.blocks())
+    return (Block(block) for block in blocks(documents))
 
 
 def _matrix(documents: Any, text: str, id: str, vector: str) -> VectorMatrix | None:

@@ -36,8 +36,8 @@ class Documents:
         self.is_pipe = source == "-" or Path(source).is_fifo()
         self.skipped = 0
         self._complain: Callable[[BadRecordError], None] = self._skip if on_error == OnError.skip else _refuse
-        self._zeros = 0
-        self._reads = reads
+        self._refuses = on_error == OnError.refuse
+        self._zeros, self._reads = 0, reads
         columns = {"text": text, "id": id, "vector": vector, "format": format}
         self.matrix: VectorMatrix | None = None
         if holds_matrix(source, format):
@@ -53,10 +53,21 @@ class Documents:
             yield document
         self._complain = lambda problem: None  # it was reported the first time
 
+    def keep(self) -> None:
+        """Keep what a pipe gives, which can be read but once, so that it can be gone through again."""
+        if self.is_pipe:
+            kept = list(self._read())
+            self._read = lambda: iter(kept)
+
     @property
     def to_collect(self) -> "VectorMatrix | Documents":
         """What a collection takes: the matrix, where it is one, since that is many times faster than its rows."""
         return self if self.matrix is None else self.matrix
+
+    def check_first_rows(self) -> None:
+        """Refuse a matrix whose first rows cannot be taken, before anything is made for it."""
+        if self.matrix is not None and self._refuses:
+            next(self.matrix.blocks(), None)
 
     def vectors(self) -> Any:
         """All vectors as a matrix (n, d) to learn from, sparse where the source is."""
@@ -117,7 +128,7 @@ def default_features(source: str, vector: str | None, format: str | None) -> str
     if vector is None and not holds_matrix(source, format):
         return "words"
     why = "--vector names a column" if vector else f"{source} is a matrix"
-    note(f"Codes are learned from vectors, since {why}; --features says otherwise.")
+    note(f"Codes are learned from vectors, since {why}.")
     return "vectors"
 
 

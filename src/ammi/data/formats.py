@@ -32,7 +32,9 @@ def read_rows(source: str | Path, name: str, format: str | None, text: str | Non
     path = Path(source)
     if source == "-" or path.is_fifo():
         if format in TABLE_FORMATS:
-            raise ValueError(f"{name} is a pipe, and {format.capitalize()} cannot be read from one: write it to a file first")
+            raise ValueError(
+                f"{name} is a pipe, and {format.capitalize()} cannot be read from one: write it to a file first"
+            )
         return _rows_of_format(name, source, format) if format else _piped_rows(name, source, text)
     if path.is_dir():
         if format:

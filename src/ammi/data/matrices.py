@@ -96,6 +96,10 @@ class VectorMatrix:
         """The metadata of each document."""
         return (metadata for numbers, _ in self._blocks() for metadata in self._metadata(numbers))
 
+    def row_blocks(self) -> Iterator[Any]:
+        """The rows alone, some at a time."""
+        return (rows for _, rows in self._blocks())
+
     def in_memory(self, advance: Callable[[int], None] = lambda n_rows: None) -> Any:
         """All rows at once, (n, d), to learn from; `advance` is told how many more were read."""
         read = self._in_memory_sparse if self._sparse else self._in_memory_dense
@@ -103,7 +107,7 @@ class VectorMatrix:
 
     def _in_memory_dense(self, advance: Callable[[int], None]) -> NDArray[np.floating]:
         X, n = np.empty((len(self), self.width), self._type), 0
-        for _, rows in self._blocks():
+        for rows in self.row_blocks():
             X[n : n + len(rows)] = rows
             n += len(rows)
             advance(len(rows))
@@ -113,7 +117,7 @@ class VectorMatrix:
         from scipy.sparse import csr_matrix, vstack
 
         parts = [csr_matrix((0, self.width), dtype=self._type)]
-        for _, rows in self._blocks():
+        for rows in self.row_blocks():
             parts.append(rows)
             advance(rows.shape[0])
         return vstack(parts, format="csr")

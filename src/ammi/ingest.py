@@ -11,6 +11,7 @@ import numpy as np
 
 from ammi.data import Document, VectorMatrix, documents_from, holds_matrix, read_matrix
 from ammi.data.columns import blocks, content_of
+from ammi.data.rows import ID, TEXT, VECTOR
 from ammi.search.documents import Id
 from ammi.search.hamming import Codes
 
@@ -84,8 +85,8 @@ def _matrix(documents: Any, text: str, id: str, vector: str) -> VectorMatrix | N
     if isinstance(documents, VectorMatrix):
         return documents
     if isinstance(documents, PathLike) and holds_matrix(Path(documents)):
-        names = {"text": text, "id": id, "vector": vector}
-        return read_matrix(Path(documents), **{kind: name for kind, name in names.items() if name != kind})
+        named = [None if name == usual else name for name, usual in ((text, TEXT), (id, ID), (vector, VECTOR))]
+        return read_matrix(Path(documents), text=named[0], id=named[1], vector=named[2])
     if getattr(documents, "ndim", 0) == 2 and hasattr(documents, "dtype"):  # a DataFrame has dtypes
         return VectorMatrix("the matrix", documents.tocsr() if hasattr(documents, "tocsr") else np.asarray(documents))
     return None

@@ -19,9 +19,9 @@ Source = Annotated[
     typer.Argument(
         metavar="SOURCE",
         show_default=False,
-        help="Documents: a file (.jsonl, .csv, .tsv, .txt, each also .gz or .zst; .parquet, .arrow, .feather), a folder "
-        "of text files, a matrix of vectors (.npy, .npz), [bold]-[/] for a pipe, or the name of a data set ([bold]ammi "
-        "data list[/]).",
+        help="Documents: a file (.jsonl, .csv, .tsv, .txt, each also .gz or .zst; .parquet, .arrow, .feather), a "
+        "folder of text files, a matrix of vectors (.npy, .npz), [bold]-[/] for a pipe, or the name of a data set "
+        "([bold]ammi data list[/]).",
     ),
 ]
 Place = Annotated[

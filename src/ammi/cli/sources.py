@@ -38,7 +38,7 @@ class Documents:
         self._complain: Callable[[BadRecordError], None] = self._skip if on_error == OnError.skip else _refuse
         self._refuses = on_error == OnError.refuse
         self._zeros, self._reads = 0, reads
-        columns = {"text": text, "id": id, "vector": vector, "format": format}
+        columns: dict[str, Any] = {"text": text, "id": id, "vector": vector, "format": format}
         self.matrix: VectorMatrix | None = None
         if holds_matrix(source, format):
             self.matrix = read_matrix(locate(source), **columns, on_error=lambda problem: self._complain(problem))

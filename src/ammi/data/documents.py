@@ -56,10 +56,11 @@ def read_documents(
     """Read the documents of a file, a folder or standard input one at a time.
 
     `source` is `-` for standard input, a folder (each file in it is a document, and its path is the id), or a file:
-    `.jsonl`, `.csv`, `.tsv`, `.txt` (one text a line), plain or compressed with gzip or zstd, `.parquet`, `.arrow` or
-    `.feather`, or a matrix in `.npy` or `.npz`, a row for each document, as `read_matrix` has it. Text is UTF-8; blank
-    lines hold nothing. `format` (`jsonl`, `csv`, …) is for pipes and for files with other endings. Without it, the first line of a pipe tells: a JSON object, the header of a table of two columns or more
-    with that of the text, or else one text a line.
+    `.jsonl`, `.csv`, `.tsv`, `.txt` (one text a line), plain or compressed with gzip or zstd, `.parquet`, `.arrow`,
+    `.feather`, or a matrix of vectors in `.npy` or `.npz`, of which `read_matrix` tells more. Text is UTF-8; blank
+    lines hold nothing. `format` (`jsonl`, `csv`, …) is for pipes and for files with other endings. Without it, the
+    first line of a pipe tells: a JSON object, the header of a table of two columns or more with that of the text, or
+    else one text a line.
 
     `text`, `id` and `vector` name the columns to use. Without them these are `text`, and `id` and `vector` where there
     are such; a document without an id gets the number of its line, and one with a vector needs no text. What
@@ -70,8 +71,7 @@ def read_documents(
     if format in MATRIX_FORMATS or (format is None and Path(source).suffix.lower().lstrip(".") in MATRIX_FORMATS):
         from ammi.data.matrix_files import read_matrix
 
-        columns = {"text": text, "id": id, "vector": vector}
-        return iter(read_matrix(source, **columns, format=format, on_error=on_error))
+        return iter(read_matrix(source, text=text, id=id, vector=vector, format=format, on_error=on_error))
     name = "standard input" if source == "-" else str(source)
     chosen = tuple(column for column in (text, id, vector) if column)
     wanted = Wanted(text or TEXT, id or ID, vector or VECTOR, chosen)

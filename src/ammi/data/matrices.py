@@ -75,7 +75,7 @@ class VectorMatrix:
 
     def with_ids(self, ids: Iterable[Id]) -> Self:
         """The same rows under other ids."""
-        kept = {"texts": self._texts, "columns": self._columns, "on_error": self._complain}
+        kept: dict[str, Any] = {"texts": self._texts, "columns": self._columns, "on_error": self._complain}
         return type(self)(self.name, self._rows, ids=ids, **kept)
 
     def __iter__(self) -> Iterator[Document]:
@@ -167,7 +167,7 @@ def _floating_type(dtype: np.dtype) -> np.dtype:
 def _finite_rows(rows: Any) -> NDArray[np.bool_]:
     """Which rows hold finite numbers alone."""
     if isinstance(rows, np.ndarray):
-        return np.isfinite(rows).all(axis=1)
+        return np.asarray(np.isfinite(rows).all(axis=1))
     finite = np.ones(rows.shape[0], bool)
     wrong = np.flatnonzero(~np.isfinite(rows.data))
     finite[np.searchsorted(rows.indptr, wrong, side="right") - 1] = False

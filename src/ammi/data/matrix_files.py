@@ -106,8 +106,8 @@ def _read_npz(path: Path, text: str | None, id: str | None, vector: str | None, 
     for name, array in columns.items():
         if array.shape != X.shape[:1]:
             raise ValueError(
-                f"{path} has {len(X)} vectors and an array {name!r} of shape {array.shape}: expected one value for each "
-                "vector, so mend it or leave it out"
+                f"{path} has {len(X)} vectors and an array {name!r} of shape {array.shape}: expected one value for "
+                "each vector, so mend it or leave it out"
             )
     ids = _taken(path, columns, id, IDS, "iuUS", "strings or whole numbers")
     texts = _taken(path, columns, text, TEXTS, "US", "strings")
@@ -137,8 +137,8 @@ def _vectors_among(path: Path, arrays: Mapping[str, NDArray], vector: str | None
     matrices = [name for name, array in arrays.items() if array.ndim == 2]
     if len(matrices) != 1:
         raise ValueError(
-            f"{path} has {len(matrices) or 'no'} matrices: expected one array of two dimensions, or one called vectors, "
-            f"among {there}"
+            f"{path} has {len(matrices) or 'no'} matrices: expected one array of two dimensions, or one called "
+            f"vectors, among {there}"
         )
     return matrices[0]
 

@@ -44,14 +44,17 @@ class Block:
         known = [document.code for document in self.documents]
         if all(code is not None and code.fingerprint == fingerprint for code in known):
             return np.stack([code.packed for code in known if code is not None])
+        return model.encode(self._contents(model))
+
+    def _contents(self, model: "DocumentHasher") -> Any:
         if self.rows is not None and model.reads == "vector":
             self._check_widths([self.rows.shape[1]], model)
-            return model.encode(self.rows)
+            return self.rows
         contents = [content_of(document, model.reads) for document in self.documents]
         if model.reads == "text":
-            return model.encode(contents)
+            return contents
         self._check_widths([len(vector) for vector in contents], model)
-        return model.encode(np.stack(contents))
+        return np.stack(contents)
 
     def _check_widths(self, widths: Sequence[int], model: "DocumentHasher") -> None:
         """Refuse vectors that have not as many numbers as those that the model was fitted to."""

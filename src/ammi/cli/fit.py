@@ -192,16 +192,16 @@ def _fit(
     given: Any = Contents(documents) if features.reads == "text" else documents.vectors()
     if features.name == "pieces":
         note("SentencePiece learns its units from a sample of the texts: this takes up to a minute.")
-    if labels is None:
+    names = None if labels is None else label_column(documents.metadata(), labels, documents.name)
+    if features.reads == "vector":
+        documents.note_vectors(given.shape[1])
+    if names is None:
         model.fit(given, **more)
-        documents.note_zeros()
         n = given.count if features.reads == "text" else given.shape[0]
         return model, {"documents": n, "skipped": documents.skipped}
     from ammi.hashers.fitting import fit_held_out
 
-    names = label_column(documents.metadata(), labels, documents.name)
     precision = fit_held_out(model, given, names, **more)
-    documents.note_zeros()
     return model, {
         "documents": len(names),
         "skipped": documents.skipped,

@@ -1,6 +1,7 @@
 """Documents as commands read them: from any source, once or again, with what was skipped reported."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,15 +60,18 @@ class Documents:
             kept = list(self._read())
             self._read = lambda: iter(kept)
 
+    @contextmanager
+    def saying_nothing(self) -> Iterator[None]:
+        """While documents are gone through that will be gone through again: what is skipped is said then."""
+        complain = self._complain
+        self._complain = _refuse if self._refuses else lambda problem: None
+        yield
+        self._complain = complain
+
     @property
     def to_collect(self) -> "VectorMatrix | Documents":
         """What a collection takes: the matrix, where it is one, since that is many times faster than its rows."""
         return self if self.matrix is None else self.matrix
-
-    def check_first_rows(self) -> None:
-        """Refuse a matrix whose first rows cannot be taken, before anything is made for it."""
-        if self.matrix is not None and self._refuses:
-            next(self.matrix.blocks(), None)
 
     def vectors(self) -> Any:
         """All vectors as a matrix (n, d) to learn from, sparse where the source is."""
@@ -81,6 +85,11 @@ class Documents:
     def metadata(self) -> "Iterator[dict[str, Any]]":
         """The metadata of each document."""
         return (document.metadata for document in self) if self.matrix is None else self.matrix.metadata()
+
+    def note_vectors(self, width: int) -> None:
+        """Say that codes are learned from vectors, of so many numbers, and how many of them are zero."""
+        note(f"Codes are learned from the vectors of {self.name}, of {width:,} numbers each.")
+        self.note_zeros()
 
     def note_zeros(self) -> None:
         """Say how many of the vectors that were gone through last are zero."""
@@ -122,14 +131,10 @@ class Contents:
 
 
 def default_features(source: str, vector: str | None, format: str | None) -> str:
-    """What codes are learned from where a user does not say: vectors if the source is a matrix of them, else words."""
+    """What codes are learned from where a user does not say: vectors, where the source has some, or else words."""
     from ammi.data import holds_matrix
 
-    if vector is None and not holds_matrix(source, format):
-        return "words"
-    why = "--vector names a column" if vector else f"{source} is a matrix"
-    note(f"Codes are learned from vectors, since {why}.")
-    return "vectors"
+    return "vectors" if vector or holds_matrix(source, format) else "words"
 
 
 def _stacked(documents: "Iterable[Document]", advance: Callable[[int], None]) -> Any:

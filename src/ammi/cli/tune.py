@@ -154,7 +154,9 @@ def _task(data: str, labels: str | None, text: str | None, vector: str | None) -
     documents.keep()
     names = label_column(documents.metadata(), labels, documents.name)
     if reads == "vector":
-        return documents_task(documents.vectors(), names)
+        X = documents.vectors()
+        documents.note_vectors(X.shape[1])
+        return documents_task(X, names)
     return documents_task([content_of(document, "text") for document in documents], names)
 
 

@@ -70,8 +70,8 @@ def build(
         with if_stopped(f"{place} was not made"):
             learned = fit_defaults(features, documents)
         note(f"A model of {learned.n_bits} bits was learned from {documents.name}; ammi fit has more to choose from.")
-    else:
-        incoming.read_first()
+    elif model is not None and codes is None:
+        incoming.try_first(load_model(model))
     with _create(place, model or learned, codes, keys or []) as created:
         incoming.add_to(created, as_json)
 

@@ -1,6 +1,6 @@
 """What comes into a collection: documents from a source, or codes from a file."""
 
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from ammi.cli.command import if_stopped
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from ammi.collection import Collection
     from ammi.data import CodeFile, Document
+    from ammi.hashers import DocumentHasher
 
 
 def codes_of(source: str, format: str | None) -> "CodeFile | None":
@@ -34,15 +35,20 @@ class Incoming:
         """What messages call the source."""
         return self.documents.name
 
-    def read_first(self) -> None:
-        """Read the first documents now, so that a source that cannot be read leaves no empty collection behind."""
-        from ammi.data.columns import BLOCK_DOCUMENTS
+    def try_first(self, model: "DocumentHasher") -> None:
+        """Read and encode the first documents now, so that a source that is no good leaves no collection behind."""
+        from ammi.ingest import blocks_of
 
-        if self.documents.matrix is not None:
-            self.documents.check_first_rows()
-        elif self.codes is None:
-            documents = iter(self.documents)
-            self._coming = chain(list(islice(documents, BLOCK_DOCUMENTS)), documents)
+        coming = blocks_of(self.documents.to_collect)
+        if self.documents.matrix is None:
+            first = next(coming, None)
+            rest = (document for block in coming for document in block.documents)
+            self._coming = chain(first.documents if first else [], rest)
+        else:
+            with self.documents.saying_nothing():  # its rows are all read again
+                first = next(coming, None)
+        if first:
+            first.codes(model, model.fingerprint_)
 
     def add_to(self, collection: "Collection", as_json: bool) -> None:
         """Add all of it, a thousand documents at a time and each thousand for good, and say what was done."""

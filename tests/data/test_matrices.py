@@ -243,12 +243,13 @@ def test_ids_of_another_number():
 
 
 MEASURED = """
-import resource, sys
+import sys
+from tests.memory import peak_kilobytes
 from ammi.data import read_matrix
 matrix = read_matrix(sys.argv[1])
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak_kilobytes()
 n = sum(len(documents) for documents, rows in matrix.blocks())
-print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+print(n, peak_kilobytes() - before)
 """
 
 

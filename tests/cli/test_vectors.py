@@ -85,8 +85,8 @@ def test_the_codes_of_every_source_are_those_of_the_model(embedded: Embedded, am
         lines = ammi("encode", embedded.model, *source).lines
         assert [line["code"] for line in lines] == expected
         assert [line["id"] for line in lines] == ids
-    lines = "".join(json.dumps({"vector": row.tolist()}) + "\n" for row in embedded.X)
-    assert [line["code"] for line in ammi("encode", embedded.model, "-", stdin=lines).lines] == expected
+    piped = "".join(json.dumps({"vector": row.tolist()}) + "\n" for row in embedded.X)
+    assert [line["code"] for line in ammi("encode", embedded.model, "-", stdin=piped).lines] == expected
 
 
 def test_a_collection_of_vectors_from_a_file_to_answers(embedded: Embedded, ammi: Run, tmp_path):

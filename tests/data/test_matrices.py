@@ -71,7 +71,8 @@ def test_small_types_are_held_in_float32(tmp_path):
 def test_ids_texts_and_metadata_of_an_npz(tmp_path):
     X = vectors(3)
     when = np.array(["2020-01-02", "2020-01-03", "NaT"], "M8[s]")
-    arrays = {"ids": np.array(["a", "b", "c"]), "texts": np.array(["x", "y", "z"]), "year": np.arange(3), "when": when}
+    arrays: dict[str, Any] = {"ids": np.array(list("abc")), "texts": np.array(list("xyz")), "year": np.arange(3)}
+    arrays["when"] = when
     np.savez(tmp_path / "x.npz", vectors=X, about="one value says something of the file", **arrays)
     read = list(read_documents(tmp_path / "x.npz"))
     assert [(document.id, document.text) for document in read] == [("a", "x"), ("b", "y"), ("c", "z")]

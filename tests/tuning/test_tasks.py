@@ -1,5 +1,7 @@
 """Tasks: their scores against plain numpy, their parts, and what they hand to a method."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -94,9 +96,10 @@ def test_a_name_that_is_nothing_is_refused(tmp_path, monkeypatch):
 @pytest.mark.parametrize("sparse", [False, True])
 def test_vectors_with_labels_are_shared_out_by_place(sparse):
     X, labels = topics(200)
-    rows = X if sparse else X.toarray()
+    rows: Any = X if sparse else X.toarray()
     task = documents_task(rows, labels.tolist())
     assert isinstance(task.train, csr_matrix) == sparse
+    part: Any
     for part, places in ((task.train, range(8)), (task.cv, (8,)), (task.held_out, (9,))):
         expected = rows[np.isin(np.arange(200) % 10, list(places))]
         np.testing.assert_array_equal(part.toarray() if sparse else part, expected.toarray() if sparse else expected)

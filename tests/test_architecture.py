@@ -27,7 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "demo": {"collection", "data", "evaluate", "features", "hashers"},
     "tuning": {"collection", "data", "evaluate", "features", "hashers"},
     "paper": {"chain", "collection", "data", "evaluate", "features", "hashers", "nets", "training", "tuning"},
-    "cli": {"collection", "data", "demo", "features", "hashers", "paper", "search", "training", "tuning"},
+    "cli": {"collection", "data", "demo", "features", "hashers", "ingest", "paper", "search", "training", "tuning"},
     "__init__": {"chain", "collection", "hashers", "search"},
     "__main__": {"cli"},
 }

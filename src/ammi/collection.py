@@ -109,6 +109,11 @@ class Collection:
         return self.index.fingerprint
 
     @property
+    def reads(self) -> str:
+        """What a document is for its model, and so a query: "text" or "vector"."""
+        return self._kept().reads
+
+    @property
     def model(self) -> "DocumentHasher":
         """The model that makes the codes."""
         return self._kept().whole
@@ -237,7 +242,13 @@ class Collection:
         return [Duplicates(*group) for group in find_copies(self.index.entries(), threshold, advance)]
 
     def evaluate(
-        self, labels: str = "labels", *, queries: "Incoming | None" = None, k: int = 100, text: str = "text"
+        self,
+        labels: str = "labels",
+        *,
+        queries: "Incoming | Any" = None,
+        k: int = 100,
+        text: str = "text",
+        vector: str = "vector",
     ) -> "LabelledPrecision":
         """The share of the k nearest documents that have a label in common with a query, in percent.
 
@@ -245,10 +256,13 @@ class Collection:
             labels: the metadata key, and the column of the queries, of one label or a list of labels.
             queries: labelled documents that are not in the collection; without them each document is looked for among
                 the others. Documents without a label are left out.
+            text, vector: the columns, or keys, of the queries that hold these.
         """
-        from ammi.data import documents_from
-        from ammi.data.columns import content_of, label_column
+        import numpy as np
+
+        from ammi.data.columns import label_column
         from ammi.evaluate import labelled_precision
+        from ammi.ingest import blocks_from
 
         keys = self.keys()
         if labels not in keys:
@@ -258,11 +272,10 @@ class Collection:
         names = self.index.column(labels)
         if queries is None:
             return labelled_precision(codes, names, k)
-        asked = list(documents_from(queries, text=text))
-        asked_names = label_column((document.metadata for document in asked), labels, "the queries")
-        reads = self._kept().reads
-        contents = [content_of(document, reads) for document in asked]
-        query_codes = self._ask(contents, lambda found, model: found)
+        asked = list(blocks_from(queries, ids=None, text=text, id="id", vector=vector))
+        asked_names = label_column((one for block in asked for one in block.metadata), labels, "the queries")
+        model = self._kept()
+        query_codes = np.concatenate([block.codes(model.whole, model.fingerprint) for block in asked])
         return labelled_precision(codes, names, k, query_codes, asked_names)
 
     @overload

@@ -1,14 +1,17 @@
 """Documents on their way into a collection: in blocks that are encoded and written at once."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ammi.data import Document, documents_from
-from ammi.data.columns import BLOCK_DOCUMENTS, blocks, content_of
+from ammi.data import Document, VectorMatrix, documents_from, holds_matrix, read_matrix
+from ammi.data.columns import blocks, content_of
+from ammi.data.rows import ID, TEXT, VECTOR
 from ammi.search.documents import Id
 from ammi.search.hamming import Codes
 
@@ -41,34 +44,55 @@ class Block:
         known = [document.code for document in self.documents]
         if all(code is not None and code.fingerprint == fingerprint for code in known):
             return np.stack([code.packed for code in known if code is not None])
+        return model.encode(self._contents(model))
+
+    def _contents(self, model: "DocumentHasher") -> Any:
         if self.rows is not None and model.reads == "vector":
-            return model.encode(self.rows)
+            self._check_widths([self.rows.shape[1]], model)
+            return self.rows
         contents = [content_of(document, model.reads) for document in self.documents]
-        return model.encode(contents if model.reads == "text" else np.stack(contents))
+        if model.reads == "text":
+            return contents
+        self._check_widths([len(vector) for vector in contents], model)
+        return np.stack(contents)
+
+    def _check_widths(self, widths: Sequence[int], model: "DocumentHasher") -> None:
+        """Refuse vectors that have not as many numbers as those that the model was fitted to."""
+        expected = model.n_features_in_
+        for document, width in zip(self.documents, widths, strict=False):  # one width tells that of all rows
+            if width != expected:
+                raise ValueError(
+                    f"document {document.id!r} has a vector of {width} numbers, and the model reads {expected}: pass "
+                    "vectors that were made as those that it was fitted to"
+                )
 
 
 def blocks_from(documents: Any, *, ids: Iterable[Id] | None, text: str, id: str, vector: str) -> Iterator[Block]:
     """Blocks of whatever a program hands over as documents; `ids` are of documents that have none."""
-    if _is_matrix(documents):
-        yield from _matrix_blocks(documents, ids)
-        return
+    matrix = _matrix(documents, text, id, vector)
+    if matrix is not None:
+        return blocks_of(matrix if ids is None else matrix.with_ids(ids))
     given = documents_from(documents, text=text, id=id, vector=vector)
-    for block in blocks(given if ids is None else _with_ids(given, ids)):
-        yield Block(block)
+    return blocks_of(given if ids is None else _with_ids(given, ids))
 
 
-def _is_matrix(documents: Any) -> bool:
-    return getattr(documents, "ndim", 0) == 2 and hasattr(documents, "dtype")  # a DataFrame has dtypes
+def blocks_of(documents: Iterable[Document]) -> Iterator[Block]:
+    """Blocks of documents one by one, or of those of a matrix with its rows."""
+    if isinstance(documents, VectorMatrix):
+        return (Block(block, rows) for block, rows in documents.blocks())
+    return (Block(block) for block in blocks(documents))
 
 
-def _matrix_blocks(X: Any, ids: Iterable[Id] | None) -> Iterator[Block]:
-    X = X.tocsr() if hasattr(X, "tocsr") else X
-    names = list(range(X.shape[0]) if ids is None else ids)
-    if len(names) != X.shape[0]:
-        raise ValueError(f"{X.shape[0]} vectors came with {len(names)} ids: pass one for each")
-    for start in range(0, X.shape[0], BLOCK_DOCUMENTS):
-        block = slice(start, start + BLOCK_DOCUMENTS)
-        yield Block([Document(name, None, {}, numbered=ids is None) for name in names[block]], X[block])
+def _matrix(documents: Any, text: str, id: str, vector: str) -> VectorMatrix | None:
+    """The matrix that documents are, in memory or in a file; None where they come one by one."""
+    if isinstance(documents, VectorMatrix):
+        return documents
+    if isinstance(documents, PathLike) and holds_matrix(Path(documents)):
+        named = [None if name == usual else name for name, usual in ((text, TEXT), (id, ID), (vector, VECTOR))]
+        return read_matrix(Path(documents), text=named[0], id=named[1], vector=named[2])
+    if getattr(documents, "ndim", 0) == 2 and hasattr(documents, "dtype"):  # a DataFrame has dtypes
+        return VectorMatrix("the matrix", documents.tocsr() if hasattr(documents, "tocsr") else np.asarray(documents))
+    return None
 
 
 def _with_ids(documents: Iterator[Document], ids: Iterable[Id]) -> Iterator[Document]:

@@ -86,7 +86,19 @@ class KeptModel:
             if isinstance(query, str) != (self.reads == "text"):
                 raise ValueError(f"{query!r:.40} is no {self.reads}, which is what this collection's model reads")
         if self.reads == "vector":
-            return self.whole.encode(np.stack([np.asarray(query) for query in queries]))
+            return self.whole.encode(_stacked(queries, self.whole.n_features_in_))
         if "whole" not in vars(self) and len(queries) <= _FEW_QUERIES and self.quick:
             return self.quick.encode(queries)
         return self.whole.encode(queries)
+
+
+def _stacked(vectors: list[Any], width: int) -> NDArray:
+    """The vectors of queries as rows; one that has not as many numbers as the model reads is refused."""
+    arrays = [np.asarray(vector) for vector in vectors]
+    for array in arrays:
+        if array.shape != (width,):
+            raise ValueError(
+                f"the vector of a query has the shape {array.shape}, and the model reads {width} numbers: make it as "
+                "the vectors of the documents were made"
+            )
+    return np.stack(arrays)

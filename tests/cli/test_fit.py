@@ -57,7 +57,7 @@ def test_what_is_wrong_is_said(place: Place, ammi: Run, tmp_path):
         ("--method", "lsh", "--tensorboard", tmp_path / "board"),
     ):
         assert ammi("fit", place.source, *out, *options).code == 2
-    assert "has no vector" in ammi("fit", place.source, *out, "--features", "vectors", "--method", "lsh").err
+    assert "has no column 'vector'" in ammi("fit", place.source, *out, "--features", "vectors", "--method", "lsh").err
     assert list(tmp_path.iterdir()) == []
 
 

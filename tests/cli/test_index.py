@@ -161,5 +161,5 @@ def test_vectors_are_documents_too(ammi: Run, tmp_path):
     for command in (("index", "add", index, texts), ("encode", model, texts)):
         refused = ammi(*command)
         assert refused.code == 1
-        assert "document 'note-0' has no vector, which is what the model reads" in refused.err
+        assert "has no column 'vector': the columns there are id, text, subject, year" in refused.err
     assert "'ship' is no vector" in ammi("search", index, "ship").err

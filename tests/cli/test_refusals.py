@@ -134,19 +134,17 @@ def test_wrong_usage(place: Place, ammi: Run):
         ("index", "rebuild", place.index),
         ("drift", place.index),
         ("drift", place.index, "note-1", "--distances", "1,x"),
-        ("index", "build", place.index.with_name("new"), place.source),
     ):
         shown = ammi(*command)
         assert shown.code == 2
         assert "Traceback" not in shown.err
-    assert not place.index.with_name("new").exists()
 
 
 def test_what_is_not_there(place: Place, ammi: Run, tmp_path):
     check_refused(ammi("search", tmp_path, "ship"), f"there is no index in {tmp_path}")
     check_refused(ammi("encode", tmp_path, place.source), f"{tmp_path} is not a model of ammi")
     check_refused(ammi("encode", place.model, tmp_path / "no.jsonl"), "there is no file or folder")
-    check_refused(ammi("index", "add", place.index, tmp_path / "no.npz"), "No such file or directory", "no.npz")
+    check_refused(ammi("index", "add", place.index, tmp_path / "no.npz"), "there is no file", "no.npz")
     nowhere = tmp_path / "nowhere" / "codes.npz"
     check_refused(ammi("encode", place.model, place.source, "--out", nowhere), f"there is no folder {nowhere.parent}")
     check_refused(ammi("drift", place.index, "note-9999"), "no document has the id 'note-9999'")

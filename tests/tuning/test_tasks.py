@@ -1,7 +1,10 @@
 """Tasks: their scores against plain numpy, their parts, and what they hand to a method."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 from ammi.data import ArticlePairs
 from ammi.hashers import AMMI, BOW, LSH, VDSH
@@ -88,3 +91,16 @@ def test_a_name_that_is_nothing_is_refused(tmp_path, monkeypatch):
     (tmp_path / "notes.jsonl").touch()
     with pytest.raises(ValueError, match=r"notes.jsonl is neither a .mat file nor article pairs"):
         named_task(str(tmp_path / "notes.jsonl"))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_vectors_with_labels_are_shared_out_by_place(sparse):
+    X, labels = topics(200)
+    rows: Any = X if sparse else X.toarray()
+    task = documents_task(rows, labels.tolist())
+    assert isinstance(task.train, csr_matrix) == sparse
+    part: Any
+    for part, places in ((task.train, range(8)), (task.cv, (8,)), (task.held_out, (9,))):
+        expected = rows[np.isin(np.arange(200) % 10, list(places))]
+        np.testing.assert_array_equal(part.toarray() if sparse else part, expected.toarray() if sparse else expected)
+    task.fit(LSH(16, random_state=0))

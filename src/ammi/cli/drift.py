@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from ammi.cli.options import AsJson, Place
+from ammi.cli.queries import refuse_unread
 from ammi.cli.screen import beginning, document_id, documents_table, results, say_json
 
 DEFAULT = "0,1,5,10,20,50,90"
@@ -34,6 +35,8 @@ def drift(
         raise typer.BadParameter("start from a document or from a text: give an ID, or --text TEXT.")
     wanted = _numbers(distances)
     with Collection.open(place) as collection:
+        if text is not None:
+            refuse_unread(collection, "text")
         start = text if id is None else collection.get(id).text
         steps = collection.drift(id, query=text, distances=wanted)
     if as_json:

@@ -8,7 +8,7 @@ import typer
 
 from ammi.cli.command import if_stopped
 from ammi.cli.models import load_model
-from ammi.cli.options import Broken, Format, IdColumn, Model, OnError, Source, TextColumn
+from ammi.cli.options import Broken, Format, IdColumn, Model, OnError, Source, TextColumn, VectorColumn
 from ammi.cli.screen import counter, note, say_json
 from ammi.cli.sources import Documents
 
@@ -27,6 +27,7 @@ def encode(
     ] = None,
     text: TextColumn = None,
     id: IdColumn = None,
+    vector: VectorColumn = None,
     format: Format = None,
     on_error: Broken = OnError.refuse,
 ) -> None:
@@ -38,28 +39,30 @@ def encode(
     [bold]Examples[/]
 
     ammi encode model articles.jsonl --out codes.npz
+    ammi encode model embeddings.npy --out codes.npz
     cat notes.txt | ammi encode model - | head
     """
-    from ammi.data import blocks, content_of, write_codes
+    from ammi.data import write_codes
     from ammi.data.codes import code_records
+    from ammi.ingest import blocks_of
 
     hasher = load_model(model)
-    documents = Documents(source, text, id, on_error, format)
+    documents = Documents(source, text, id, on_error, format, vector, reads=hasher.reads)
+    fingerprint = hasher.fingerprint_
     _check_not_its_source(out, source)
 
     def encoded() -> "Iterator[CodeBlock]":
         with counter(f"encoding {documents.name}") as advance:
-            for block in blocks(documents):
-                contents = [content_of(document, hasher.reads) for document in block]
-                yield [document.id for document in block], hasher.encode(contents)
-                advance(len(block))
+            for block in blocks_of(documents.to_collect):
+                yield [document.id for document in block.documents], block.codes(hasher, fingerprint)
+                advance(len(block.documents))
+        documents.note_zeros()
 
     if out:
         with if_stopped(f"{out} was not written"):
-            n = write_codes(out, encoded(), hasher.n_bits, hasher.fingerprint_)
+            n = write_codes(out, encoded(), hasher.n_bits, fingerprint)
         note(f"{n:,} codes of {hasher.n_bits} bits in {out}")
     else:
-        fingerprint = hasher.fingerprint_
         for block in encoded():
             for record in code_records(block, hasher.n_bits, fingerprint):
                 say_json(record)

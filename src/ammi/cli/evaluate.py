@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from ammi.cli.options import AsJson, Broken, Format, OnError, Place, TextColumn
+from ammi.cli.options import AsJson, Broken, Format, OnError, Place, TextColumn, VectorColumn
 from ammi.cli.screen import counter, facts, note, say_json
 from ammi.cli.sources import Documents
 
@@ -24,6 +24,7 @@ def evaluate(
     ] = "labels",
     k: Annotated[int, typer.Option("-k", min=1, help="So many nearest documents.")] = 100,
     text: TextColumn = None,
+    vector: VectorColumn = None,
     format: Format = None,
     on_error: Broken = OnError.refuse,
     as_json: AsJson = False,
@@ -39,10 +40,12 @@ def evaluate(
     """
     from ammi.collection import Collection
 
-    asked = None if queries is None else Documents(queries, text, on_error=on_error, format=format)
     with Collection.open(place) as collection:
+        asked = None
+        if queries is not None:
+            asked = Documents(queries, text, None, on_error, format, vector, reads=collection.reads)
         with counter("looking for each document" if asked is None else f"looking for {asked.name}"):
-            measured = collection.evaluate(labels, queries=asked, k=k)
+            measured = collection.evaluate(labels, queries=None if asked is None else asked.to_collect, k=k)
         n, codes = len(collection), collection.distinct_codes()
     if measured.k < k:
         note(f"-k {k} is more than the {measured.k} labelled documents that can be found: all of them are looked at.")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ammi.cli.command import STOPPED, if_stopped
-from ammi.cli.options import AsJson, Broken, Format, OnError, TextColumn
+from ammi.cli.options import AsJson, Broken, Format, OnError, TextColumn, VectorColumn
 from ammi.cli.screen import facts, note, say_json
 from ammi.cli.settings import make_features, make_hasher, read_config
-from ammi.cli.sources import Contents, Documents
+from ammi.cli.sources import Contents, Documents, default_features
 from ammi.cli.training import training_progress
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ def fit(
         typer.Argument(
             metavar="SOURCE",
             show_default=False,
-            help="Documents: a file (.jsonl, .csv, .tsv, .txt, each also .gz or .zst; .parquet), a folder of text "
-            "files, [bold]-[/] for a pipe, or the name of a data set ([bold]ammi data list[/]). Or the folder that "
-            "[bold]ammi data pairs[/] wrote.",
+            help="Documents: a file (.jsonl, .csv, .tsv, .txt, each also .gz or .zst; .parquet, .arrow, .feather), a "
+            "folder of text files, a matrix of vectors (.npy, .npz), [bold]-[/] for a pipe, or the name of a data set "
+            "([bold]ammi data list[/]). Or the folder that [bold]ammi data pairs[/] wrote.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", metavar="MODEL", show_default=False, help="The folder to write.")],
@@ -54,6 +54,7 @@ def fit(
         int | None, typer.Option(min=1, help="Length of the codes.", show_default="64; 16 for bmmi")
     ] = None,
     text: TextColumn = None,
+    vector: VectorColumn = None,
     labels: Annotated[
         str | None,
         typer.Option(
@@ -66,8 +67,8 @@ def fit(
         str | None,
         typer.Option(
             help="What codes are learned from: words; pieces, which are SentencePiece units and suit any script and "
-            "language; vectors, from the column vector. Or one of another package. A wrong name lists all.",
-            show_default="words",
+            "language; vectors, as they are. Or one of another package. A wrong name lists all.",
+            show_default="words; vectors of a matrix, or with --vector",
             autocompletion=_features,
         ),
     ] = None,
@@ -107,6 +108,7 @@ def fit(
     ammi fit articles.jsonl --out model
     ammi fit mails.csv.gz --text body --bits 128 --set neighbours=15 --out model
     cat notes.txt | ammi fit - --features pieces --vocabulary 8000 --out model
+    ammi fit embeddings.npy --bits 128 --out model
     ammi fit reuters-pairs --out model
     """
     start = time.perf_counter()
@@ -120,10 +122,14 @@ def fit(
     with if_stopped(lambda: f"{out} is as it was" if holds_model(out) else f"{out} was not written"):
         if holds_pairs(source):
             unused = {"--text": text, "--labels": labels, "--features": features, "--vocabulary": vocabulary}
+            unused["--vector"] = vector
             model, report = _fit_pairs(hasher, source, unused | {"--format": format}, more)
         else:
-            documents = Documents(source, text, on_error=on_error, format=format)
-            model, report = _fit(hasher, make_features(features or "words", vocabulary), documents, labels, more)
+            maker = make_features(features or default_features(source, vector, format), vocabulary)
+            if vector and maker.reads != "vector":
+                raise typer.BadParameter(f"the features {maker.name!r} read texts.", param_hint="'--vector'")
+            documents = Documents(source, text, None, on_error, format, vector, reads=maker.reads)
+            model, report = _fit(hasher, maker, documents, labels, more)
         if holds_model(out):
             note(f"The model that {out} held is replaced. Collections keep theirs until ammi index rebuild.")
         model.save(out)
@@ -132,6 +138,15 @@ def fit(
         note(f"Next: ammi index build INDEX {source} --model {out}")
     if getattr(model.hasher_, "interrupted_", False):
         raise typer.Exit(STOPPED)
+
+
+def fit_defaults(features: str, documents: Documents) -> "DocumentHasher":
+    """A model of the default method and length, learned from these features of documents, with progress."""
+    hasher = _hasher(None, None, None, None, [], None)
+    model, _ = _fit(hasher, make_features(features, None), documents, None, _shown(hasher, None))
+    if getattr(model.hasher_, "interrupted_", False):
+        raise KeyboardInterrupt
+    return model
 
 
 def _hasher(
@@ -173,17 +188,19 @@ def _fit(
     from ammi.hashers import DocumentHasher
 
     model = DocumentHasher(hasher, features)
-    read = list(documents) if documents.is_pipe else documents
-    contents = Contents(read, features.reads)
-    given = contents if features.reads == "text" else list(contents)
+    documents.keep()
+    given: Any = Contents(documents) if features.reads == "text" else documents.vectors()
     if features.name == "pieces":
         note("SentencePiece learns its units from a sample of the texts: this takes up to a minute.")
-    if labels is None:
+    names = None if labels is None else label_column(documents.metadata(), labels, documents.name)
+    if features.reads == "vector":
+        documents.note_vectors(given.shape[1])
+    if names is None:
         model.fit(given, **more)
-        return model, {"documents": contents.count, "skipped": documents.skipped}
+        n = given.count if features.reads == "text" else given.shape[0]
+        return model, {"documents": n, "skipped": documents.skipped}
     from ammi.hashers.fitting import fit_held_out
 
-    names = label_column((document.metadata for document in read), labels, documents.name)
     precision = fit_held_out(model, given, names, **more)
     return model, {
         "documents": len(names),

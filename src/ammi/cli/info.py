@@ -66,9 +66,31 @@ def _codes(path: str) -> dict[str, Any]:
     return {"kind": "codes", "documents": len(file.ids), "bits": file.n_bits, "fingerprint": file.fingerprint}
 
 
-def _documents(source: str, text: str | None, format: str | None) -> dict[str, Any]:
-    from ammi.data import locate, read_documents
+def _matrix(source: str, format: str | None) -> dict[str, Any]:
+    from ammi.data import locate, read_matrix
 
+    broken: list[str] = []
+    matrix = read_matrix(locate(source), format=format, on_error=lambda problem: broken.append(str(problem)))
+    with counter(f"reading {source}", len(matrix)) as advance:
+        for rows in matrix.row_blocks():
+            advance(rows.shape[0])
+    return {
+        "kind": "vectors",
+        "documents": len(matrix) - len(broken),
+        "numbers each": matrix.width,
+        "type": str(matrix.dtype),
+        "columns": ", ".join(matrix.keys),
+        "zero": matrix.zeros,
+        "broken": len(broken),
+        **({"first broken": broken[0]} if broken else {}),
+    }
+
+
+def _documents(source: str, text: str | None, format: str | None) -> dict[str, Any]:
+    from ammi.data import holds_matrix, locate, read_documents
+
+    if holds_matrix(source, format):
+        return _matrix(source, format)
     columns: Counter[str] = Counter()
     broken: list[str] = []
     documents = characters = 0

@@ -19,8 +19,9 @@ Source = Annotated[
     typer.Argument(
         metavar="SOURCE",
         show_default=False,
-        help="Documents: a file (.jsonl, .csv, .tsv, .txt, each also .gz or .zst; .parquet), a folder of text files, "
-        "[bold]-[/] for a pipe, or the name of a data set ([bold]ammi data list[/]).",
+        help="Documents: a file (.jsonl, .csv, .tsv, .txt, each also .gz or .zst; .parquet, .arrow, .feather), a "
+        "folder of text files, a matrix of vectors (.npy, .npz), [bold]-[/] for a pipe, or the name of a data set "
+        "([bold]ammi data list[/]).",
     ),
 ]
 Place = Annotated[
@@ -34,12 +35,21 @@ IdColumn = Annotated[
     str | None,
     typer.Option("--id", metavar="COLUMN", help="The column of the ids.", show_default="id, or else numbers"),
 ]
+VectorColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--vector",
+        metavar="COLUMN",
+        help="The column of the vectors, for models that read them; of an .npz the array.",
+        show_default="vector; of an .npz vectors, or its one matrix",
+    ),
+]
 Format = Annotated[
     str | None,
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="jsonl, csv, tsv, txt or parquet: for a pipe, or a file with another ending.",
+        help="jsonl, csv, tsv, txt, parquet, arrow, npy or npz: for a pipe, or a file with another ending.",
         show_default="what the ending or the first line of a pipe tells",
     ),
 ]

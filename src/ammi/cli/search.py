@@ -1,14 +1,16 @@
-"""`ammi search`: the documents nearest to a text."""
+"""`ammi search`: the documents nearest to a text, or to a vector."""
 
 import sys
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ammi.cli.options import AsJson, Place
+from ammi.cli.queries import query_vectors, refuse_unread
 from ammi.cli.screen import beginning, document_id, documents_table, note, results, say_json
 
 if TYPE_CHECKING:
@@ -30,7 +32,11 @@ def search(
     place: Place,
     texts: Annotated[
         list[str] | None,
-        typer.Argument(metavar="TEXT", show_default=False, help="What to look for. None: each line of a pipe."),
+        typer.Argument(
+            metavar="TEXT",
+            show_default=False,
+            help='What to look for. None: each line of a pipe; where vectors are looked for, {"vector": [...]}.',
+        ),
     ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="So many documents.")] = 10,
     radius: Annotated[
@@ -55,9 +61,16 @@ def search(
     like: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Look for documents like this one of the collection.")
     ] = None,
+    vector: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Look for the vectors of a file (.npy, .npz, .parquet, .jsonl, ...), one a row; an .npy may hold one.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the documents that answer a text, or that are like a document.
+    """Find the documents that answer a text or a vector, or that are like a document.
 
     Codes and words find candidates, and the score puts them in order: --rank says which.
     With --like and --radius it is the distance, the number of bits that differ.
@@ -66,37 +79,51 @@ def search(
 
     ammi search index "inverse of a matrix" "read a file line by line"
     ammi search index --like 1987-03-11 --radius 5 --json
+    ammi search index --vector questions.npy -k 3
     ammi search index -k 3 --where lang=en --where 'year>=1987' < questions.txt
     """
     from ammi.collection import Collection
 
-    if not texts and not like and sys.stdin.isatty():
-        raise typer.BadParameter("nothing to look for: give a text, --like ID, or lines through a pipe.")
+    if not texts and not like and not vector and sys.stdin.isatty():
+        raise typer.BadParameter("nothing to look for: give a text, --like ID, --vector FILE, or lines through a pipe.")
     condition = _condition(where or [])
     with Collection.open(place) as collection:
         for id in like or []:
             _show(f"like {id}", collection.like(id, k, condition, radius=radius), as_json)
-        lines = texts or (() if like else (line.rstrip("\r\n") for line in sys.stdin))
-        for text, hits in _found(collection, lines, k, radius, condition, rank):
-            if not collection.knows(text):
-                note(f"the model knows no word of {text[:60]!r}: what follows is like an empty document")
-            _show(text, hits, as_json)
+        if texts or vector or not like:
+            queries = _queries(collection, texts or [], vector)
+            for name, hits in _found(collection, queries, k, radius, condition, rank):
+                _show(name, hits, as_json)
+
+
+def _queries(collection: "Collection", texts: list[str], file: Path | None) -> "Iterator[tuple[str, Any]]":
+    """What to look for, each with what it is called: texts, or the vectors of a file or of a pipe."""
+    if file is not None or (not texts and collection.reads == "vector"):
+        refuse_unread(collection, "vector")
+        yield from query_vectors("-" if file is None else file)
+        return
+    for text in texts or (line.rstrip("\r\n") for line in sys.stdin):
+        refuse_unread(collection, "text")
+        if not collection.knows(text):
+            note(f"the model knows no word of {text[:60]!r}: what follows is like an empty document")
+        yield text, text
 
 
 def _found(
     collection: "Collection",
-    texts: Iterable[str],
+    queries: "Iterable[tuple[str, Any]]",
     k: int,
     radius: int | None,
     condition: dict[str, Any] | None,
     rank: Rank | None,
 ) -> "Iterator[tuple[str, Hits]]":
-    rest = iter(texts)
+    rest = iter(queries)
     while block := list(islice(rest, QUERIES_AT_ONCE)):
+        names, asked = zip(*block, strict=True)
         if radius is None:
-            yield from zip(block, collection.search_many(block, k, condition, rank), strict=True)
+            yield from zip(names, collection.search_many(asked, k, condition, rank), strict=True)
         else:
-            yield from ((text, collection.within(text, radius, condition)) for text in block)
+            yield from ((name, collection.within(query, radius, condition)) for name, query in block)
 
 
 def _condition(where: list[str]) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ from ammi.cli import options
 from ammi.cli.command import if_stopped
 from ammi.cli.screen import counter, note, notes, plain, results, say_json
 from ammi.cli.settings import checked_parameters
-from ammi.cli.sources import Documents
+from ammi.cli.sources import Documents, default_features
 
 if TYPE_CHECKING:
     from ammi.tuning.display import Advance, SearchView
@@ -51,6 +51,7 @@ def tune(
     ] = None,
     labels: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of labels, for documents.")] = None,
     text: options.TextColumn = None,
+    vector: options.VectorColumn = None,
     sampler: Annotated[Sampler, typer.Option(help="Draw at random, or near what was good (TPE).")] = Sampler.random,
     assignments: Annotated[
         list[str] | None,
@@ -82,6 +83,7 @@ def tune(
 
     ammi tune ammi reuters --bits 64 --trials 12
     ammi tune bmsh mails.jsonl --labels folder --sampler tpe --trials 40
+    ammi tune ammi embeddings.parquet --vector embedding --labels topic
     ammi fit mails.jsonl --config tuned/mails-bmsh-64/best.json --out model
     """
     from ammi.tuning.search import Search, Tuning
@@ -92,7 +94,7 @@ def tune(
     search = Search(task_name(data), method, bits, fixed, sampler.value, seed)
     search.check()
     out = out or Path("tuned", f"{search.task}-{method}-{bits}")
-    with Tuning(search, _task(data, labels, text), out, storage) as tuning:
+    with Tuning(search, _task(data, labels, text, vector), out, storage) as tuning:
         with if_stopped(lambda: f"{len(tuning.finished)} of {trials} trials are finished. The same command goes on."):
             tuning.run_until(trials, Screen())
         tuning.plot()
@@ -141,16 +143,21 @@ class _SearchLines:
         note(f"{self._title}: {finished} of {self._trials} trials, best {best:.2f}")
 
 
-def _task(data: str, labels: str | None, text: str | None) -> "Task":
+def _task(data: str, labels: str | None, text: str | None, vector: str | None) -> "Task":
     from ammi.data import content_of, label_column
     from ammi.tuning.tasks import documents_task, named_task
 
     if labels is None:
         return named_task(data)
-    documents = Documents(data, text)
-    read = list(documents)
-    names = label_column((document.metadata for document in read), labels, documents.name)
-    return documents_task([content_of(document, "text") for document in read], names)
+    reads = "vector" if default_features(data, vector, None) == "vectors" else "text"
+    documents = Documents(data, text, vector=vector, reads=reads)
+    documents.keep()
+    names = label_column(documents.metadata(), labels, documents.name)
+    if reads == "vector":
+        X = documents.vectors()
+        documents.note_vectors(X.shape[1])
+        return documents_task(X, names)
+    return documents_task([content_of(document, "text") for document in documents], names)
 
 
 def _show(tuning: "Tuning", as_json: bool) -> None:

@@ -12,6 +12,8 @@ from ammi.data.documents import Document, read_documents
 from ammi.data.exports import write_export
 from ammi.data.imports import IMPORTERS, newsgroups_records, reuters_records
 from ammi.data.incoming import documents_from
+from ammi.data.matrices import VectorMatrix
+from ammi.data.matrix_files import holds_matrix, read_matrix
 from ammi.data.registry import benchmark, benchmark_names, corpus_names, corpus_path, data_folder, locate
 from ammi.data.rows import BadRecordError
 from ammi.data.splits import every_tenth
@@ -40,6 +42,7 @@ __all__ = [
     "CodeFile",
     "Document",
     "KnownCode",
+    "VectorMatrix",
     "benchmark",
     "benchmark_names",
     "blocks",
@@ -51,6 +54,7 @@ __all__ = [
     "documents_from",
     "every_tenth",
     "holds_codes",
+    "holds_matrix",
     "holds_pairs",
     "label_column",
     "locate",
@@ -58,6 +62,7 @@ __all__ = [
     "read_codes",
     "read_documents",
     "read_mat",
+    "read_matrix",
     "read_pair_texts",
     "read_pairs",
     "reuters_records",

@@ -82,14 +82,26 @@ def write_codes(path: str | Path, blocks: Iterable[CodeBlock], n_bits: int, fing
 def holds_codes(path: str | Path) -> bool:
     """Whether a file holds codes, rather than documents."""
     path = Path(path)
-    if ".jsonl" not in path.suffixes or not path.is_file():
-        return path.suffix == ".npz"
+    if not path.is_file():
+        return False
+    if path.suffix == ".npz":
+        return _npz_holds_codes(path)
+    if ".jsonl" not in path.suffixes:
+        return False
     with open_bytes(path) as file:
         try:
             first = json.loads(file.readline())
         except (ValueError, RecursionError, *BROKEN_COMPRESSION):
             return False
     return isinstance(first, dict) and {"code", "bits", "model"} <= set(first) and EXPORT not in first
+
+
+def _npz_holds_codes(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return {f"{name}.npy" for name in ("ids", "codes", "n_bits", "fingerprint")} <= set(archive.namelist())
+    except zipfile.BadZipFile:
+        return False
 
 
 def read_codes(path: str | Path) -> CodeFile:

@@ -1,4 +1,4 @@
-"""Documents from JSONL, CSV, TSV, Parquet, text files, folders of them and pipes, one at a time."""
+"""Documents from JSONL, CSV, TSV, Parquet, Arrow and text files, folders of them, matrices and pipes, one at a time."""
 
 import json
 import warnings
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ammi.data.codes import Id, KnownCode
 from ammi.data.exports import exported, is_exported
-from ammi.data.formats import read_rows
+from ammi.data.formats import MATRIX_FORMATS, read_rows
 from ammi.data.rows import ID, TEXT, VECTOR, BadRecordError, Row, RowStream, short
 from ammi.data.streams import BROKEN_COMPRESSION
 from ammi.plain import plain
@@ -56,23 +56,34 @@ def read_documents(
     """Read the documents of a file, a folder or standard input one at a time.
 
     `source` is `-` for standard input, a folder (each file in it is a document, and its path is the id), or a file:
-    `.jsonl`, `.csv`, `.tsv`, `.parquet`, `.txt` (one text a line), each but Parquet plain or compressed with gzip or
-    zstd. Text is UTF-8; blank lines hold nothing. `format` (`jsonl`, `csv`, …) is for pipes and for files with other
-    endings. Without it, the first line of a pipe tells: a JSON object, the header of a table of two columns or more
-    with that of the text, or else one text a line.
+    `.jsonl`, `.csv`, `.tsv`, `.txt` (one text a line), plain or compressed with gzip or zstd, `.parquet`, `.arrow`,
+    `.feather`, or a matrix of vectors in `.npy` or `.npz`, of which `read_matrix` tells more. Text is UTF-8; blank
+    lines hold nothing. `format` (`jsonl`, `csv`, …) is for pipes and for files with other endings. Without it, the
+    first line of a pipe tells: a JSON object, the header of a table of two columns or more with that of the text, or
+    else one text a line.
 
     `text`, `id` and `vector` name the columns to use. Without them these are `text`, and `id` and `vector` where there
     are such; a document without an id gets the number of its line, and one with a vector needs no text. What
     `Collection.export` wrote is known by itself. What cannot be read is refused with `BadRecordError`, skipped with a
     warning, or skipped and handed to `on_error`.
     """
-    complain = {"refuse": _refuse, "skip": _warn}.get(on_error) if isinstance(on_error, str) else on_error
-    if complain is None:
-        raise ValueError(f"on_error is {on_error!r}: expected 'refuse', 'skip' or a function")
+    complain = complaint(on_error)
+    if format in MATRIX_FORMATS or (format is None and Path(source).suffix.lower().lstrip(".") in MATRIX_FORMATS):
+        from ammi.data.matrix_files import read_matrix
+
+        return iter(read_matrix(source, text=text, id=id, vector=vector, format=format, on_error=on_error))
     name = "standard input" if source == "-" else str(source)
     chosen = tuple(column for column in (text, id, vector) if column)
     wanted = Wanted(text or TEXT, id or ID, vector or VECTOR, chosen)
     return _documents(name, read_rows(source, name, format, text), DocumentMaker(name, wanted), complain)
+
+
+def complaint(on_error: OnError) -> Callable[[BadRecordError], None]:
+    """What is done with a bad record."""
+    complain = {"refuse": _refuse, "skip": _warn}.get(on_error) if isinstance(on_error, str) else on_error
+    if complain is None:
+        raise ValueError(f"on_error is {on_error!r}: expected 'refuse', 'skip' or a function")
+    return complain
 
 
 def _refuse(problem: BadRecordError) -> None:
@@ -101,12 +112,16 @@ def _documents(
 
 
 class DocumentMaker:
-    """Makes documents of the rows of one source, of which the first tells whether they have ids."""
+    """Makes documents of the rows of one source, of which the first tells whether they have ids.
+
+    Where a user chose the column of the vectors, the first also tells how many numbers they have.
+    """
 
     def __init__(self, name: str, wanted: Wanted):
         self._name, self._wanted = name, wanted
         self._first: str | None = None
         self._has_ids = False
+        self._width: int | None = None
 
     def __call__(self, row: Row) -> Document:
         """The document of a row; one that holds none is refused with its place."""
@@ -120,6 +135,7 @@ class DocumentMaker:
             self._check_first(row)
         id = self._id(row)
         vector = self._vector(row)
+        self._check_width(row, vector)
         text = self._text(row, needed=vector is None)
         taken = {self._wanted.text} | ({self._wanted.id} if self._has_ids else set())
         taken |= set() if vector is None else {self._wanted.vector}
@@ -174,6 +190,13 @@ class DocumentMaker:
         if vector.ndim != 1 or not np.isfinite(vector).all():
             raise BadRecordError(f"{row.place} has {short(value)} for a vector: expected one row of finite numbers")
         return vector
+
+    def _check_width(self, row: Row, vector: NDArray[np.floating] | None) -> None:
+        if vector is None or self._wanted.vector not in self._wanted.chosen:
+            return
+        self._width = self._width or len(vector)
+        if len(vector) != self._width:
+            raise BadRecordError(f"{row.place} has a vector of {len(vector)} numbers: expected {self._width} as before")
 
     def _exported(self, row: Row) -> Document:
         if (self._wanted.text, self._wanted.id) != (TEXT, ID):

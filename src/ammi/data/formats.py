@@ -1,4 +1,4 @@
-"""Rows of JSONL, CSV, TSV, Parquet, lines of text, folders of files and pipes, one at a time."""
+"""Rows of JSONL, CSV, TSV, Parquet, Arrow, lines of text, folders of files and pipes, one at a time."""
 
 import csv
 import json
@@ -9,10 +9,12 @@ from pathlib import Path
 
 from ammi.data.rows import TEXT, BadRecordError, Row, RowStream, refuse_repeated, short
 from ammi.data.streams import BROKEN_COMPRESSION, open_bytes
-from ammi.data.tables import parquet_rows
+from ammi.data.tables import arrow_rows, parquet_rows
 
-FORMATS = ("jsonl", "csv", "tsv", "txt", "parquet")
-ENDINGS = {f".{format}": format for format in FORMATS} | {".ndjson": "jsonl", ".json": "jsonl"}
+TABLE_FORMATS = ("parquet", "arrow")
+MATRIX_FORMATS = ("npy", "npz")  # which are no rows: see matrices.py
+FORMATS = ("jsonl", "csv", "tsv", "txt", *TABLE_FORMATS, *MATRIX_FORMATS)
+ENDINGS = {f".{format}": format for format in FORMATS} | {".ndjson": "jsonl", ".json": "jsonl", ".feather": "arrow"}
 
 # A document may be large, but an unclosed quote must not swallow a file of any size.
 LONGEST_CSV_FIELD = 1 << 28
@@ -29,8 +31,10 @@ def read_rows(source: str | Path, name: str, format: str | None, text: str | Non
         raise ValueError(f"format is {format!r}: expected one of {', '.join(FORMATS)}")
     path = Path(source)
     if source == "-" or path.is_fifo():
-        if format == "parquet":
-            raise ValueError(f"{name} is a pipe, and Parquet cannot be read from one: write it to a file first")
+        if format in TABLE_FORMATS:
+            raise ValueError(
+                f"{name} is a pipe, and {format.capitalize()} cannot be read from one: write it to a file first"
+            )
         return _rows_of_format(name, source, format) if format else _piped_rows(name, source, text)
     if path.is_dir():
         if format:
@@ -49,7 +53,8 @@ def _format_of(path: Path) -> str:
     if format is None:
         raise ValueError(
             f"the format of {path} is unknown: expected a folder, or a file ending in .jsonl, .csv, .tsv or "
-            f".txt (and then .gz or .zst where compressed) or in .parquet; else name the format, {', '.join(FORMATS)}"
+            f".txt (and then .gz or .zst where compressed) or in .parquet, .arrow, .feather, .npy or .npz; else name "
+            f"the format, {', '.join(FORMATS)}"
         )
     return format
 
@@ -64,6 +69,8 @@ def _rows_of_format(name: str, source: str | Path, format: str) -> RowStream:
             return _csv_rows(name, _lines(source), "\t")
         case "txt":
             return _text_rows(name, _numbered(_lines(source)))
+        case "arrow":
+            return arrow_rows(name, source)
         case _:
             return parquet_rows(name, source)
 

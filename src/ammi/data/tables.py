@@ -1,4 +1,4 @@
-"""Rows of tables: those of Arrow and pandas in memory, and Parquet files.
+"""Rows of tables: those of Arrow and pandas in memory, and files of Parquet and Arrow.
 
 Neither library is imported unless a table of its own, or a file, is there to be read.
 """
@@ -30,6 +30,23 @@ def parquet_rows(name: str, path: str | Path) -> RowStream:
         yield BadRecordError(f"{name} cannot be read as Parquet after row {number}: {error}")
 
 
+def arrow_rows(name: str, path: str | Path) -> RowStream:
+    """The rows of an Arrow file (.arrow, .feather), of which the two kinds are told apart by their first bytes."""
+    arrow, ipc = import_extra("pyarrow"), import_extra("pyarrow.ipc")
+    number = 0
+    try:
+        with arrow.memory_map(str(path)) as file:
+            is_stream = bytes(file.read(6)) != b"ARROW1"
+            file.seek(0)
+            with ipc.open_stream(file) if is_stream else ipc.open_file(file) as reader:
+                batches = reader if is_stream else map(reader.get_batch, range(reader.num_record_batches))
+                for row in batch_rows(name, batches):
+                    number = row.number
+                    yield row
+    except (arrow.ArrowException, OSError) as error:
+        yield BadRecordError(f"{name} cannot be read as Arrow after row {number}: {error}")
+
+
 def batch_rows(name: str, batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
     """The rows of Arrow's record batches."""
     number = 0
@@ -44,12 +61,13 @@ def batch_rows(name: str, batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
 
 
 def _arrow_values(column: "pa.Array") -> list[Any]:
-    """The values of a column; a list of floating-point numbers is an array, many times faster than a list."""
+    """The values of a column; a list of numbers, none of them missing, is an array, many times faster than a list."""
     from pyarrow import types
 
     kind = column.type
     is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
-    if is_list and types.is_floating(kind.value_type):
+    whole = is_list and types.is_integer(kind.value_type) and not column.flatten().null_count
+    if whole or (is_list and types.is_floating(kind.value_type)):
         return list(column.to_numpy(zero_copy_only=False))
     return column.to_pylist()
 

@@ -27,14 +27,15 @@ class FittedToPairs(NamedTuple):
     matching: float | None
 
 
-def fit_held_out(model: DocumentHasher, documents: Iterable[Any], labels: Sequence[Any], **more: Any) -> float:
+def fit_held_out(model: DocumentHasher, documents: Any, labels: Sequence[Any], **more: Any) -> float:
     """Fit a model to nine documents of ten; return the top-100 precision of the tenth among them, in percent.
 
     Where the method has epochs, this precision chooses the one to keep; nothing else is learned from the labels.
     Documents without a label are learned from, but neither looked for nor counted among the neighbours.
 
     Args:
-        documents: texts, or vectors in a list, whichever the model reads; they are gone through several times.
+        documents: texts, or vectors in a list or a matrix, whichever the model reads; they are gone through several
+            times.
         labels: of each document one name, a list of names, or None.
         more: what else the model's `fit` takes, such as callbacks.
     """
@@ -88,8 +89,10 @@ def _matching_of(part: Pair) -> Callable[[Hasher], float] | None:
     return lambda hasher: matching_at_k(hasher.encode(documents), hasher.encode(related), _K)
 
 
-def _chosen(documents: Iterable[Any], chosen: NDArray[np.bool_]) -> "list[Any] | _Chosen":
-    """Some of the documents: a list where they are one, since vectors are rows then; else they are read anew."""
+def _chosen(documents: Any, chosen: NDArray[np.bool_]) -> Any:
+    """Some of the documents: rows of a matrix, a list where they are one, since vectors may be; else read anew."""
+    if hasattr(documents, "shape"):
+        return documents[chosen]
     return list(compress(documents, chosen)) if isinstance(documents, list) else _Chosen(documents, chosen)
 
 

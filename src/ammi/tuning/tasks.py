@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -11,7 +12,7 @@ from scipy.sparse import csr_matrix
 from ammi.data import ArticlePairs, benchmark, every_tenth, read_pairs
 from ammi.digests import matrix_digest
 from ammi.evaluate import distinct_codes, label_matrix, matching_at_k, precision_at_k
-from ammi.features import WordFeatures
+from ammi.features import VectorFeatures, WordFeatures
 from ammi.hashers import Hasher, TrainedHasher
 
 Matrix: TypeAlias = csr_matrix | np.ndarray  # a row a document
@@ -129,8 +130,8 @@ def benchmark_task(name: str | Path) -> LabelledTask:
     return LabelledTask((data.train, data.cv, data.test), (data.train_labels, data.cv_labels, data.test_labels))
 
 
-def documents_task(texts: Sequence[str], labels: Sequence[Any]) -> LabelledTask:
-    """The task of texts with labels: of ten, the ninth is for validation, the tenth for the test."""
+def documents_task(documents: Sequence[str] | Matrix, labels: Sequence[Any]) -> LabelledTask:
+    """The task of texts, or of vectors, with labels: of ten, the ninth is for validation, the tenth for the test."""
     targets, n = label_matrix(labels), len(labels)
     labelled = np.diff(targets.indptr) > 0
     held_out, tested = every_tenth(n, nth=9), every_tenth(n)
@@ -138,7 +139,10 @@ def documents_task(texts: Sequence[str], labels: Sequence[Any]) -> LabelledTask:
     parts = [labelled & known, labelled & held_out, labelled & tested]
     if not all(part.any() for part in parts):
         raise ValueError(f"{labelled.sum()} of {len(labels)} documents have labels: too few for three parts")
-    X = WordFeatures().fit([text for text, kept in zip(texts, known, strict=True) if kept]).transform(texts)
+    if hasattr(documents, "shape"):
+        X = VectorFeatures().fit(documents).transform(documents)
+    else:
+        X = WordFeatures().fit(list(compress(documents, known))).transform(documents)
     return LabelledTask([X[part] for part in parts], [targets[part] for part in parts])
 
 

@@ -1,7 +1,8 @@
 """`ammi index add`: more documents, or codes, into a collection."""
 
-from ammi.cli.index.incoming import Incoming
-from ammi.cli.options import AsJson, Broken, Format, IdColumn, OnError, Place, Source, TextColumn
+from ammi.cli.index.incoming import Incoming, codes_of
+from ammi.cli.options import AsJson, Broken, Format, IdColumn, OnError, Place, Source, TextColumn, VectorColumn
+from ammi.cli.sources import Documents
 
 
 def add(
@@ -9,6 +10,7 @@ def add(
     source: Source,
     text: TextColumn = None,
     id: IdColumn = None,
+    vector: VectorColumn = None,
     format: Format = None,
     on_error: Broken = OnError.refuse,
     as_json: AsJson = False,
@@ -21,9 +23,13 @@ def add(
     [bold]Examples[/]
 
     ammi index add index more.jsonl
+    ammi index add index more-embeddings.npy
     zcat 2024-*.jsonl.gz | ammi index add index - --text body
     """
     from ammi.collection import Collection
 
     with Collection.open(place) as collection:
-        Incoming(source, text, id, format, on_error).add_to(collection, as_json)
+        codes = codes_of(source, format)
+        reads = "text" if codes else collection.reads
+        documents = Documents(source, text, id, on_error, format, vector, reads=reads)
+        Incoming(documents, codes).add_to(collection, as_json)

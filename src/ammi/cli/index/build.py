@@ -5,13 +5,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ammi.cli.index.incoming import Incoming
+from ammi.cli.command import if_stopped
+from ammi.cli.fit import fit_defaults
+from ammi.cli.index.incoming import Incoming, codes_of
 from ammi.cli.models import load_model
-from ammi.cli.options import AsJson, Broken, Format, IdColumn, OnError, Place, Source, TextColumn
+from ammi.cli.options import AsJson, Broken, Format, IdColumn, OnError, Place, Source, TextColumn, VectorColumn
+from ammi.cli.screen import note
+from ammi.cli.sources import Documents, default_features
 
 if TYPE_CHECKING:
     from ammi.collection import Collection
     from ammi.data import CodeFile
+    from ammi.hashers import DocumentHasher
 
 
 def build(
@@ -19,7 +24,11 @@ def build(
     source: Source,
     model: Annotated[
         Path | None,
-        typer.Option(metavar="MODEL", show_default=False, help="The folder of a model. Files of codes need none."),
+        typer.Option(
+            metavar="MODEL",
+            help="The folder of a model. Files of codes need none.",
+            show_default="one of 64 bits, learned from SOURCE",
+        ),
     ] = None,
     keys: Annotated[
         list[str] | None,
@@ -29,40 +38,68 @@ def build(
     ] = None,
     text: TextColumn = None,
     id: IdColumn = None,
+    vector: VectorColumn = None,
     format: Format = None,
     on_error: Broken = OnError.refuse,
     as_json: AsJson = False,
 ) -> None:
     """Build a collection of documents, or of the codes that [bold]ammi encode[/] wrote to a file.
 
+    Without a model it learns one from the same documents: from words, or from vectors where these are what it finds.
     The model, the texts and all other columns are kept beside the codes, so that PLACE is all that a search needs.
     A thousand documents are written at a time.
     What interrupts the building leaves a collection of those before it, and ammi index add goes on.
 
     [bold]Examples[/]
 
-    ammi index build index articles.jsonl --model model
+    ammi index build index articles.jsonl
+    ammi index build index embeddings.npy
     ammi index build index articles.jsonl --model model --key lang --key year
     ammi index build index codes.npz
     """
-    incoming = Incoming(source, text, id, format, on_error)
-    incoming.read_first()
-    with _create(place, model, incoming.codes, keys or []) as created:
+    codes = codes_of(source, format)
+    if model is not None and codes is not None:
+        _check_same_model(model, codes)
+    _check_free(place)
+    learn = model is None and codes is None
+    features = default_features(source, vector, format) if learn else None
+    documents = Documents(source, text, id, on_error, format, vector, reads=_what_is_read(model, features))
+    incoming = Incoming(documents, codes)
+    learned = None
+    if features:
+        with if_stopped(f"{place} was not made"):
+            learned = fit_defaults(features, documents)
+        note(f"A model of {learned.n_bits} bits was learned from {documents.name}; ammi fit has more to choose from.")
+    elif model is not None and codes is None:
+        incoming.try_first(load_model(model))
+    with _create(place, model or learned, codes, keys or []) as created:
         incoming.add_to(created, as_json)
 
 
-def _create(place: str, model: Path | None, codes: "CodeFile | None", keys: list[str]) -> "Collection":
+def _check_free(place: str) -> None:
     from ammi.collection import Collection
     from ammi.hashers.config import holds_model
 
-    if model is None and codes is None:
-        raise typer.BadParameter("documents are encoded by a model: name its folder.", param_hint="'--model'")
-    if model is not None and codes is not None:
-        _check_same_model(model, codes)
     if Collection.exists(place):
         raise FileExistsError(f"{place} holds a collection: use ammi index add, or name another place")
     if holds_model(place):
         raise FileExistsError(f"{place} holds a model: name another place for the collection")
+
+
+def _what_is_read(model: Path | None, features: str | None) -> str:
+    """What the model reads of a document: "text" or "vector"."""
+    from ammi.hashers.config import read_config
+
+    if model is not None:
+        return read_config(model).get("reads", "vector")  # a hasher that was saved alone reads vectors
+    return "vector" if features == "vectors" else "text"
+
+
+def _create(
+    place: str, model: "Path | DocumentHasher | None", codes: "CodeFile | None", keys: list[str]
+) -> "Collection":
+    from ammi.collection import Collection
+
     if model is not None:
         return Collection.create(place, model, keys=keys)
     assert codes

@@ -1,10 +1,9 @@
 """What comes into a collection: documents from a source, or codes from a file."""
 
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from ammi.cli.command import if_stopped
-from ammi.cli.options import OnError
 from ammi.cli.screen import counter, note, results, say_json
 from ammi.cli.sources import Documents
 
@@ -12,32 +11,44 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ammi.collection import Collection
-    from ammi.data import Document
+    from ammi.data import CodeFile, Document
+    from ammi.hashers import DocumentHasher
+
+
+def codes_of(source: str, format: str | None) -> "CodeFile | None":
+    """The codes of a source that is a file of them."""
+    from ammi.data import holds_codes, read_codes
+
+    return read_codes(source) if format is None and holds_codes(source) else None
 
 
 class Incoming:
     """Documents, or codes where the source is a file of codes."""
 
-    def __init__(self, source: str, text: str | None, id: str | None, format: str | None, on_error: OnError):
-        from ammi.data import holds_codes, read_codes
-
-        self.codes = read_codes(source) if format is None and holds_codes(source) else None
-        self._source = Documents(source, text, id, on_error, format)
-        self._documents: Iterable[Document] = self._source
+    def __init__(self, documents: Documents, codes: "CodeFile | None"):
+        self.documents, self.codes = documents, codes
+        self._coming: Iterable[Document] = documents.to_collect
         self._added = 0
 
     @property
     def name(self) -> str:
         """What messages call the source."""
-        return self._source.name
+        return self.documents.name
 
-    def read_first(self) -> None:
-        """Read the first documents now, so that a source that cannot be read leaves no empty collection behind."""
-        from ammi.data.columns import BLOCK_DOCUMENTS
+    def try_first(self, model: "DocumentHasher") -> None:
+        """Read and encode the first documents now, so that a source that is no good leaves no collection behind."""
+        from ammi.ingest import blocks_of
 
-        if self.codes is None:
-            documents = iter(self._source)
-            self._documents = chain(list(islice(documents, BLOCK_DOCUMENTS)), documents)
+        coming = blocks_of(self.documents.to_collect)
+        if self.documents.matrix is None:
+            first = next(coming, None)
+            rest = (document for block in coming for document in block.documents)
+            self._coming = chain(first.documents if first else [], rest)
+        else:
+            with self.documents.saying_nothing():  # its rows are all read again
+                first = next(coming, None)
+        if first:
+            first.codes(model, model.fingerprint_)
 
     def add_to(self, collection: "Collection", as_json: bool) -> None:
         """Add all of it, a thousand documents at a time and each thousand for good, and say what was done."""
@@ -53,13 +64,14 @@ class Incoming:
                     codes, fingerprint = self.codes, self.codes.fingerprint
                     collection.add_codes(codes.codes, codes.ids, fingerprint=fingerprint, advance=count)
                 else:
-                    collection.add(self._documents, advance=count)
+                    collection.add(self._coming, advance=count)
         except Exception:
             if self._added:
                 note(self._kept(collection))
             raise
+        self.documents.note_zeros()
         after = len(collection)
-        report = {"added": self._added, "replaced": before + self._added - after, "skipped": self._source.skipped}
+        report = {"added": self._added, "replaced": before + self._added - after, "skipped": self.documents.skipped}
         if as_json:
             say_json({"place": collection.place, **report, "documents": after})
         else:

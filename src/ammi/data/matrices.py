@@ -1,0 +1,186 @@
+"""Matrices of vectors, a row for each document, gone through in blocks of rows; `matrix_files` reads them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ammi.data.codes import Id
+from ammi.data.columns import BLOCK_BYTES, BLOCK_DOCUMENTS
+from ammi.data.documents import Document, OnError, complaint
+from ammi.data.rows import BadRecordError
+from ammi.plain import plain
+
+_NUMBERS = "fiu"  # kinds of numpy's types
+
+
+class SlicedRows(Protocol):
+    """An array, a CSR matrix, or anything else whose rows are read a slice at a time."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def dtype(self) -> np.dtype: ...
+
+    def __getitem__(self, rows: slice) -> Any: ...
+
+
+class VectorMatrix:
+    """The rows of a matrix as documents, perhaps with ids, texts and metadata.
+
+    A sparse matrix stays sparse. A row with NaN or infinity is a bad record, which is refused, or skipped and handed to
+    `on_error`. A row of zeros is a vector like any other, though it has no direction: `zeros` says how many of them
+    there were when the rows were last gone through.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        rows: SlicedRows,
+        *,
+        ids: Iterable[Id] | None = None,
+        texts: Sequence[str] | None = None,
+        columns: Mapping[str, NDArray] | None = None,
+        on_error: OnError = "refuse",
+    ):
+        _check_matrix(name, rows)
+        self.name, self._rows, self._texts, self._columns = name, rows, texts, columns or {}
+        self._ids = None if ids is None else list(ids)
+        if self._ids is not None and len(self._ids) != len(self):
+            raise ValueError(f"{len(self)} vectors came with {len(self._ids)} ids: pass one for each")
+        self._complain = complaint(on_error)
+        self._sparse, self._type = hasattr(rows, "indptr"), _floating_type(rows.dtype)
+        self.zeros = 0
+
+    def __len__(self) -> int:
+        return self._rows.shape[0]
+
+    @property
+    def width(self) -> int:
+        """How many numbers a vector has."""
+        return self._rows.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the numbers."""
+        return self._rows.dtype
+
+    @property
+    def keys(self) -> list[str]:
+        """The metadata that each document has."""
+        return list(self._columns)
+
+    def with_ids(self, ids: Iterable[Id]) -> Self:
+        """The same rows under other ids."""
+        kept: dict[str, Any] = {"texts": self._texts, "columns": self._columns, "on_error": self._complain}
+        return type(self)(self.name, self._rows, ids=ids, **kept)
+
+    def __iter__(self) -> Iterator[Document]:
+        for documents, rows in self.blocks():
+            vectors = rows.toarray() if self._sparse else rows
+            yield from (replace(document, vector=vector) for document, vector in zip(documents, vectors, strict=True))
+
+    def blocks(self) -> Iterator[tuple[list[Document], Any]]:
+        """Documents without their vectors, and the rows that are these."""
+        numbered = self._ids is None
+        for numbers, rows in self._blocks():
+            ids = numbers.tolist() if self._ids is None else [self._ids[number] for number in numbers]
+            texts = [None] * len(ids) if self._texts is None else [self._texts[number] for number in numbers]
+            described = zip(ids, texts, self._metadata(numbers), strict=True)
+            yield [Document(id, text, metadata, numbered) for id, text, metadata in described], rows
+
+    def metadata(self) -> Iterator[dict[str, Any]]:
+        """The metadata of each document."""
+        return (metadata for numbers, _ in self._blocks() for metadata in self._metadata(numbers))
+
+    def row_blocks(self) -> Iterator[Any]:
+        """The rows alone, some at a time."""
+        return (rows for _, rows in self._blocks())
+
+    def in_memory(self, advance: Callable[[int], None] = lambda n_rows: None) -> Any:
+        """All rows at once, (n, d), to learn from; `advance` is told how many more were read."""
+        read = self._in_memory_sparse if self._sparse else self._in_memory_dense
+        return read(advance)
+
+    def _in_memory_dense(self, advance: Callable[[int], None]) -> NDArray[np.floating]:
+        X, n = np.empty((len(self), self.width), self._type), 0
+        for rows in self.row_blocks():
+            X[n : n + len(rows)] = rows
+            n += len(rows)
+            advance(len(rows))
+        return X[:n]
+
+    def _in_memory_sparse(self, advance: Callable[[int], None]) -> Any:
+        from scipy.sparse import csr_matrix, vstack
+
+        parts = [csr_matrix((0, self.width), dtype=self._type)]
+        for rows in self.row_blocks():
+            parts.append(rows)
+            advance(rows.shape[0])
+        return vstack(parts, format="csr")
+
+    def _blocks(self) -> Iterator[tuple[NDArray[np.intp], Any]]:
+        """The numbers of some rows, and these rows in memory as floating-point numbers, all of them finite."""
+        self.zeros = 0
+        row_bytes = 1 if self._sparse else self.width * self._type.itemsize
+        step = max(1, min(BLOCK_DOCUMENTS, BLOCK_BYTES // row_bytes))
+        for start in range(0, len(self), step):
+            rows = self._rows[start : start + step]
+            rows = rows.astype(self._type) if self._sparse else np.array(rows, self._type)
+            finite = _finite_rows(rows)
+            for number in np.flatnonzero(~finite):
+                self._complain(BadRecordError(f"{self.name} row {start + number} {_not_finite(rows[[number]])}"))
+            rows = rows if finite.all() else rows[finite]
+            if rows.shape[0]:
+                self.zeros += _zero_rows(rows)
+                yield start + np.flatnonzero(finite), rows
+
+    def _metadata(self, numbers: NDArray[np.intp]) -> list[dict[str, Any]]:
+        try:
+            values = [plain(column[numbers]) for column in self._columns.values()]
+        except ValueError as error:
+            raise ValueError(f"the metadata of {self.name} cannot be kept: {error}") from error
+        if not values:
+            return [{} for _ in numbers]
+        return [dict(zip(self._columns, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+def _check_matrix(name: str, rows: SlicedRows) -> None:
+    if len(rows.shape) != 2:
+        raise ValueError(
+            f"{name} holds an array of shape {tuple(rows.shape)}: expected two dimensions, a row for each document"
+        )
+    if rows.dtype.kind not in _NUMBERS:
+        raise ValueError(f"{name} holds values of type {rows.dtype}: expected numbers")
+    if not rows.shape[1]:
+        raise ValueError(f"{name} holds vectors of no numbers: expected one column or more")
+
+
+def _floating_type(dtype: np.dtype) -> np.dtype:
+    """float32 for all that it holds exactly, such as float16 and int8, and else float64."""
+    return np.dtype(np.float32 if np.can_cast(dtype, np.float32) else np.float64)
+
+
+def _finite_rows(rows: Any) -> NDArray[np.bool_]:
+    """Which rows hold finite numbers alone."""
+    if isinstance(rows, np.ndarray):
+        return np.asarray(np.isfinite(rows).all(axis=1))
+    finite = np.ones(rows.shape[0], bool)
+    wrong = np.flatnonzero(~np.isfinite(rows.data))
+    finite[np.searchsorted(rows.indptr, wrong, side="right") - 1] = False
+    return finite
+
+
+def _not_finite(row: Any) -> str:
+    values = row.ravel() if isinstance(row, np.ndarray) else row.data
+    wrong = values[~np.isfinite(values)][0]
+    return f"holds {'NaN' if np.isnan(wrong) else wrong}: expected finite numbers, so fill it or drop the row"
+
+
+def _zero_rows(rows: Any) -> int:
+    """How many rows are zero."""
+    nonzero = rows.any(axis=1) if isinstance(rows, np.ndarray) else np.asarray(abs(rows).sum(axis=1))
+    return rows.shape[0] - int(np.count_nonzero(nonzero))

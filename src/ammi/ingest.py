@@ -6,11 +6,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from ammi.data import Document, documents_from
 from ammi.data.columns import BLOCK_DOCUMENTS, blocks, content_of
 from ammi.search.documents import Id
 from ammi.search.hamming import Codes
+from ammi.search.vectors import Rows
 
 if TYPE_CHECKING:
     from ammi.hashers import DocumentHasher
@@ -38,13 +40,31 @@ class Block:
 
     def codes(self, model: "DocumentHasher", fingerprint: str) -> Codes:
         """Their codes: those that the same model gave them before they were exported, or new ones."""
+        known = self._known_codes(fingerprint)
+        return model.encode(self._contents(model.reads)) if known is None else known
+
+    def codes_and_vectors(self, model: "DocumentHasher", fingerprint: str) -> tuple[Codes, Rows]:
+        """Their codes, and the vectors that codes are made of: those that were exported with the codes, or new ones."""
+        known = self._known_codes(fingerprint)
+        exported = [document.vector for document in self.documents if document.vector is not None]
+        if known is not None and len(exported) == len(self.documents):
+            return known, np.stack(exported)
+        rows = model.features_.transform(self._contents(model.reads))
+        if issparse(rows):
+            raise ValueError("the vectors are sparse, and a collection keeps dense ones: pass them as an array")
+        return model.hasher_.encode(rows) if known is None else known, rows
+
+    def _known_codes(self, fingerprint: str) -> Codes | None:
         known = [document.code for document in self.documents]
-        if all(code is not None and code.fingerprint == fingerprint for code in known):
-            return np.stack([code.packed for code in known if code is not None])
-        if self.rows is not None and model.reads == "vector":
-            return model.encode(self.rows)
-        contents = [content_of(document, model.reads) for document in self.documents]
-        return model.encode(contents if model.reads == "text" else np.stack(contents))
+        if any(code is None or code.fingerprint != fingerprint for code in known):
+            return None
+        return np.stack([code.packed for code in known if code is not None])
+
+    def _contents(self, reads: str) -> Any:
+        if self.rows is not None and reads == "vector":
+            return self.rows
+        contents = [content_of(document, reads) for document in self.documents]
+        return contents if reads == "text" else np.stack(contents)
 
 
 def blocks_from(documents: Any, *, ids: Iterable[Id] | None, text: str, id: str, vector: str) -> Iterator[Block]:

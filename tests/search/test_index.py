@@ -109,7 +109,7 @@ class Changes(RuleBasedStateMachine):
         new = {id: random_codes(rng, 1, m, distinct=5)[0] for id in self.plain.documents}
         encoded: list[int] = []
         self.index.recode(
-            lambda entries: np.array([new[str(entry.id)] for entry in entries]),
+            lambda entries: (np.array([new[str(entry.id)] for entry in entries]), None),
             m,
             fingerprint=f"model {seed}",
             files={"model": str(seed).encode()},
@@ -238,7 +238,8 @@ def test_what_is_added_during_a_recode_is_encoded_too(index):
             index.delete([7])
             index.set_metadata([8, 2999], {"late": True})
         calls.append(len(entries))
-        return np.array([[len(entry.text) + 100 * entry.metadata.get("late", 0), 0x80] for entry in entries], np.uint8)
+        codes = [[len(entry.text) + 100 * entry.metadata.get("late", 0), 0x80] for entry in entries]
+        return np.array(codes, np.uint8), None
 
     index.recode(encode, 9, fingerprint="new", files=None)
     ids, codes = index.export()
@@ -256,7 +257,7 @@ def test_a_recode_that_fails_changes_nothing(index):
     index.add(CODES, texts=["a", "b", "c"])
     for wrong, words in ((CODES[:1], "1 codes of 3 documents"), (CODES.astype(int), "codes are int64")):
         with pytest.raises(ValueError, match=words):
-            index.recode(lambda entries, wrong=wrong: wrong, 8, fingerprint="new", files={"a": b"b"})
+            index.recode(lambda entries, wrong=wrong: (wrong, None), 8, fingerprint="new", files={"a": b"b"})
     assert (index.fingerprint, index.files()) == (None, {})
     np.testing.assert_array_equal(index.export()[1], CODES)
 

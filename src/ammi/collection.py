@@ -259,7 +259,9 @@ class Collection:
             for step, entry in zip(steps, found, strict=True)
         )
 
-    def duplicates(self, threshold: float = 0.8, *, advance: Advance = lambda n_documents: None) -> list[Duplicates]:
+    def duplicates(
+        self, threshold: float | None = None, *, advance: Advance = lambda n_documents: None
+    ) -> list[Duplicates]:
         """Which documents are copies, and which ones to keep, in insertion order.
 
         The similarity of a copy is the share of its words that stand in the same place in the one that is kept: 0.8 of
@@ -267,11 +269,14 @@ class Collection:
         Below 20 words it is the share of the longer text. The longest is kept, and of several the one added first;
         every copy is that similar to it, and nothing is joined by steps from copy to copy.
 
-        Of documents without texts those with equal codes are copies of the first, with similarity 1: they are about the
-        same, and no more can be said.
+        Of documents without texts the vectors are compared, where these are kept: the similarity is their cosine, and
+        the one added first is kept. Where there are no vectors either, those with equal codes are copies of the first,
+        with similarity 1: they are about the same, and no more can be said.
 
         Args:
-            threshold: the least similarity, above 0; what is changed by more than half is not always found.
+            threshold: the least similarity, above 0, of texts and of vectors; without it 0.8 of texts and 0.98 of
+                vectors. Texts changed by more than half are not always found, nor are all similar ones among more than
+                5,000 vectors.
             advance: is told how many documents are done: of each twice, when it is read and when it is compared.
         """
         from ammi.search.copies import find_copies

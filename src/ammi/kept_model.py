@@ -100,7 +100,9 @@ class KeptModel:
             raise ValueError('rank is "text", but queries are vectors here: use "distance", "asymmetric" or "vectors"')
         if rank == "vectors":
             rows = self.rows(queries)
-            return self.whole.hasher_.encode(rows), [VectorRanking(row) for row in rows]
+            # Of a text the words find candidates, too: then a shortlist of 200 does what one of thousands does.
+            words = [WordRanking(query).words if self.reads == "text" and has_words else () for query in queries]
+            return self.whole.hasher_.encode(rows), [VectorRanking(*asked) for asked in zip(rows, words, strict=True)]
         codes = self.encode(queries)
         if rank == "asymmetric":
             return codes, [BitRanking(logits) for logits in self.logits(queries)]

@@ -24,6 +24,7 @@ class Rank(StrEnum):
     text = "text"
     asymmetric = "asymmetric"
     distance = "distance"
+    vectors = "vectors"
 
 
 def search(
@@ -48,8 +49,17 @@ def search(
         Rank | None,
         typer.Option(
             help="What puts the answers in order: the words that they share with the text, the bits and how sure the "
-            "text is of each, or the number of different bits.",
-            show_default="text, where words are indexed",
+            "text is of each, the number of different bits, or the cosine of vectors, where the collection keeps them.",
+            show_default="text, where words are indexed; else vectors, where they are kept",
+        ),
+    ] = None,
+    shortlist: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Choose the answers from so many documents that the codes find, and as many that the words find.",
+            show_default="100; 1000 for vectors",
         ),
     ] = None,
     like: Annotated[
@@ -60,7 +70,7 @@ def search(
     """Find the documents that answer a text, or that are like a document.
 
     Codes and words find candidates, and the score puts them in order: --rank says which.
-    With --like and --radius it is the distance, the number of bits that differ.
+    With --radius it is the distance, the number of bits that differ, and with --like that or the cosine of vectors.
 
     [bold]Examples[/]
 
@@ -77,7 +87,7 @@ def search(
         for id in like or []:
             _show(f"like {id}", collection.like(id, k, condition, radius=radius), as_json)
         lines = texts or (() if like else (line.rstrip("\r\n") for line in sys.stdin))
-        for text, hits in _found(collection, lines, k, radius, condition, rank):
+        for text, hits in _found(collection, lines, k, radius, condition, rank, shortlist):
             if not collection.knows(text):
                 note(f"the model knows no word of {text[:60]!r}: what follows is like an empty document")
             _show(text, hits, as_json)
@@ -90,11 +100,12 @@ def _found(
     radius: int | None,
     condition: dict[str, Any] | None,
     rank: Rank | None,
+    shortlist: int | None,
 ) -> "Iterator[tuple[str, Hits]]":
     rest = iter(texts)
     while block := list(islice(rest, QUERIES_AT_ONCE)):
         if radius is None:
-            yield from zip(block, collection.search_many(block, k, condition, rank), strict=True)
+            yield from zip(block, collection.search_many(block, k, condition, rank, shortlist=shortlist), strict=True)
         else:
             yield from ((text, collection.within(text, radius, condition)) for text in block)
 

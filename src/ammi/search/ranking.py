@@ -95,13 +95,13 @@ class BitRanking:
 
 
 class VectorRanking:
-    """The score by vectors, from the query's own."""
+    """The score by vectors, from the query's own; words find candidates beside those that the codes find."""
 
-    words: Sequence[str] = ()
     shortlist = VECTOR_SHORTLIST
 
-    def __init__(self, vector: NDArray[np.floating]):
+    def __init__(self, vector: NDArray[np.floating], words: Sequence[str] = ()):
         self.vector: NDArray[np.floating] | None = vector
+        self.words = words
 
     def scores(self, candidates: Candidates, shares: Scores, statistics: WordStatistics | None) -> Scores:
         assert self.vector is not None

@@ -38,8 +38,9 @@ class KeptVectors(NamedTuple):
 
 def checked_kind(kind: object) -> str:
     """A kind of kept vectors; anything else is refused."""
-    if kind in VECTOR_KINDS:
-        return str(kind)
+    for known in VECTOR_KINDS:
+        if kind == known:
+            return known
     raise ValueError(f"vectors is {kind!r}, but they are kept as {' or '.join(map(repr, VECTOR_KINDS))}: name one")
 
 
@@ -81,6 +82,6 @@ def cosines(query: NDArray[np.floating], rows: Rows) -> NDArray[np.float64]:
     """The cosine of a query (d,) and each row, in float64."""
     # einsum adds up every row in the same order, so that equal rows have equal cosines; a product of BLAS does not.
     q, X = query.astype(np.float64), rows.astype(np.float64)
-    lengths = np.sqrt(np.einsum("nd,nd->n", X, X) * (q @ q))
+    lengths = np.sqrt(np.einsum("nd,nd->n", X, X) * np.einsum("d,d->", q, q))
     found = np.divide(np.einsum("nd,d->n", X, q), lengths, out=np.zeros(len(X)), where=lengths > 0)
     return np.clip(found, -1, 1)

@@ -1,5 +1,6 @@
 """`ammi index build`: a new collection of documents, or of codes."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
     from ammi.data import CodeFile
 
 
+class KeptAs(StrEnum):
+    """How vectors are kept."""
+
+    float16 = "float16"
+    int8 = "int8"
+
+
 def build(
     place: Place,
     source: Source,
@@ -25,6 +33,14 @@ def build(
         list[str] | None,
         typer.Option(
             "--key", metavar="KEY", help="Make filters on this metadata key fast; may be given several times."
+        ),
+    ] = None,
+    keep_vectors: Annotated[
+        KeptAs | None,
+        typer.Option(
+            help="Keep the vectors that codes are made of, in 2 bytes a number or in 1: to rank by them and to find "
+            "copies among them.",
+            show_default="none are kept",
         ),
     ] = None,
     text: TextColumn = None,
@@ -47,11 +63,13 @@ def build(
     """
     incoming = Incoming(source, text, id, format, on_error)
     incoming.read_first()
-    with _create(place, model, incoming.codes, keys or []) as created:
+    with _create(place, model, incoming.codes, keys or [], keep_vectors) as created:
         incoming.add_to(created, as_json)
 
 
-def _create(place: str, model: Path | None, codes: "CodeFile | None", keys: list[str]) -> "Collection":
+def _create(
+    place: str, model: Path | None, codes: "CodeFile | None", keys: list[str], keep_vectors: KeptAs | None
+) -> "Collection":
     from ammi.collection import Collection
     from ammi.hashers.config import holds_model
 
@@ -63,8 +81,10 @@ def _create(place: str, model: Path | None, codes: "CodeFile | None", keys: list
         raise FileExistsError(f"{place} holds a collection: use ammi index add, or name another place")
     if holds_model(place):
         raise FileExistsError(f"{place} holds a model: name another place for the collection")
+    if codes is not None and keep_vectors is not None:
+        raise typer.BadParameter("a file of codes has no vectors to keep.", param_hint="'--keep-vectors'")
     if model is not None:
-        return Collection.create(place, model, keys=keys)
+        return Collection.create(place, model, keys=keys, vectors=keep_vectors)
     assert codes
     return Collection.create_for_codes(place, codes.n_bits, codes.fingerprint, keys=keys)
 

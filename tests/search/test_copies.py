@@ -229,7 +229,8 @@ def plain_vector_groups(X: np.ndarray, threshold: float) -> dict[int, list[tuple
 def test_groups_of_vectors_are_those_of_comparing_all_with_all(n, threshold, seed):
     rng = np.random.default_rng(seed)
     near = rng.normal(size=(6, 4))[rng.integers(6, size=n)]
-    X = np.float32(near * rng.integers(0, 3, (n, 1)) + rng.choice([0, 0.05, 0.5], (n, 1)) * rng.normal(size=(n, 4)))
+    X = near * rng.integers(0, 3, (n, 1)) + rng.choice([0, 0.05, 0.5], (n, 1)) * rng.normal(size=(n, 4))
+    X = X.astype(np.float32)
     told: list[int] = []
     groups = vector_groups(X, threshold, told.append)
     expected = plain_vector_groups(X, threshold)
@@ -248,7 +249,7 @@ def test_among_many_vectors_cells_find_nearly_all_copies():
     X = centres[rng.integers(300, size=n)] + 0.7 * rng.normal(size=(n, 24))
     copied = rng.permutation(n)[: n // 5]
     X[copied[: n // 10]] = X[copied[n // 10 :]] + 0.1 * rng.normal(size=(n // 10, 24))
-    X = np.float32(X)
+    X = X.astype(np.float32)
     expected = plain_vector_groups(X[:ALL_COMPARED], 0.98)
     assert vector_groups(X[:ALL_COMPARED], 0.98, lambda n: None).keys() == expected.keys()
     found = vector_groups(X, 0.98, lambda n: None)
@@ -266,7 +267,7 @@ def test_among_many_vectors_cells_find_nearly_all_copies():
 def test_memory_for_vectors_is_bounded_whatever_the_threshold(threshold):
     """A8: what is alike, all of it, must not become a list of all pairs."""
     rng = np.random.default_rng(0)
-    X = np.float32(rng.normal(size=16) + 0.02 * rng.normal(size=(12_000, 16)))
+    X = (rng.normal(size=16) + 0.02 * rng.normal(size=(12_000, 16))).astype(np.float32)
     tracemalloc.start()
     groups = vector_groups(X, threshold, lambda n: None)
     peak = tracemalloc.get_traced_memory()[1]

@@ -34,6 +34,7 @@ class Changes(RuleBasedStateMachine):
     """Random changes, each made on the index and on its plain twin, and the same questions asked to both."""
 
     engine: type[Index]
+    vectors: Any  # KeptVectors, or None
 
     @initialize(
         m=st.integers(1, 130), keys=st.sets(st.sampled_from(KEYS)), kind=st.none() | st.sampled_from(VECTOR_KINDS)
@@ -203,7 +204,7 @@ def content(entry: Entry) -> tuple:
     return entry.id, entry.code.tobytes(), entry.text, entry.metadata, vector
 
 
-def cosine(a: np.ndarray, b: np.ndarray) -> float:
+def cosine(a: np.ndarray, b: Any) -> float:
     length = np.linalg.norm(a) * np.linalg.norm(b.astype(np.float64))
     return float(a @ b.astype(np.float64) / length) if length else 0.0
 

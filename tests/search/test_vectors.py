@@ -1,5 +1,9 @@
 """Vectors that an index keeps: rounded as it is said, compared as plain numpy compares, and changed with documents."""
 
+import math
+from fractions import Fraction
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -26,13 +30,12 @@ def kept(X: np.ndarray, kind: str) -> np.ndarray:
 
 
 def plain_cosine(a: np.ndarray, b: np.ndarray) -> float:
-    """By whole numbers of any size: no sum of it is rounded, nor too large, nor too small."""
-    a, b = ([float(x) for x in row] for row in (a, b))
-    greatest = [max((abs(x) for x in row), default=0) for row in (a, b)]
-    if 0 in greatest:
+    """By fractions, which are not rounded before the end, nor too large or too small."""
+    if not a.any() or not b.any():
         return 0.0
-    a, b = ([x / top for x in row] for row, top in zip((a, b), greatest, strict=True))
-    return sum(x * y for x, y in zip(a, b, strict=True)) / np.sqrt(sum(x * x for x in a) * sum(y * y for y in b))
+    p, q = ([Fraction(float(x)) / Fraction(float(np.abs(row).max())) for x in row] for row in (a, b))
+    product = sum(x * y for x, y in zip(p, q, strict=True))
+    return float(product) / math.sqrt(sum(x * x for x in p) * sum(y * y for y in q))
 
 
 @every_kind
@@ -149,7 +152,7 @@ def test_a_recode_may_bring_vectors_of_another_width(index):
 def test_what_is_added_during_a_recode_has_its_new_vector(tmp_path):
     with HammingIndex.create(tmp_path / "index", 8, vectors=KeptVectors("float16", 2)) as index:
         index.add(np.zeros((2000, 1), np.uint8), vectors=np.zeros((2000, 2)))
-        late: list[int] = []
+        late: list[Any] = []
 
         def encode(entries):
             if not late:

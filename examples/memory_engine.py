@@ -24,6 +24,7 @@ from ammi.search.engine import About, Encode, Found, Place
 from ammi.search.filters import Filter, matches
 from ammi.search.hamming import Codes
 from ammi.search.ranking import Candidates, WordStatistics, rarity_of
+from ammi.search.vectors import Packed, unpacked
 
 BLOCK = 1000
 
@@ -84,11 +85,11 @@ class MemoryIndex(Index):
     def _next_number(self) -> int:
         return self._content.number
 
-    def _put(self, codes: Codes, records: list[Record]) -> None:
-        for code, record in zip(codes, records, strict=True):
+    def _put(self, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
+        for code, record, vector in zip(codes, records, self._unpacked(vectors, len(records)), strict=True):
             key = id_key(record.id)
             self._content.entries.pop(key, None)  # a document that is replaced comes last
-            self._content.entries[key] = Entry(record.id, code, record.text, record.metadata)
+            self._content.entries[key] = Entry(record.id, code, record.text, record.metadata, vector)
             if isinstance(key, int):
                 self._content.number = max(self._content.number, key + 1)
 
@@ -119,7 +120,7 @@ class MemoryIndex(Index):
             yield [(int(distances[row]), records[row]) for row in np.argsort(distances, kind="stable")]
 
     def _shortlists(
-        self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter
+        self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
         entries = list(self._content.entries.values())
         kept = [place for place, entry in enumerate(entries) if matches(filter, entry.metadata)]
@@ -129,7 +130,10 @@ class MemoryIndex(Index):
             places |= set(self._having(spoken, kept, entries)[:n])
             chosen = [entries[place] for place in sorted(places)]
             codes = np.array([entry.code for entry in chosen], np.uint8).reshape(len(chosen), queries.shape[1])
-            yield Candidates(np.array(sorted(places), np.int64), codes, [entry.text for entry in chosen])
+            texts, vectors = [entry.text for entry in chosen], [entry.vector for entry in chosen]
+            width = self._content.about.vectors.width if self._content.about.vectors else 0
+            rows = np.array(vectors, np.float32).reshape(-1, width) if with_vectors else None
+            yield Candidates(np.array(sorted(places), np.int64), codes, texts, rows)
 
     def _having(self, words: Sequence[str], kept: list[int], entries: list[Entry]) -> list[int]:
         """The places of documents that have one of the words, those first of which the words tell most."""
@@ -165,10 +169,17 @@ class MemoryIndex(Index):
     def _recode(self, encode: Encode, about: About, files: dict[str, bytes]) -> None:
         with self._writing():  # others wait, so there is nothing to catch up with
             entries = list(self._content.entries.values())
-            codes: Iterable[Codes] = encode(entries) if entries else ()
-            recoded = [entry._replace(code=code) for entry, code in zip(entries, codes, strict=True)]
-            self._content.entries = {id_key(entry.id): entry for entry in recoded}
+            codes, vectors = encode(entries) if entries else (np.empty((0, 0), np.uint8), None)
             self._content.about, self._content.files = about, files
+            recoded = [entry._replace(code=code) for entry, code in zip(entries, codes, strict=True)]
+            if vectors is not None:
+                rows = self._unpacked(vectors, len(entries))
+                recoded = [entry._replace(vector=row) for entry, row in zip(recoded, rows, strict=True)]
+            self._content.entries = {id_key(entry.id): entry for entry in recoded}
+
+    def _unpacked(self, vectors: Packed | None, n: int) -> Iterable[NDArray[np.float32] | None]:
+        kept = self._content.about.vectors
+        return [None] * n if vectors is None or kept is None else unpacked(vectors, kept)
 
     def files(self) -> dict[str, bytes]:
         with self._reading():

@@ -14,7 +14,8 @@ from ammi.search import Entry, Hit, Hits, Index, OtherModelError, create_index, 
 from ammi.search.documents import Id
 from ammi.search.filters import Where
 from ammi.search.hamming import Codes
-from ammi.search.ranking import RANKS, BitRanking, Ranking, WordRanking
+from ammi.search.ranking import VectorRanking
+from ammi.search.vectors import KeptVectors, checked_kind
 
 if TYPE_CHECKING:
     from ammi.data.incoming import Incoming
@@ -61,6 +62,7 @@ class Collection:
         *,
         keys: Iterable[str] = (),
         text_index: bool = True,
+        vectors: str | None = None,
     ) -> Self:
         """Make an empty collection and open it.
 
@@ -69,10 +71,19 @@ class Collection:
             model: a fitted model, or the folder of a saved one. A hasher without features takes vectors.
             keys: metadata keys that filters use often, which makes such filters fast.
             text_index: whether to index the words of texts, for `rank="text"`; it takes about a sixth of their space.
+            vectors: "float16" or "int8" to keep the vector that the model reads, or makes of a text, of each document,
+                for `rank="vectors"`, `duplicates` and `rebuild`; `ammi.search.vectors` says how they are rounded.
         """
         kept = KeptModel.of(model)
+        kept_vectors = None if vectors is None else KeptVectors(checked_kind(vectors), kept.vector_width)
         index = create_index(
-            place, kept.n_bits, fingerprint=kept.fingerprint, keys=keys, files=kept.files, text_index=text_index
+            place,
+            kept.n_bits,
+            fingerprint=kept.fingerprint,
+            keys=keys,
+            files=kept.files,
+            text_index=text_index,
+            vectors=kept_vectors,
         )
         collection = cls(index)
         collection._model = kept
@@ -139,11 +150,17 @@ class Collection:
         from ammi.ingest import blocks_from
 
         added: list[Id] = []
+        keeps_vectors = self.index.vectors is not None
         for block in blocks_from(documents, ids=ids, text=text, id=id, vector=vector):
 
             def write(model: KeptModel, block: Any = block) -> list[Id]:
-                codes = block.codes(model.whole, model.fingerprint)
-                return self.index.add(codes, block.ids, block.texts, block.metadata, fingerprint=model.fingerprint)
+                if keeps_vectors:
+                    codes, vectors = block.codes_and_vectors(model.whole, model.fingerprint)
+                else:
+                    codes, vectors = block.codes(model.whole, model.fingerprint), None
+                return self.index.add(
+                    codes, block.ids, block.texts, block.metadata, vectors=vectors, fingerprint=model.fingerprint
+                )
 
             added += self._with_model(write)
             advance(len(block.texts))
@@ -160,28 +177,48 @@ class Collection:
             advance(len(ids[block]))
         return added
 
-    def search(self, query: Any, k: int = 10, where: Where | None = None, rank: str | None = None) -> Hits:
+    def search(
+        self,
+        query: Any,
+        k: int = 10,
+        where: Where | None = None,
+        rank: str | None = None,
+        *,
+        shortlist: int | None = None,
+    ) -> Hits:
         """The k documents that answer a text, or a vector, best.
 
         Args:
             rank: what puts them in order. "distance": the number of bits in which codes differ. "asymmetric": how sure
                 the query is of those bits. "text": the words that a text has in common with the query, and then the
-                bits. None stands for "text" where texts are asked for and their words are indexed, else for "distance".
-                `ammi.search.ranking` has the formulas of the scores.
+                bits. "vectors": the cosine of the query's vector and the one that is kept. None stands for "text" where
+                texts are asked for and their words are indexed, else for "vectors" where these are kept, else for
+                "distance". `ammi.search.ranking` has the formulas of the scores.
+            shortlist: of how many documents that the codes find, and as many that the words find, the best are chosen;
+                without it 100 and for "vectors" 1000, or 2 k where that is more.
         """
-        return self.search_many([query], k, where, rank)[0]
+        return self.search_many([query], k, where, rank, shortlist=shortlist)[0]
 
     def search_many(
-        self, queries: Iterable[Any], k: int = 10, where: Where | None = None, rank: str | None = None
+        self,
+        queries: Iterable[Any],
+        k: int = 10,
+        where: Where | None = None,
+        rank: str | None = None,
+        *,
+        shortlist: int | None = None,
     ) -> list[Hits]:
         """For each query, the k documents that answer it best; the arguments are those of `search`."""
         asked = list(queries)
+        has_words, has_vectors = self.index.text_index, self.index.vectors is not None
 
         def find(model: KeptModel) -> list[Hits]:
-            codes, rankings = model.encode(asked), self._rankings(model, asked, rank)
+            codes, rankings = model.ask(asked, rank, has_words=has_words, has_vectors=has_vectors)
             if rankings is None:
                 return self.index.search(codes, k, where, fingerprint=model.fingerprint)
-            return self.index.search_ranked(codes, rankings, k, where, fingerprint=model.fingerprint)
+            return self.index.search_ranked(
+                codes, rankings, k, where, shortlist=shortlist, fingerprint=model.fingerprint
+            )
 
         return self._with_model(find)
 
@@ -190,12 +227,17 @@ class Collection:
         return self._ask([query], lambda codes, model: self.index.within(codes, radius, where, fingerprint=model))[0]
 
     def like(self, id: Id, k: int = 10, where: Where | None = None, *, radius: int | None = None) -> Hits:
-        """The k documents nearest to one of the collection, or all within a radius of it; itself left out."""
+        """The k documents nearest to one of the collection, or all within a radius of it; itself left out.
+
+        The nearest ones are those whose vectors have the highest cosine, where vectors are kept, else by distance.
+        """
         own = self.get(id)
-        if radius is None:
+        if radius is not None:
+            hits = self.index.within(own.code[None], radius, where)[0]
+        elif own.vector is None:
             hits = self.index.search(own.code[None], k + 1, where)[0]  # it finds itself, too
         else:
-            hits = self.index.within(own.code[None], radius, where)[0]
+            hits = self.index.search_ranked(own.code[None], [VectorRanking(own.vector)], k + 1, where)[0]
         others = Hits(hit for hit in hits if hit.id != own.id)
         return others if radius is not None else Hits(others[:k])
 
@@ -222,7 +264,9 @@ class Collection:
             for step, entry in zip(steps, found, strict=True)
         )
 
-    def duplicates(self, threshold: float = 0.8, *, advance: Advance = lambda n_documents: None) -> list[Duplicates]:
+    def duplicates(
+        self, threshold: float | None = None, *, advance: Advance = lambda n_documents: None
+    ) -> list[Duplicates]:
         """Which documents are copies, and which ones to keep, in insertion order.
 
         The similarity of a copy is the share of its words that stand in the same place in the one that is kept: 0.8 of
@@ -230,11 +274,14 @@ class Collection:
         Below 20 words it is the share of the longer text. The longest is kept, and of several the one added first;
         every copy is that similar to it, and nothing is joined by steps from copy to copy.
 
-        Of documents without texts those with equal codes are copies of the first, with similarity 1: they are about the
-        same, and no more can be said.
+        Of documents without texts the vectors are compared, where these are kept: the similarity is their cosine, and
+        the one added first is kept. Where there are no vectors either, those with equal codes are copies of the first,
+        with similarity 1: they are about the same, and no more can be said.
 
         Args:
-            threshold: the least similarity, above 0; what is changed by more than half is not always found.
+            threshold: the least similarity, above 0, of texts and of vectors; without it 0.8 of texts and 0.98 of
+                vectors. Texts changed by more than half are not always found, nor are all similar ones among more than
+                5,000 vectors.
             advance: is told how many documents are done: of each twice, when it is read and when it is compared.
         """
         from ammi.search.copies import find_copies
@@ -311,28 +358,21 @@ class Collection:
     def rebuild(
         self, model: "DocumentHasher | Hasher | str | PathLike[str]", *, advance: Advance = lambda n_documents: None
     ) -> None:
-        """Encode all stored texts with another model, and change over to it in one step.
+        """Encode all stored texts, or kept vectors, with another model, and change over to it in one step.
 
-        Until then everyone reads and writes as before. What is added meanwhile is encoded by the new model, too.
+        Until then everyone reads and writes as before. What is added meanwhile is encoded by the new model, too. A
+        model of vectors encodes those that are kept, rounded as they are, which may turn a bit here and there; a model
+        of texts makes new vectors of the texts where vectors are kept.
         """
         new = KeptModel.of(model)
-        if new.reads != "text":
-            raise ValueError(
-                f"the new model reads vectors, and {self.place} keeps texts: create a collection with it and add the "
-                "vectors"
-            )
-
-        def encode(entries: list[Entry]) -> Codes:
-            for entry in entries:
-                if entry.text is None:
-                    raise ValueError(f"document {entry.id!r} has no text to encode anew: add it with its text first")
-            return new.whole.encode([entry.text for entry in entries])
-
-        self.index.recode(encode, new.n_bits, fingerprint=new.fingerprint, files=new.files, advance=advance)
+        encode, width = new.recoding(self.index.vectors, self.place)
+        self.index.recode(
+            encode, new.n_bits, fingerprint=new.fingerprint, files=new.files, width=width, advance=advance
+        )
         self._model = new
 
     def export(self, file: Place, *, advance: Advance = lambda n_documents: None) -> int:
-        """Write documents, metadata and codes as JSONL or Parquet, which `add` takes back; return how many."""
+        """Write documents as JSONL or Parquet, with codes and kept vectors, which `add` takes back; return how many."""
         from ammi.data.exports import write_export
 
         def entries() -> Iterator[Entry]:
@@ -340,8 +380,7 @@ class Collection:
                 yield from block
                 advance(len(block))
 
-        rows = ((entry.id, entry.code, entry.text, entry.metadata) for entry in entries())
-        return write_export(Path(file), rows, self.n_bits, self.fingerprint or "")
+        return write_export(Path(file), entries(), self.n_bits, self.fingerprint or "")
 
     def knows(self, query: Any) -> bool:
         """Whether the model knows a word of a text; one of which it knows none is like an empty document."""
@@ -365,8 +404,15 @@ class Collection:
             "different codes": self.distinct_codes(),
             "keys": self.keys(),
             "fast keys": self.fast_keys(),
+            **self._vectors_in_words(),
             **about,
         }
+
+    def _vectors_in_words(self) -> dict[str, Any]:
+        kept = self.index.vectors
+        if kept is None:
+            return {}
+        return {"vectors": f"{kept.kind}, {kept.width} numbers each", "bytes of vectors": kept.n_bytes * len(self)}
 
     def close(self) -> None:
         """Let go of the place."""
@@ -394,20 +440,6 @@ class Collection:
     def _ask(self, queries: list[Any], ask: Callable[[Codes, str], T]) -> T:
         """What an index answers to the codes of queries, and to the fingerprint of the model that made them."""
         return self._with_model(lambda model: ask(model.encode(queries), model.fingerprint))
-
-    def _rankings(self, model: KeptModel, queries: list[Any], rank: str | None) -> Sequence[Ranking] | None:
-        """What scores the answers to each query; None where that is the distance."""
-        if rank is None:
-            rank = "text" if model.reads == "text" and self.index.text_index else "distance"
-        if rank not in RANKS:
-            raise ValueError(f"rank is {rank!r}, but there are {', '.join(map(repr, RANKS))}: name one of them")
-        if rank == "asymmetric":
-            return [BitRanking(logits) for logits in model.logits(queries)]
-        if rank == "distance":
-            return None
-        if model.reads != "text":
-            raise ValueError('rank is "text", but queries are vectors here: use "distance" or "asymmetric"')
-        return [WordRanking(query) for query in queries]
 
     def _with_model(self, job: Callable[[KeptModel], T]) -> T:
         """Do what needs the index's model; again, where another process has changed it in the meantime."""

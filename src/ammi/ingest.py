@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from ammi.data import Document, VectorMatrix, documents_from, holds_matrix, read_matrix
 from ammi.data.columns import blocks, content_of
 from ammi.data.rows import ID, TEXT, VECTOR
 from ammi.search.documents import Id
 from ammi.search.hamming import Codes
+from ammi.search.vectors import Rows
 
 if TYPE_CHECKING:
     from ammi.hashers import DocumentHasher
@@ -41,10 +43,25 @@ class Block:
 
     def codes(self, model: "DocumentHasher", fingerprint: str) -> Codes:
         """Their codes: those that the same model gave them before they were exported, or new ones."""
+        known = self._known_codes(fingerprint)
+        return model.encode(self._contents(model)) if known is None else known
+
+    def codes_and_vectors(self, model: "DocumentHasher", fingerprint: str) -> tuple[Codes, Rows]:
+        """Their codes, and the vectors that codes are made of: those that were exported with the codes, or new ones."""
+        known = self._known_codes(fingerprint)
+        exported = [document.vector for document in self.documents if document.vector is not None]
+        if known is not None and len(exported) == len(self.documents):
+            return known, np.stack(exported)
+        rows = model.features_.transform(self._contents(model))
+        if issparse(rows):
+            raise ValueError("the vectors are sparse, and a collection keeps dense ones: pass them as an array")
+        return model.hasher_.encode(rows) if known is None else known, rows
+
+    def _known_codes(self, fingerprint: str) -> Codes | None:
         known = [document.code for document in self.documents]
-        if all(code is not None and code.fingerprint == fingerprint for code in known):
-            return np.stack([code.packed for code in known if code is not None])
-        return model.encode(self._contents(model))
+        if any(code is None or code.fingerprint != fingerprint for code in known):
+            return None
+        return np.stack([code.packed for code in known if code is not None])
 
     def _contents(self, model: "DocumentHasher") -> Any:
         if self.rows is not None and model.reads == "vector":

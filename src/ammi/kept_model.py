@@ -1,7 +1,7 @@
 """The model that a collection keeps in its index, loaded as far as it is needed."""
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ammi.search import Entry, KeptVectors
 from ammi.search.hamming import Codes
+from ammi.search.ranking import RANKS, BitRanking, Ranking, VectorRanking, WordRanking
+from ammi.search.vectors import Rows
 
 if TYPE_CHECKING:
     from ammi.hashers import DocumentHasher, Hasher
     from ammi.hashers.quick import QuickCodes
 
+Recode = Callable[[list[Entry]], tuple[Codes, Rows | None]]  # of documents: codes, and vectors where these change
 Files = Mapping[str, bytes]  # of a model's folder, by their path in it
 
 _FEW_QUERIES = 200  # which are encoded sooner than the whole model is loaded
@@ -72,6 +76,74 @@ class KeptModel:
     def describe(self) -> dict[str, Any]:
         return self.whole.describe()
 
+    @cached_property
+    def vector_width(self) -> int:
+        """How many numbers the vectors have that the model makes its codes of; sparse rows are no vectors to keep."""
+        from scipy.sparse import issparse
+
+        features = self.whole.features_
+        if self.reads == "text" and issparse(features.transform([""])):
+            raise ValueError(
+                f"the {features.name} features of model {self.fingerprint} make sparse rows, and vectors are kept of "
+                "dense ones, such as embeddings: leave out vectors, or use another model"
+            )
+        return features.n_features_
+
+    def ask(
+        self, queries: list[Any], rank: str | None, *, has_words: bool, has_vectors: bool
+    ) -> tuple[Codes, list[Ranking] | None]:
+        """The codes of queries, and what scores the answers to each; None where that is the distance."""
+        rank = self._default_rank(has_words, has_vectors) if rank is None else rank
+        if rank not in RANKS:
+            raise ValueError(f"rank is {rank!r}, but there are {', '.join(map(repr, RANKS))}: name one of them")
+        if rank == "text" and self.reads != "text":
+            raise ValueError('rank is "text", but queries are vectors here: use "distance", "asymmetric" or "vectors"')
+        if rank == "vectors":
+            rows = self.rows(queries)
+            # Of a text the words find candidates, too: then a shortlist of 200 does what one of thousands does.
+            words = [WordRanking(query).words if self.reads == "text" and has_words else () for query in queries]
+            return self.whole.hasher_.encode(rows), [VectorRanking(*asked) for asked in zip(rows, words, strict=True)]
+        codes = self.encode(queries)
+        if rank == "asymmetric":
+            return codes, [BitRanking(logits) for logits in self.logits(queries)]
+        return codes, None if rank == "distance" else [WordRanking(query) for query in queries]
+
+    def _default_rank(self, has_words: bool, has_vectors: bool) -> str:
+        if self.reads == "text" and has_words:
+            return "text"
+        return "vectors" if has_vectors else "distance"
+
+    def rows(self, queries: list[Any]) -> NDArray[np.floating]:
+        """The vectors of queries that codes are made of, (n, d)."""
+        self._check(queries)
+        asked = queries if self.reads == "text" else _stacked(queries, self.whole.n_features_in_)
+        return self.whole.features_.transform(asked)
+
+    def recoding(self, kept: KeptVectors | None, place: str) -> tuple[Recode, int | None]:
+        """What makes codes of stored documents, and of texts new vectors where some are kept; the width of these."""
+        if self.reads == "text":
+            return partial(self._encode_texts, keep=kept is not None), self.vector_width if kept else None
+        if kept is None:
+            raise ValueError(
+                f"the new model reads vectors, and {place} keeps none: create a collection with it and add the vectors"
+            )
+        if kept.width != self.vector_width:
+            raise ValueError(
+                f"the new model reads vectors of {self.vector_width} numbers, and those kept in {place} have "
+                f"{kept.width}: create a collection with it and add the vectors"
+            )
+        return self._encode_vectors, None
+
+    def _encode_texts(self, entries: list[Entry], keep: bool) -> tuple[Codes, Rows | None]:
+        for entry in entries:
+            if entry.text is None:
+                raise ValueError(f"document {entry.id!r} has no text to encode anew: add it with its text first")
+        rows = self.whole.features_.transform([entry.text or "" for entry in entries])
+        return self.whole.hasher_.encode(rows), rows if keep else None
+
+    def _encode_vectors(self, entries: list[Entry]) -> tuple[Codes, Rows | None]:
+        return self.whole.encode(np.stack([entry.vector for entry in entries if entry.vector is not None])), None
+
     def logits(self, queries: list[Any]) -> NDArray[np.floating]:
         """How sure each query is of each bit, (n, m): positive where it is 1."""
         if self.reads == "text" and self.quick:
@@ -82,14 +154,17 @@ class KeptModel:
 
     def encode(self, queries: list[Any]) -> Codes:
         """The codes of queries, which are texts or vectors, whichever the model reads."""
-        for query in queries:
-            if isinstance(query, str) != (self.reads == "text"):
-                raise ValueError(f"{query!r:.40} is no {self.reads}, which is what this collection's model reads")
+        self._check(queries)
         if self.reads == "vector":
             return self.whole.encode(_stacked(queries, self.whole.n_features_in_))
         if "whole" not in vars(self) and len(queries) <= _FEW_QUERIES and self.quick:
             return self.quick.encode(queries)
         return self.whole.encode(queries)
+
+    def _check(self, queries: list[Any]) -> None:
+        for query in queries:
+            if isinstance(query, str) != (self.reads == "text"):
+                raise ValueError(f"{query!r:.40} is no {self.reads}, which is what this collection's model reads")
 
 
 def _stacked(vectors: list[Any], width: int) -> NDArray:

@@ -163,3 +163,51 @@ def test_vectors_are_documents_too(ammi: Run, tmp_path):
         assert refused.code == 1
         assert "has no column 'vector': the columns there are id, text, subject, year" in refused.err
     assert "'ship' is no vector" in ammi("search", index, "ship").err
+
+
+def test_vectors_are_kept_where_it_is_said(ammi: Run, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((60, 8))
+    rows[59] = rows[4] + 0.01
+    source = write(tmp_path / "vectors.jsonl", [{"id": f"v{n}", "vector": row.tolist()} for n, row in enumerate(rows)])
+    model, index, plain = tmp_path / "model", tmp_path / "index", tmp_path / "plain"
+    assert ammi("fit", source, "--features", "vectors", "--method", "itq", "--bits", 8, "--out", model).code == 0
+    assert ammi("index", "build", index, source, "--model", model, "--keep-vectors", "int8").code == 0
+    assert ammi("index", "build", plain, source, "--model", model).code == 0
+    about = ammi("info", index, "--json").json
+    assert (about["vectors"], about["bytes of vectors"]) == ("int8, 8 numbers each", 60 * 16)
+    assert re.search(r"vectors +int8, 8 numbers each", ammi("info", index).out)
+    hits = ammi("search", index, "--like", "v4", "-k", 3, "--json").json["hits"]
+    cosines = rows @ rows[4] / np.linalg.norm(rows, axis=1) / np.linalg.norm(rows[4])
+    assert [hit["id"] for hit in hits] == [f"v{n}" for n in np.argsort(-cosines)[1:4]]
+    assert [hit["score"] for hit in hits] == pytest.approx(sorted(cosines)[-4:-1][::-1], abs=0.02)
+    (group,) = ammi("duplicates", index, "--json").lines
+    assert (group["kept"], [copy["id"] for copy in group["copies"]]) == ("v4", ["v59"])
+    with Collection.open(index) as collection:
+        before = np.stack([entry.vector for entry in collection if entry.vector is not None])
+    out, again = tmp_path / "all.parquet", tmp_path / "again"
+    assert ammi("index", "export", index, out).code == 0
+    assert ammi("index", "build", again, out, "--model", model, "--keep-vectors", "int8").code == 0
+    with Collection.open(again) as collection:
+        np.testing.assert_array_equal(
+            before, np.stack([entry.vector for entry in collection if entry.vector is not None])
+        )
+
+
+def test_vectors_that_cannot_be_kept_or_asked_for_are_said(place: Place, ammi: Run, tmp_path):
+    refused = ammi("index", "build", tmp_path / "new", place.source, "--model", place.model, "--keep-vectors", "int8")
+    assert refused.code == 1
+    assert "make sparse rows, and vectors are kept of dense ones" in refused.err
+    assert not (tmp_path / "new").exists()
+    codes = tmp_path / "codes.npz"
+    ammi("encode", place.model, place.source, "--out", codes)
+    refused = ammi("index", "build", tmp_path / "new", codes, "--keep-vectors", "int8")
+    assert refused.code == 2
+    assert "a file of codes has no vectors to keep" in refused.err
+    refused = ammi("search", place.index, "ship", "--rank", "vectors")
+    assert refused.code == 1
+    assert "keeps no vectors to rank by" in refused.err
+    assert len(refused.err.splitlines()) == 1
+    short = ammi("search", place.index, "ship", "--shortlist", 3)
+    assert "shortlist is 3, but 10 documents are to be chosen from it" in short.err
+    assert len(ammi("search", place.index, "ship", "-k", 3, "--shortlist", 3, "--json").json["hits"]) == 3

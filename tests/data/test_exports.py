@@ -25,13 +25,20 @@ entries = st.lists(st.tuples(ids, st.none() | unicode_text, metadata), max_size=
 
 
 def with_codes(rows: list, n_bits: int) -> list:
-    codes = np.random.default_rng(0).integers(0, 256, (len(rows), -(-n_bits // 8)), dtype=np.uint8)
-    return [(id, code, text, about) for (id, text, about), code in zip(rows, codes, strict=True)]
+    """Entries with codes and, every second one, a vector."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 256, (len(rows), -(-n_bits // 8)), dtype=np.uint8)
+    vectors = [row if n % 2 else None for n, row in enumerate(rng.normal(size=(len(rows), 3)).astype(np.float32))]
+    return [
+        (id, code, text, about, vector) for (id, text, about), code, vector in zip(rows, codes, vectors, strict=True)
+    ]
 
 
 def assert_same(read: list[Document], written: list, n_bits: int) -> None:
-    assert read == [Document(id, text, about) for id, _, text, about in written]
-    for document, (id, code, _, about) in zip(read, written, strict=True):
+    assert read == [Document(id, text, about) for id, _, text, about, _ in written]
+    for document, (id, code, _, about, vector) in zip(read, written, strict=True):
+        assert (document.vector is None) == (vector is None)
+        assert vector is None or document.vector.tobytes() == vector.tobytes()
         assert type(document.id) is type(id)
         assert json.dumps(document.metadata) == json.dumps(about)  # 1 is not True, nor 1.0
         assert document.code is not None

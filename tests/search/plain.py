@@ -34,10 +34,11 @@ class PlainIndex:
         self.documents: dict[str, Entry] = {}
         self.number = 0
 
-    def add(self, codes, ids, texts, metadata) -> None:
-        for id, code, text, meta in zip(ids, codes, texts, metadata, strict=True):
+    def add(self, codes, ids, texts, metadata, vectors=None) -> None:
+        rows = [None] * len(ids) if vectors is None else vectors
+        for id, code, text, meta, vector in zip(ids, codes, texts, metadata, rows, strict=True):
             self.documents.pop(str(id), None)
-            self.documents[str(id)] = Entry(id, code, text, meta)
+            self.documents[str(id)] = Entry(id, code, text, meta, vector)
             if isinstance(id, int) or str(id) == "1":
                 self.number = max(self.number, int(id) + 1)
 

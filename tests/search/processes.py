@@ -100,7 +100,7 @@ def recode_slowly(folder: str) -> None:
     def encode(entries):
         print("encoding", flush=True)
         time.sleep(0.2)
-        return np.full((len(entries), 3), 255, np.uint8)
+        return np.full((len(entries), 3), 255, np.uint8), None
 
     with HammingIndex.open(folder) as index:
         index.recode(encode, 24, fingerprint="new", files=None)

@@ -11,6 +11,7 @@ from ammi.data import corpus_path, read_documents
 from ammi.features.alphabet import IS_OTHER, IS_UNSPACED, class_of, normal
 from ammi.search import Entry
 from ammi.search.copies import CopyGroup, copy_groups, find_copies
+from ammi.search.copies.near_vectors import ALL_COMPARED, vector_groups
 from ammi.search.copies.words import numbered
 
 SHORT = 20
@@ -206,6 +207,95 @@ def test_documents_without_texts_are_copies_by_equal_codes():
     found = find_copies([entries[:2], entries[2:]], 0.8, told.append)
     assert found == [("d1", [("d3", 1.0)]), ("d0", [("d2", 1.0)])]
     assert sum(told) == 2 * len(entries)
+
+
+def plain_vector_groups(X: np.ndarray, threshold: float) -> dict[int, list[tuple[int, float]]]:
+    """Every pair compared; each row in turn keeps itself, unless it is a copy, and takes all that are free."""
+    X = X.astype(np.float64)
+    lengths = np.outer(*[np.linalg.norm(X, axis=1)] * 2)
+    found = np.divide(X @ X.T, lengths, out=np.zeros((len(X), len(X))), where=lengths > 0)
+    free, groups = set(range(len(X))), {}
+    for row in range(len(X)):
+        if row in free:
+            copies = [other for other in sorted(free - {row}) if found[row, other] >= threshold - 1e-9]
+            free -= {row, *copies}
+            if copies:
+                groups[row] = sorted(((copy, found[row, copy]) for copy in copies), key=lambda copy: -copy[1])
+    return groups
+
+
+@settings(deadline=None)
+@given(n=st.integers(0, 60), threshold=st.sampled_from([0.2, 0.8, 0.98, 1.0]), seed=st.integers(0, 2**31))
+def test_groups_of_vectors_are_those_of_comparing_all_with_all(n, threshold, seed):
+    rng = np.random.default_rng(seed)
+    near = rng.normal(size=(6, 4))[rng.integers(6, size=n)]
+    X = near * rng.integers(0, 3, (n, 1)) + rng.choice([0, 0.05, 0.5], (n, 1)) * rng.normal(size=(n, 4))
+    X = X.astype(np.float32)
+    told: list[int] = []
+    groups = vector_groups(X, threshold, told.append)
+    expected = plain_vector_groups(X, threshold)
+    assert sum(told) == n
+    assert list(groups) == list(expected)
+    for kept, copies in groups.items():
+        assert {copy for copy, _ in copies} == {copy for copy, _ in expected[kept]}
+        similarities = [similarity for _, similarity in copies]
+        assert similarities == pytest.approx([similarity for _, similarity in expected[kept]], abs=1e-9)
+
+
+def test_among_many_vectors_cells_find_nearly_all_copies():
+    rng = np.random.default_rng(0)
+    n = 3 * ALL_COMPARED
+    centres = rng.normal(size=(300, 24))
+    X = centres[rng.integers(300, size=n)] + 0.7 * rng.normal(size=(n, 24))
+    copied = rng.permutation(n)[: n // 5]
+    X[copied[: n // 10]] = X[copied[n // 10 :]] + 0.1 * rng.normal(size=(n // 10, 24))
+    X = X.astype(np.float32)
+    expected = plain_vector_groups(X[:ALL_COMPARED], 0.98)
+    assert vector_groups(X[:ALL_COMPARED], 0.98, lambda n: None).keys() == expected.keys()
+    found = vector_groups(X, 0.98, lambda n: None)
+    pairs = {tuple(sorted((kept, copy))) for kept, copies in found.items() for copy, _ in copies}
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    assert all(unit[a] @ unit[b] >= 0.98 - 1e-5 for a, b in pairs)
+    planted = [
+        (a, b) for a, b in zip(copied[: n // 10], copied[n // 10 :], strict=True) if unit[a] @ unit[b] >= 0.98 + 1e-5
+    ]
+    copies = {copy for _, members in found.items() for copy, _ in members}
+    assert sum(a in copies or b in copies for a, b in planted) >= 0.999 * len(planted)
+
+
+@pytest.mark.parametrize("threshold", [0.01, 0.98])
+def test_memory_for_vectors_is_bounded_whatever_the_threshold(threshold):
+    """A8: what is alike, all of it, must not become a list of all pairs."""
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=16) + 0.02 * rng.normal(size=(12_000, 16))).astype(np.float32)
+    tracemalloc.start()
+    groups = vector_groups(X, threshold, lambda n: None)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert sum(map(len, groups.values())) > 11_000
+    assert peak < 1000 * len(X)
+
+
+def test_documents_are_compared_by_text_then_by_vector_then_by_code():
+    rng = np.random.default_rng(0)
+    row = rng.normal(size=8).astype(np.float32)
+    same, code = "one and the same text", np.zeros(2, np.uint8)
+    entries = [
+        Entry("text", code, same, {}, row),
+        Entry("vector", code, None, {}, row),
+        Entry("double", code, None, {}, 2 * row),
+        Entry("code", code, None, {}),
+        Entry("near", code, None, {}, row + np.float32(0.3) * rng.normal(size=8).astype(np.float32)),
+        Entry("again", code, same, {}, -row),
+        Entry("other code", code, None, {}),
+    ]
+    told: list[int] = []
+    found = find_copies([entries[:3], entries[3:]], advance=told.append)
+    assert found[0] == ("text", [("again", 1.0)])
+    assert found[1] == ("vector", [("double", pytest.approx(1))])
+    assert found[2] == ("code", [("other code", 1.0)])
+    assert sum(told) == 2 * len(entries)
+    assert [copy for copy, _ in find_copies([entries], 0.5)[1][1]] == ["double", "near"]
 
 
 @pytest.mark.parametrize("threshold", [0, -0.1, 1.01, float("nan")])

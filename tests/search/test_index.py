@@ -9,9 +9,18 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
-from ammi.search import Entry, HammingIndex, Index
+from ammi.search import Entry, HammingIndex, Index, KeptVectors
+from ammi.search.ranking import VectorRanking
+from ammi.search.vectors import VECTOR_KINDS, packed, unpacked
 from tests.search.engines import PLACES, every_engine
 from tests.search.metadata import KEYS, filters, metadata
 from tests.search.plain import PlainIndex, random_codes
@@ -25,30 +34,42 @@ class Changes(RuleBasedStateMachine):
     """Random changes, each made on the index and on its plain twin, and the same questions asked to both."""
 
     engine: type[Index]
+    vectors: Any  # KeptVectors, or None
 
-    @initialize(m=st.integers(1, 130), keys=st.sets(st.sampled_from(KEYS)))
-    def create(self, m, keys):
+    @initialize(
+        m=st.integers(1, 130), keys=st.sets(st.sampled_from(KEYS)), kind=st.none() | st.sampled_from(VECTOR_KINDS)
+    )
+    def create(self, m, keys, kind):
         self.home = tempfile.TemporaryDirectory()
         self.m = m
-        self.index = self.engine.create(PLACES[self.engine](Path(self.home.name)), m, keys=keys)
+        self.vectors = None if kind is None else KeptVectors(kind, 3)
+        place = PLACES[self.engine](Path(self.home.name))
+        self.index = self.engine.create(place, m, keys=keys, vectors=self.vectors)
         self.plain = PlainIndex(m)
 
     def codes(self, n, seed):
         return random_codes(np.random.default_rng(seed % 7), n, self.m, distinct=5)  # few seeds: many equal codes
 
+    def rows(self, n, seed):
+        """Vectors to add, and the same as they are kept; of a few small numbers, so that many cosines are equal."""
+        if self.vectors is None:
+            return None, [None] * n
+        rows = np.random.default_rng(seed % 7).integers(-2, 3, (n, self.vectors.width)).astype(np.float32)
+        return rows, list(unpacked(packed(rows, self.vectors, [""] * n), self.vectors))
+
     @rule(documents=documents, seed=seeds)
     def add_or_replace(self, documents, seed):
         ids, texts, metadata = zip(*documents, strict=True) if documents else ((), (), ())
-        codes = self.codes(len(ids), seed)
-        assert self.index.add(codes, ids, texts, metadata) == list(ids)
-        self.plain.add(codes, ids, texts, metadata)
+        codes, (rows, kept) = self.codes(len(ids), seed), self.rows(len(ids), seed)
+        assert self.index.add(codes, ids, texts, metadata, vectors=rows) == list(ids)
+        self.plain.add(codes, ids, texts, metadata, kept)
 
     @rule(n=st.integers(1, 1500), seed=seeds)
     def add_many_without_ids(self, n, seed):
         numbers = list(range(self.plain.number, self.plain.number + n))
-        codes = self.codes(n, seed)
-        self.plain.add(codes, numbers, [None] * n, [{} for _ in numbers])
-        assert self.index.add(codes) == numbers
+        codes, (rows, kept) = self.codes(n, seed), self.rows(n, seed)
+        self.plain.add(codes, numbers, [None] * n, [{} for _ in numbers], kept)
+        assert self.index.add(codes, vectors=rows) == numbers
 
     def some(self, share, seed):
         draws = np.random.default_rng(seed).random(len(self.plain.documents))
@@ -95,6 +116,26 @@ class Changes(RuleBasedStateMachine):
         expected = [[hit for hit in hits if hit.distance <= radius] for hits in self.plain.ranked(codes, where)]
         self.compare(lambda: self.index.within(codes, radius, where), expected, where)
 
+    @precondition(lambda self: self.vectors is not None)
+    @rule(k=st.integers(1, 40), more=st.integers(0, 40), where=st.none() | filters, seed=seeds)
+    def search_by_vectors(self, k, more, where, seed):
+        (code,) = codes = self.codes(1, seed)
+        query = np.random.default_rng(seed).normal(size=self.vectors.width)
+        kept = self.plain.kept(where)
+        near = sorted(kept, key=lambda entry: np.bitwise_count(entry.code ^ code).sum())[: k + more]  # a stable order
+        rows = [entry for entry in kept if any(entry is one for one in near)]
+        scores = [cosine(query, entry.vector) for entry in rows]
+        order = sorted(range(len(rows)), key=lambda row: -round(scores[row], 12))[:k]
+        expected = [(rows[row].id, pytest.approx(scores[row], abs=1e-12)) for row in order]
+        self.compare(
+            lambda: [
+                (hit.id, hit.score)
+                for hit in self.index.search_ranked(codes, [VectorRanking(query)], k, where, shortlist=k + more)[0]
+            ],
+            expected,
+            where,
+        )
+
     @rule(where=st.none() | filters)
     def go_through_entries(self, where):
         expected = [content(entry) for entry in self.plain.kept(where)]
@@ -102,24 +143,37 @@ class Changes(RuleBasedStateMachine):
             lambda: [content(entry) for block in self.index.entries(where) for entry in block], expected, where
         )
 
-    @rule(m=st.integers(1, 130), seed=seeds)
-    def recode(self, m, seed):
+    @rule(m=st.integers(1, 130), width=st.none() | st.integers(1, 4), seed=seeds)
+    def recode(self, m, width, seed):
         self.m = self.plain.m = m
         rng = np.random.default_rng(seed)
         new = {id: random_codes(rng, 1, m, distinct=5)[0] for id in self.plain.documents}
+        if self.vectors is not None and width is not None:
+            self.vectors = self.vectors._replace(width=width)
+            rows, kept = self.rows(len(new), seed)
+        else:
+            width, rows, kept = None, None, [entry.vector for entry in self.plain.documents.values()]
+        row_of = {id: row for row, id in enumerate(new)}
+
+        def encode(entries):
+            chosen = [row_of[str(entry.id)] for entry in entries]
+            return np.array([new[str(entry.id)] for entry in entries]), None if rows is None else rows[chosen]
+
         encoded: list[int] = []
         self.index.recode(
-            lambda entries: np.array([new[str(entry.id)] for entry in entries]),
+            encode,
             m,
             fingerprint=f"model {seed}",
             files={"model": str(seed).encode()},
+            width=width,
             advance=encoded.append,
         )
+        assert self.index.vectors == self.vectors
         assert sum(encoded) == len(new)
         assert (self.index.n_bits, self.index.fingerprint) == (m, f"model {seed}")
         assert self.index.files() == {"model": str(seed).encode()}
         for id, code in new.items():
-            self.plain.documents[id] = self.plain.documents[id]._replace(code=code)
+            self.plain.documents[id] = self.plain.documents[id]._replace(code=code, vector=kept[row_of[id]])
 
     @rule()
     def reopen(self):
@@ -146,7 +200,13 @@ class Changes(RuleBasedStateMachine):
 
 
 def content(entry: Entry) -> tuple:
-    return entry.id, entry.code.tobytes(), entry.text, entry.metadata
+    vector = None if entry.vector is None else entry.vector.tolist()
+    return entry.id, entry.code.tobytes(), entry.text, entry.metadata, vector
+
+
+def cosine(a: np.ndarray, b: Any) -> float:
+    length = np.linalg.norm(a) * np.linalg.norm(b.astype(np.float64))
+    return float(a @ b.astype(np.float64) / length) if length else 0.0
 
 
 @every_engine
@@ -238,7 +298,8 @@ def test_what_is_added_during_a_recode_is_encoded_too(index):
             index.delete([7])
             index.set_metadata([8, 2999], {"late": True})
         calls.append(len(entries))
-        return np.array([[len(entry.text) + 100 * entry.metadata.get("late", 0), 0x80] for entry in entries], np.uint8)
+        codes = [[len(entry.text) + 100 * entry.metadata.get("late", 0), 0x80] for entry in entries]
+        return np.array(codes, np.uint8), None
 
     index.recode(encode, 9, fingerprint="new", files=None)
     ids, codes = index.export()
@@ -256,7 +317,7 @@ def test_a_recode_that_fails_changes_nothing(index):
     index.add(CODES, texts=["a", "b", "c"])
     for wrong, words in ((CODES[:1], "1 codes of 3 documents"), (CODES.astype(int), "codes are int64")):
         with pytest.raises(ValueError, match=words):
-            index.recode(lambda entries, wrong=wrong: wrong, 8, fingerprint="new", files={"a": b"b"})
+            index.recode(lambda entries, wrong=wrong: (wrong, None), 8, fingerprint="new", files={"a": b"b"})
     assert (index.fingerprint, index.files()) == (None, {})
     np.testing.assert_array_equal(index.export()[1], CODES)
 

@@ -93,7 +93,7 @@ def test_readers_and_writers_during_a_recode(tmp_path):
 
     def encode(entries):
         time.sleep(0.02)  # as a model would
-        return np.full((len(entries), 3), 255, np.uint8)
+        return np.full((len(entries), 3), 255, np.uint8), None
 
     index.recode(encode, 24, fingerprint="new", files={"model": b"new"})
     reader, writer = map(finish, others)

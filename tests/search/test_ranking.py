@@ -96,7 +96,7 @@ def test_words_are_scored_by_the_formula(engine, tmp_path_factory, first, later,
         index.add(random_codes(rng, len(later), 8, 5), replaced, later, marks)
         index.delete([id for id in list(index) if id % 5 == 3])
         index.recode(
-            lambda entries: random_codes(np.random.default_rng(len(entries)), len(entries), M, 5),
+            lambda entries: (random_codes(np.random.default_rng(len(entries)), len(entries), M, 5), None),
             M,
             fingerprint=None,
             files=None,

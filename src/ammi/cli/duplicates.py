@@ -15,8 +15,13 @@ if TYPE_CHECKING:
 def duplicates(
     place: Place,
     threshold: Annotated[
-        float, typer.Option(metavar="SHARE", help="At least this share of a copy is in the one that is kept, 0 to 1.")
-    ] = 0.8,
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="At least this share of a copy is in the one that is kept, or this is the cosine of vectors, 0 to 1.",
+            show_default="0.8, and 0.98 of vectors",
+        ),
+    ] = None,
     apply: Annotated[bool, typer.Option("--apply", help="Delete the copies, after they were shown.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -24,6 +29,7 @@ def duplicates(
 
     The similarity of a copy is the share of its words that stand in the same place in the text that is kept,
     the longest. Codes are not asked: they tell what a document is about, not what it says.
+    Of documents without texts the vectors are compared, where the collection keeps them.
 
     With --json a line for each group: {"kept": ID, "copies": [{"id": ID, "similarity": 0 to 1}, ...]}.
 
@@ -37,7 +43,7 @@ def duplicates(
 
     with Collection.open(place) as collection:
         n = len(collection)
-        with counter("comparing texts", 2 * n) as advance:
+        with counter("comparing documents", 2 * n) as advance:
             groups = collection.duplicates(threshold, advance=advance)
         for group in groups if as_json else []:
             copies = [{"id": id, "similarity": round(similarity, 4)} for id, similarity in group.copies]

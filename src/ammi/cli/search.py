@@ -26,6 +26,7 @@ class Rank(StrEnum):
     text = "text"
     asymmetric = "asymmetric"
     distance = "distance"
+    vectors = "vectors"
 
 
 def search(
@@ -54,8 +55,17 @@ def search(
         Rank | None,
         typer.Option(
             help="What puts the answers in order: the words that they share with the text, the bits and how sure the "
-            "text is of each, or the number of different bits.",
-            show_default="text, where words are indexed",
+            "text is of each, the number of different bits, or the cosine of vectors, where the collection keeps them.",
+            show_default="text, where words are indexed; else vectors, where they are kept",
+        ),
+    ] = None,
+    shortlist: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Choose the answers from so many documents that the codes find, and as many that the words find.",
+            show_default="100; 1000 for vectors",
         ),
     ] = None,
     like: Annotated[
@@ -73,7 +83,7 @@ def search(
     """Find the documents that answer a text or a vector, or that are like a document.
 
     Codes and words find candidates, and the score puts them in order: --rank says which.
-    With --like and --radius it is the distance, the number of bits that differ.
+    With --radius it is the distance, the number of bits that differ, and with --like that or the cosine of vectors.
 
     [bold]Examples[/]
 
@@ -92,7 +102,7 @@ def search(
             _show(f"like {id}", collection.like(id, k, condition, radius=radius), as_json)
         if texts or vector or not like:
             queries = _queries(collection, texts or [], vector)
-            for name, hits in _found(collection, queries, k, radius, condition, rank):
+            for name, hits in _found(collection, queries, k, radius, condition, rank, shortlist):
                 _show(name, hits, as_json)
 
 
@@ -116,12 +126,13 @@ def _found(
     radius: int | None,
     condition: dict[str, Any] | None,
     rank: Rank | None,
+    shortlist: int | None,
 ) -> "Iterator[tuple[str, Hits]]":
     rest = iter(queries)
     while block := list(islice(rest, QUERIES_AT_ONCE)):
         names, asked = zip(*block, strict=True)
         if radius is None:
-            yield from zip(names, collection.search_many(asked, k, condition, rank), strict=True)
+            yield from zip(names, collection.search_many(asked, k, condition, rank, shortlist=shortlist), strict=True)
         else:
             yield from ((name, collection.within(query, radius, condition)) for name, query in block)
 

@@ -204,10 +204,10 @@ class DocumentMaker:
                 f"{row.place} was exported from a collection, so that its id and text are known: name no columns"
             )
         try:
-            id, text, metadata, code = exported(row.columns)
+            id, text, metadata, code, vector = exported(row.columns)
         except (ValueError, RecursionError) as error:
             raise BadRecordError(f"{row.place} is no document of an export, for {error}") from error
-        return Document(id, text, metadata, code=code)
+        return Document(id, text, metadata, vector=vector, code=code)
 
 
 def is_numbers(value: Any) -> bool:

@@ -1,15 +1,16 @@
 """Files of a collection's documents: JSON lines or Parquet, from which the same documents are read again.
 
 A line has the columns `ammi_export` (the format, by which such a file is known), `id`, `text`, `code`, `bits`, `model`
-(as in a file of codes) and `metadata`, an object of its own, so that its keys may have any names. In Parquet, where a
-column has one type, the metadata are written as JSON, and `id_is_number` tells the id 17 from "17".
+(as in a file of codes), `metadata`, an object of its own, so that its keys may have any names, and where vectors are
+kept `vector`, a list of numbers. In Parquet, where a column has one type, the metadata are written as JSON, and
+`id_is_number` tells the id 17 from "17".
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,15 +26,23 @@ FORMAT = 1
 IS_NUMBER = "id_is_number"
 BATCH_ENTRIES = 1000  # of a Parquet file, in memory at once
 
-Entry = tuple[Id, NDArray[np.uint8], str | None, Mapping[str, Any]]  # id, packed code (ceil(m / 8),), text, metadata
+# id, packed code (ceil(m / 8),), text, metadata, vector (d,)
+Entry = tuple[Id, NDArray[np.uint8], str | None, Mapping[str, Any], NDArray[np.float32] | None]
 
 
 def write_export(path: str | Path, entries: Iterable[Entry], n_bits: int, fingerprint: str) -> int:
     """Write documents to `.jsonl`, plain or compressed, or `.parquet`, all or nothing; return how many."""
     path = Path(path)
     records = (
-        {EXPORT: FORMAT, "id": id, "text": text, **code_columns(code, n_bits, fingerprint), "metadata": metadata}
-        for id, code, text, metadata in entries
+        {
+            EXPORT: FORMAT,
+            "id": id,
+            "text": text,
+            **code_columns(code, n_bits, fingerprint),
+            **({} if vector is None else {"vector": vector.tolist()}),
+            "metadata": metadata,
+        }
+        for id, code, text, metadata, vector in entries
     )
     if path.suffix == ".parquet":
         return _write_parquet(path, records)
@@ -46,7 +55,8 @@ def _write_parquet(path: Path, records: Iterator[dict[str, Any]]) -> int:
     arrow, parquet = import_extra("pyarrow"), import_extra("pyarrow.parquet")
     whole, string = arrow.int64(), arrow.string()
     kinds = {EXPORT: whole, "id": string, IS_NUMBER: arrow.bool_(), "text": string, "code": string, "bits": whole}
-    schema = arrow.schema(list((kinds | {"model": string, "metadata": string}).items()))
+    kinds |= {"model": string, "vector": arrow.list_(arrow.float32()), "metadata": string}
+    schema = arrow.schema(list(kinds.items()))
     n = 0
     with replacing_file(path) as file, parquet.ParquetWriter(file, schema) as writer:
         while batch := [_parquet_record(record) for record in islice(records, BATCH_ENTRIES)]:
@@ -65,8 +75,18 @@ def is_exported(columns: Mapping[str, Any]) -> bool:
     return EXPORT in columns
 
 
-def exported(columns: Mapping[str, Any]) -> tuple[Id, str | None, dict[str, Any], KnownCode]:
-    """Id, text, metadata and code of a row of an export."""
+class Exported(NamedTuple):
+    """What a row of an export says of a document."""
+
+    id: Id
+    text: str | None
+    metadata: dict[str, Any]
+    code: KnownCode
+    vector: NDArray[np.float32] | None
+
+
+def exported(columns: Mapping[str, Any]) -> Exported:
+    """What a row of an export says."""
     if columns[EXPORT] != FORMAT:
         raise ValueError(f"its format is {short(columns[EXPORT])}, and this ammi ({__version__}) reads {FORMAT}")
     try:
@@ -81,4 +101,15 @@ def exported(columns: Mapping[str, Any]) -> tuple[Id, str | None, dict[str, Any]
         raise ValueError(f"its id is {short(id)}, neither a string nor a whole number")
     if text is not None and not isinstance(text, str):
         raise ValueError(f"its text is {short(text)}, not a string")
-    return int(id) if columns.get(IS_NUMBER) is True else id, text, metadata, code
+    id = int(id) if columns.get(IS_NUMBER) is True else id
+    return Exported(id, text, metadata, code, _vector(columns.get("vector")))
+
+
+def _vector(value: Any) -> NDArray[np.float32] | None:
+    try:
+        vector = None if value is None else np.asarray(value, np.float32)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"its vector is {short(value)}, not a list of numbers") from error
+    if vector is not None and (vector.ndim != 1 or not np.isfinite(vector).all()):
+        raise ValueError(f"its vector is {short(value)}, not a list of finite numbers")
+    return vector

@@ -6,6 +6,7 @@ from ammi.search.documents import Entry, Hit, Hits, Id
 from ammi.search.embedded import HammingIndex
 from ammi.search.hamming import nearest, within
 from ammi.search.places import create_index, index_exists, open_index
+from ammi.search.vectors import KeptVectors
 
 __all__ = [
     "Entry",
@@ -14,6 +15,7 @@ __all__ = [
     "Hits",
     "Id",
     "Index",
+    "KeptVectors",
     "OtherModelError",
     "create_index",
     "index_exists",

@@ -7,7 +7,16 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from ammi.search import filters
-from ammi.search.checks import check_codes, checked_bits, checked_k, checked_keys
+from ammi.search.checks import (
+    check_codes,
+    check_query_vectors,
+    checked_bits,
+    checked_k,
+    checked_keys,
+    checked_shortlist,
+    checked_vectors,
+    packed_vectors,
+)
 from ammi.search.documents import (
     Entry,
     Hit,
@@ -22,10 +31,11 @@ from ammi.search.documents import (
     checked_text,
     id_key,
 )
-from ammi.search.engine import About, Encode, Engine, Found, Place
+from ammi.search.engine import About, Engine, Found, Place
 from ammi.search.filters import Filter, Where
 from ammi.search.hamming import Codes
-from ammi.search.ranking import SHORTLIST, Candidates, Ranking, best
+from ammi.search.ranking import Candidates, Ranking, best
+from ammi.search.vectors import KeptVectors, Packed, Rows
 
 T = TypeVar("T")
 
@@ -52,6 +62,7 @@ class Index(Engine):
         keys: Iterable[str] = (),
         files: Mapping[str, bytes] | None = None,
         text_index: bool = True,
+        vectors: KeptVectors | None = None,
     ) -> Self:
         """Make an empty index and open it.
 
@@ -62,8 +73,9 @@ class Index(Engine):
             keys: the metadata keys to index, as by `index_keys`.
             files: what to keep beside the documents, such as the model.
             text_index: whether to index the words of the texts, so that a `WordRanking` can look for them.
+            vectors: how to keep a vector of each document, so that a `VectorRanking` can compare it.
         """
-        about = About(checked_bits(n_bits), fingerprint)
+        about = About(checked_bits(n_bits), fingerprint, checked_vectors(vectors))
         return cls._create(fspath(place), about, checked_keys(keys), dict(files or {}), text_index)
 
     @property
@@ -78,6 +90,12 @@ class Index(Engine):
         with self._reading():
             return self._about().fingerprint
 
+    @property
+    def vectors(self) -> KeptVectors | None:
+        """How the vectors of documents are kept, as it is now; None where they are not."""
+        with self._reading():
+            return self._about().vectors
+
     def add(
         self,
         codes: Codes,
@@ -85,9 +103,13 @@ class Index(Engine):
         texts: Iterable[str | None] | None = None,
         metadata: Iterable[Mapping[str, Any]] | None = None,
         *,
+        vectors: Rows | None = None,
         fingerprint: str | None = None,
     ) -> list[Id]:
-        """Add or replace documents; without ids they get the next free numbers. Returns their ids."""
+        """Add or replace documents; without ids they get the next free numbers. Returns their ids.
+
+        An index that keeps vectors takes a row of them (n, d) with every document, any other takes none.
+        """
         codes = np.asarray(codes)
         n = len(codes) if codes.ndim else 0
         given = None if ids is None else checked_ids(ids, n)
@@ -95,11 +117,14 @@ class Index(Engine):
         kept_texts = _each(checked_text, [None] * n if texts is None else as_list(texts, "texts", n), names)
         kept = _each(checked_metadata, [{}] * n if metadata is None else as_list(metadata, "metadata", n), names)
         with self._writing():
-            check_codes(codes, self._about(), fingerprint, self.place)
+            about = self._about()
+            check_codes(codes, about, fingerprint, self.place)
+            kept_vectors = packed_vectors(vectors, about.vectors, names, self.place)
             number = self._next_number()
             chosen = checked_ids(range(number, number + n)) if given is None else given
             rows = sorted({id_key(id): row for row, id in enumerate(chosen)}.values())  # of each id the last
-            self._put(codes[rows], [Record(chosen[row], kept_texts[row], kept[row]) for row in rows])
+            records = [Record(chosen[row], kept_texts[row], kept[row]) for row in rows]
+            self._put(codes[rows], records, None if kept_vectors is None else kept_vectors[rows])
         return chosen
 
     def delete(self, ids: Iterable[Id]) -> None:
@@ -139,21 +164,26 @@ class Index(Engine):
         k: int = 10,
         where: Where | None = None,
         *,
+        shortlist: int | None = None,
         fingerprint: str | None = None,
     ) -> list[Hits]:
-        """For each query, the k documents of a shortlist that its ranking scores highest, ties in insertion order."""
+        """For each query, the k documents of a shortlist that its ranking scores highest, ties in insertion order.
+
+        The shortlist has so many documents from each stage, or as many as the rankings want, 2 k at least.
+        """
         filter, queries, k = filters.parse(where), np.asarray(codes), checked_k(k)
+        n = checked_shortlist(shortlist, k) or max([2 * k, *(ranking.shortlist for ranking in rankings)])
         with self._reading():
             about = self._about()
             check_codes(queries, about, fingerprint, self.place)
-            if any(ranking.words for ranking in rankings) and self._word_statistics(()) is None:
+            words, vectors = [one.words for one in rankings], [one.vector for one in rankings if one.vector is not None]
+            if any(words) and self._word_statistics(()) is None:
                 raise ValueError(
                     f"the index in {self.place} was made with text_index=False and cannot look for words: rank by "
                     "distance, or create it anew"
                 )
-            shortlists = self._shortlists(
-                queries, max(SHORTLIST, 2 * k), [ranking.words for ranking in rankings], filter
-            )
+            check_query_vectors(vectors, about.vectors, self.place)
+            shortlists = self._shortlists(queries, n, words, filter, bool(vectors))
             found = [
                 self._scored(query, ranking, candidates, k, about.n_bits)
                 for query, ranking, candidates in zip(queries, rankings, shortlists, strict=True)
@@ -202,27 +232,39 @@ class Index(Engine):
 
     def recode(
         self,
-        encode: Encode,
+        encode: Callable[[list[Entry]], tuple[Codes, Rows | None]],
         n_bits: int,
         *,
         fingerprint: str | None,
         files: Mapping[str, bytes] | None,
+        width: int | None = None,
         advance: Callable[[int], None] = lambda n_documents: None,
     ) -> None:
         """Give every document a new code, and change over to the new codes, fingerprint and files in one step.
 
         Until then others read and write as before. What they add or change while it runs is encoded too, at the latest
-        in that last step, during which they wait. `advance` is told how many documents were encoded.
-        """
-        about = About(checked_bits(n_bits), fingerprint)
+        in that last step, during which they wait.
 
-        def encode_and_check(entries: list[Entry]) -> Codes:
-            codes = np.asarray(encode(entries))
+        Args:
+            encode: makes codes of documents, and new vectors (n, width), or None where the vectors stay as they are.
+            width: of the new vectors, where there are some.
+            advance: is told how many documents were encoded.
+        """
+        kept = self.vectors
+        if kept and width:
+            kept = kept._replace(width=width)
+        about = About(checked_bits(n_bits), fingerprint, kept)
+
+        def encode_and_check(entries: list[Entry]) -> tuple[Codes, Packed | None]:
+            made, vectors = encode(entries)
+            codes = np.asarray(made)
             check_codes(codes, about, None, self.place)
             if len(codes) != len(entries):
                 raise ValueError(f"encode made {len(codes)} codes of {len(entries)} documents: return one for each")
+            names = [f"document {entry.id!r}" for entry in entries]
+            new = packed_vectors(vectors, kept if width else None, names, self.place)
             advance(len(entries))
-            return codes
+            return codes, new
 
         self._recode(encode_and_check, about, dict(files or {}))
 

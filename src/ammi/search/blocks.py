@@ -93,7 +93,7 @@ class Blocks:
         self._store.execute("DELETE FROM blocks")
 
     def _width(self) -> int:
-        return -(-self._store.about().n_bits // 8)
+        return -(-self._store.codes_about()[0] // 8)
 
     def _read(self, block: int, width: int) -> tuple[NDArray[np.uint16], Codes]:
         row = self._store.execute("SELECT slots, codes FROM blocks WHERE block = ?", (block,)).fetchone()

@@ -1,12 +1,14 @@
 """What every engine refuses: codes that are not those of its index, and odd numbers and keys."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ammi.search.documents import as_list
 from ammi.search.engine import About
 from ammi.search.hamming import Codes
+from ammi.search.vectors import KeptVectors, Packed, Rows, checked_kind, packed
 
 
 class OtherModelError(ValueError):
@@ -44,6 +46,48 @@ def checked_k(k: int) -> int:
     if k < 1:
         raise ValueError(f"k is {k}, but a search finds 1 document at least")
     return int(k)
+
+
+def checked_shortlist(shortlist: int | None, k: int) -> int | None:
+    if shortlist is not None and shortlist < k:
+        raise ValueError(f"shortlist is {shortlist}, but {k} documents are to be chosen from it: pass {k} or more")
+    return shortlist if shortlist is None else int(shortlist)
+
+
+def checked_vectors(vectors: KeptVectors | None) -> KeptVectors | None:
+    if vectors is not None:
+        checked_kind(vectors.kind)
+        if vectors.width < 1:
+            raise ValueError(f"vectors of width {vectors.width} have no numbers: pass how many a vector has")
+    return vectors
+
+
+def packed_vectors(vectors: Rows | None, kept: KeptVectors | None, names: list[str], place: str) -> Packed | None:
+    """The vectors of documents as an index keeps them, which come just where it keeps vectors."""
+    if vectors is None and kept is None:
+        return None
+    if kept is None:
+        raise ValueError(f"the index in {place} keeps no vectors, but some were given: create one that keeps them")
+    if vectors is None:
+        raise ValueError(f"the index in {place} keeps a vector of each document: add documents with their vectors")
+    return packed(vectors, kept, names)
+
+
+def check_query_vectors(vectors: Sequence[NDArray[np.floating]], kept: KeptVectors | None, place: str) -> None:
+    """Refuse to compare the vectors of queries with vectors that are not kept, or not such."""
+    for vector in vectors:
+        if kept is None:
+            raise ValueError(
+                f"{place} keeps no vectors to rank by: rank by distance, or create it anew to keep them, with "
+                'vectors="float16" (--keep-vectors float16)'
+            )
+        if vector.shape != (kept.width,):
+            raise ValueError(
+                f"the vector of a query has the shape {vector.shape}, but those kept in {place} have {kept.width} "
+                "numbers: pass one of the same model"
+            )
+        if not np.isfinite(vector).all():
+            raise ValueError("the vector of a query holds NaN or infinity, expected finite numbers: fill them in")
 
 
 def checked_keys(keys: Iterable[str]) -> list[str]:

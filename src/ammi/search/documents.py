@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ammi.plain import plain
 from ammi.search.hamming import Codes
@@ -30,12 +31,13 @@ class Record(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A document of an index and its packed code."""
+    """A document of an index, its packed code, and its vector where the index keeps vectors."""
 
     id: Id
     code: Codes  # (ceil(m / 8),)
     text: str | None
     metadata: Metadata
+    vector: NDArray[np.float32] | None = None  # (d,), rounded as it is kept
 
 
 class Hit(NamedTuple):

@@ -20,6 +20,9 @@ from ammi.search.hamming import Codes
 from ammi.search.ranking import Candidates, WordStatistics
 from ammi.search.ranking_words import SCHEMA as WORD_TABLES
 from ammi.search.store import FILE, Store
+from ammi.search.vector_table import VectorTable
+from ammi.search.vector_table import schema as vector_tables
+from ammi.search.vectors import Packed, unpacked
 
 Near = Iterable[tuple[NDArray[np.int32], NDArray[np.int64]]]  # for each query, the distances and rows of its hits
 
@@ -38,11 +41,13 @@ class HammingIndex(Index):
         self._store = store
         self._codes = Blocks(store)
         self._documents = DocumentTable(store)
+        self._vectors = VectorTable(store)
         self._read_table: tuple[int, CodeTable] | None = None  # and the change of codes after which it was read
 
     @classmethod
     def _create(cls, place: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
-        return cls(Store.create(Path(place), about, keys, files, *(WORD_TABLES if text_index else ())))
+        tables = (*(WORD_TABLES if text_index else ()), *vector_tables(about.vectors))
+        return cls(Store.create(Path(place), about, keys, files, *tables))
 
     @classmethod
     def open(cls, place: Place) -> Self:
@@ -63,7 +68,7 @@ class HammingIndex(Index):
         return self._store.writing()
 
     def _about(self) -> About:
-        return self._store.about()
+        return About(*self._store.codes_about(), self._vectors.kept())
 
     def _count(self) -> int:
         return self._codes.count()
@@ -71,13 +76,15 @@ class HammingIndex(Index):
     def _next_number(self) -> int:
         return self._store.state().number
 
-    def _put(self, codes: Codes, records: list[Record]) -> None:
+    def _put(self, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
         ids = [record.id for record in records]
         self._remove_at(self._positions(ids))
         change = self._store.count_change(of_codes=True)
         positions = self._store.take_places(map(id_key, ids))
         self._codes.append(positions, codes)
         self._documents.append(positions, records, change)
+        if vectors is not None:
+            self._vectors.append(positions, vectors)
 
     def _remove(self, ids: list[Id]) -> None:
         self._store.count_change(of_codes=True)
@@ -87,6 +94,8 @@ class HammingIndex(Index):
         chosen = np.sort(np.array(positions, np.int64))
         self._codes.remove(chosen)
         self._documents.remove(chosen)
+        if self._vectors.kept():
+            self._vectors.remove(chosen)
 
     def _replace_metadata(self, metadata: Mapping[Id, Metadata]) -> None:
         change = self._store.count_change(of_codes=False)
@@ -125,7 +134,7 @@ class HammingIndex(Index):
         ]
 
     def _shortlists(
-        self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter
+        self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
         table = self._table()
         among = self._documents.matching(filter) if filter else None
@@ -137,11 +146,17 @@ class HammingIndex(Index):
                 places = np.union1d(places, self._documents.words.having(spoken, n, among))
             texts = self._documents.texts(places) if spoken else {}
             found = [texts.get(place) for place in places.tolist()] if spoken else []
-            yield Candidates(places, table.codes[table.rows(places)], found)
+            vectors = self._vectors_at(places) if with_vectors else None
+            yield Candidates(places, table.codes[table.rows(places)], found, vectors)
 
     def _at(self, places: Positions) -> list[Record]:
         records = self._documents.records(places)
         return [records[place] for place in places.tolist()]
+
+    def _vectors_at(self, places: Positions) -> NDArray[np.float32] | None:
+        """The vectors at sorted places, (n, d), where there are any."""
+        kept = self._vectors.kept()
+        return unpacked(self._vectors.at(places, kept), kept) if kept else None
 
     def _word_statistics(self, words: Sequence[str]) -> WordStatistics | None:
         return self._documents.words.statistics(words) if self._documents.words.exists() else None
@@ -184,6 +199,13 @@ class HammingIndex(Index):
 
     def _recode(self, encode: Encode, about: About, files: dict[str, bytes]) -> None:
         recoded = _Recoded(about)
+        try:
+            self._recode_all(encode, recoded, about, files)
+        finally:
+            with self._reading():
+                self._vectors.forget_renewed()
+
+    def _recode_all(self, encode: Encode, recoded: "_Recoded", about: About, files: dict[str, bytes]) -> None:
         seen, before = -1, np.inf
         while True:
             with self._reading():
@@ -201,6 +223,8 @@ class HammingIndex(Index):
             self._store.set_files(files)
             self._codes.clear()
             self._codes.append(positions, recoded.at(positions))
+            if about.vectors:
+                self._vectors.change_over(about.vectors)
             self._store.count_change(of_codes=True)
 
     def _encode(self, positions: Positions, encode: Encode, recoded: "_Recoded") -> None:
@@ -209,15 +233,19 @@ class HammingIndex(Index):
             with self._reading():
                 there, entries = self._present(positions[start : start + BLOCK])
             if entries:
-                recoded.add(there, encode(entries))
+                codes, vectors = encode(entries)
+                recoded.add(there, codes)
+                if vectors is not None:
+                    with self._reading():
+                        self._vectors.renew(there, vectors)
 
     def _present(self, positions: Positions) -> tuple[Positions, list[Entry]]:
         """Those of the positions that hold a document, sorted, and the documents."""
         records = self._documents.records(positions)
         there = np.sort(np.fromiter(records, np.int64))
-        codes = self._codes.codes(there)
-        found = [(records[position], code) for position, code in zip(there.tolist(), codes, strict=True)]
-        return there, [Entry(record.id, code, record.text, record.metadata) for record, code in found]
+        codes, vectors = self._codes.codes(there), self._vectors_at(there)
+        found = zip(there.tolist(), codes, [None] * len(there) if vectors is None else vectors, strict=True)
+        return there, [Entry(records[place].id, code, *records[place][1:], vector) for place, code, vector in found]
 
     def _positions(self, ids: list[Id]) -> list[int]:
         """The positions of those documents that are there."""

@@ -14,17 +14,19 @@ from ammi.search.documents import Entry, Id, Metadata, Record
 from ammi.search.filters import Filter, kinds_by_key
 from ammi.search.hamming import Codes
 from ammi.search.ranking import Candidates, WordStatistics
+from ammi.search.vectors import KeptVectors, Packed
 
 Place = str | PathLike[str]
-Encode = Callable[[list[Entry]], Codes]
+Encode = Callable[[list[Entry]], tuple[Codes, Packed | None]]  # codes, and new vectors where they change too
 Found = list[list[tuple[int, Record]]]  # for each query, the distance and the document of each hit, in order
 
 
 class About(NamedTuple):
-    """The codes of an index: their length, and the fingerprint of the model that makes them."""
+    """The codes of an index: their length, and the fingerprint of the model that makes them; how vectors are kept."""
 
     n_bits: int
     fingerprint: str | None
+    vectors: KeptVectors | None = None
 
 
 class Engine(ABC):
@@ -74,8 +76,8 @@ class Engine(ABC):
         """The number after the greatest that was ever an id, or 0."""
 
     @abstractmethod
-    def _put(self, codes: Codes, records: list[Record]) -> None:
-        """Add documents at the end, in place of those of the same ids."""
+    def _put(self, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
+        """Add documents at the end, in place of those of the same ids; with vectors just where these are kept."""
 
     @abstractmethod
     def _remove(self, ids: list[Id]) -> None: ...
@@ -99,10 +101,11 @@ class Engine(ABC):
 
     @abstractmethod
     def _shortlists(
-        self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter
+        self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
         """For each query, of the documents that a filter keeps, the n nearest together with n that have most of its
-        words: `WordIndex.having` says what that is. They come with their texts where the query has words."""
+        words: `WordIndex.having` says what that is. They come with their texts where the query has words, and with
+        their vectors where these are asked for and kept."""
 
     @abstractmethod
     def _at(self, places: NDArray[np.int64]) -> list[Record]:

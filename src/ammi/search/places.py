@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from ammi.plugins import Registry
 from ammi.search.base import Index
 from ammi.search.engine import Place
+from ammi.search.vectors import KeptVectors
 
 ENGINES: Registry[type[Index]] = Registry("ammi.engines", "engine", {"folder": "ammi.search.embedded:HammingIndex"})
 _SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]+):(//)?")
@@ -24,10 +25,13 @@ def create_index(
     keys: Iterable[str] = (),
     files: Mapping[str, bytes] | None = None,
     text_index: bool = True,
+    vectors: KeptVectors | None = None,
 ) -> Index:
     """Make an empty index at a place and open it; the arguments are those of `Index.create`."""
     engine = engine_of(place)
-    return engine.create(place, n_bits, fingerprint=fingerprint, keys=keys, files=files, text_index=text_index)
+    return engine.create(
+        place, n_bits, fingerprint=fingerprint, keys=keys, files=files, text_index=text_index, vectors=vectors
+    )
 
 
 def index_exists(place: Place) -> bool:

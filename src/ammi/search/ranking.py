@@ -7,6 +7,9 @@ its own code c is 1. Of a document with code z it is
 
 0 for the query's own code. Where the logits are those of independent bits, s = log p(z | query) - log p(c | query).
 
+`VectorRanking`, the score by vectors, is the cosine of the query's row and the vector that is kept of a document, as
+`vectors` has it.
+
 `WordRanking`, the score by words, adds up what the words w of the query, and its pairs of neighbouring words v, tell:
 
     s = Σ_w i_w n_w (k + 1) / (n_w + k L(text))     BM25; n_w is how often the text has w
@@ -30,9 +33,11 @@ from numpy.typing import NDArray
 
 from ammi.features.alphabet import IS_OTHER, IS_WORD, class_of, normal, words_of
 from ammi.search.hamming import Codes
+from ammi.search.vectors import cosines
 
-RANKS = ("distance", "asymmetric", "text")
+RANKS = ("distance", "asymmetric", "text", "vectors")
 SHORTLIST = 100  # documents at least of each stage: the nearest ones, and those that have most of the words
+VECTOR_SHORTLIST = 1000  # of a ranking by vectors, which orders them all by what their codes were made of
 MOST_WORDS = 32  # of a query that are looked for; a longer text is found by its code
 
 _SATURATION, _LENGTH_SHARE = 1.2, 0.75  # k1 and b of BM25
@@ -59,12 +64,15 @@ class Candidates(NamedTuple):
     places: NDArray[np.int64]  # (n,) what the engine finds them by
     codes: Codes  # (n, ceil(m / 8))
     texts: list[str | None]  # n of them where words were asked for, else none
+    vectors: NDArray[np.float32] | None = None  # (n, d) where they were asked for
 
 
 class Ranking(Protocol):
     """How the candidates of one query are scored, the best highest."""
 
     words: Sequence[str]  # to look for in the texts
+    vector: NDArray[np.floating] | None  # (d,) to compare with the vectors that are kept
+    shortlist: int  # candidates at least, unless the caller says how many
 
     def scores(self, candidates: Candidates, shares: Scores, statistics: WordStatistics | None) -> Scores:
         """The score of each candidate, whose code has this share of its bits in common with the query's."""
@@ -75,6 +83,8 @@ class BitRanking:
     """The asymmetric score, from the query's logits."""
 
     words: Sequence[str] = ()
+    vector: NDArray[np.floating] | None = None
+    shortlist = SHORTLIST
 
     def __init__(self, logits: NDArray[np.floating]):
         self._logits = logits.astype(np.float64)  # (m,)
@@ -84,8 +94,26 @@ class BitRanking:
         return -((bits != (self._logits > 0)) @ np.abs(self._logits))
 
 
+class VectorRanking:
+    """The score by vectors, from the query's own; words find candidates beside those that the codes find."""
+
+    shortlist = VECTOR_SHORTLIST
+
+    def __init__(self, vector: NDArray[np.floating], words: Sequence[str] = ()):
+        self.vector: NDArray[np.floating] | None = vector
+        self.words = words
+
+    def scores(self, candidates: Candidates, shares: Scores, statistics: WordStatistics | None) -> Scores:
+        assert self.vector is not None
+        assert candidates.vectors is not None
+        return cosines(self.vector, candidates.vectors)
+
+
 class WordRanking:
     """The score by words, from the query's text."""
+
+    vector: NDArray[np.floating] | None = None
+    shortlist = SHORTLIST
 
     def __init__(self, text: str):
         spoken = words_of(text)

@@ -72,7 +72,7 @@ class Store:
                 store._check_blank()  # another process may have been faster
                 for statement in (*SCHEMA, *more):
                     store.execute(statement)
-                store.execute("INSERT INTO about VALUES (?, ?)", about)
+                store.execute("INSERT INTO about VALUES (?, ?)", (about.n_bits, about.fingerprint))
                 store.execute("INSERT INTO state VALUES (0, 0, 0, 0)")
                 store.execute_each("INSERT INTO indexed_keys (name) VALUES (?)", [(key,) for key in keys])
                 store.set_files(files)
@@ -159,8 +159,9 @@ class Store:
     def execute_each(self, statement: str, values: Iterable[Any]) -> None:
         self._db.executemany(statement, values)
 
-    def about(self) -> About:
-        return About(*self.execute("SELECT * FROM about").fetchone())
+    def codes_about(self) -> tuple[int, str | None]:
+        """The length of the codes, and the fingerprint of their model."""
+        return self.execute("SELECT n_bits, fingerprint FROM about").fetchone()
 
     def state(self) -> State:
         return State(*self.execute("SELECT * FROM state").fetchone())
@@ -184,7 +185,7 @@ class Store:
         return dict(self.execute("SELECT name, content FROM files ORDER BY rowid").fetchall())
 
     def set_about(self, about: About) -> None:
-        self.execute("UPDATE about SET n_bits = ?, fingerprint = ?", about)
+        self.execute("UPDATE about SET n_bits = ?, fingerprint = ?", (about.n_bits, about.fingerprint))
 
     def set_files(self, files: dict[str, bytes]) -> None:
         self.execute("DELETE FROM files")

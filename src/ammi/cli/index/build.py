@@ -1,5 +1,6 @@
 """`ammi index build`: a new collection of documents, or of codes."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
     from ammi.hashers import DocumentHasher
 
 
+class KeptAs(StrEnum):
+    """How vectors are kept."""
+
+    float16 = "float16"
+    int8 = "int8"
+
+
 def build(
     place: Place,
     source: Source,
@@ -34,6 +42,14 @@ def build(
         list[str] | None,
         typer.Option(
             "--key", metavar="KEY", help="Make filters on this metadata key fast; may be given several times."
+        ),
+    ] = None,
+    keep_vectors: Annotated[
+        KeptAs | None,
+        typer.Option(
+            help="Keep the vectors that codes are made of, in 2 bytes a number or in 1: to rank by them and to find "
+            "copies among them.",
+            show_default="none are kept",
         ),
     ] = None,
     text: TextColumn = None,
@@ -58,6 +74,8 @@ def build(
     ammi index build index codes.npz
     """
     codes = codes_of(source, format)
+    if codes is not None and keep_vectors is not None:
+        raise typer.BadParameter("a file of codes has no vectors to keep.", param_hint="'--keep-vectors'")
     if model is not None and codes is not None:
         _check_same_model(model, codes)
     _check_free(place)
@@ -72,7 +90,7 @@ def build(
         note(f"A model of {learned.n_bits} bits was learned from {documents.name}; ammi fit has more to choose from.")
     elif model is not None and codes is None:
         incoming.try_first(load_model(model))
-    with _create(place, model or learned, codes, keys or []) as created:
+    with _create(place, model or learned, codes, keys or [], keep_vectors) as created:
         incoming.add_to(created, as_json)
 
 
@@ -96,12 +114,16 @@ def _what_is_read(model: Path | None, features: str | None) -> str:
 
 
 def _create(
-    place: str, model: "Path | DocumentHasher | None", codes: "CodeFile | None", keys: list[str]
+    place: str,
+    model: "Path | DocumentHasher | None",
+    codes: "CodeFile | None",
+    keys: list[str],
+    keep_vectors: KeptAs | None,
 ) -> "Collection":
     from ammi.collection import Collection
 
     if model is not None:
-        return Collection.create(place, model, keys=keys)
+        return Collection.create(place, model, keys=keys, vectors=keep_vectors)
     assert codes
     return Collection.create_for_codes(place, codes.n_bits, codes.fingerprint, keys=keys)
 

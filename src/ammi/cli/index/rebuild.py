@@ -15,7 +15,7 @@ def rebuild(
     model: Annotated[Path, typer.Option(metavar="MODEL", show_default=False, help="The folder of the new model.")],
     as_json: AsJson = False,
 ) -> None:
-    """Encode the stored texts of a collection with another model, and change over to it in one step.
+    """Encode the stored texts of a collection, or the vectors that it keeps, with another model, in one step.
 
     Until then the collection is searched and changed as before, by its old model.
     What is added while it runs is encoded by the new one, too. What interrupts it leaves everything as it was.

@@ -3,6 +3,8 @@
 `compare` says what the similarity of a copy is, `phrases` how copies are found among many texts. The text with the most
 words is kept, of several such the one added first: so nothing is lost with a copy but the share of its words that is
 missing in its similarity. Every copy is compared with the one that is kept; no chain of copies makes distant texts one.
+
+Of documents without a text the vectors are compared, where these are kept: `near_vectors` has that.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,11 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ammi.search.copies.compare import FREE, SHORT, Taken, make_room, needed_hits, take_copies
+from ammi.search.copies.near_vectors import VectorFile, vector_groups
 from ammi.search.copies.phrases import index_sketches, sketch_entries
 from ammi.search.copies.words import WordFile, numbered
 from ammi.search.documents import Entry, Id
 
+OF_TEXTS, OF_VECTORS = 0.8, 0.98  # the usual thresholds: docs/duplicates.md says what they find
+
 Advance = Callable[[int], None]
+Groups = list[tuple[Id, list[tuple[Id, float]]]]
 
 _TEXTS_AT_ONCE = 4096
 
@@ -28,29 +34,42 @@ class CopyGroup(NamedTuple):
 
 
 def find_copies(
-    blocks: Iterable[list[Entry]], threshold: float, advance: Advance = lambda n_documents: None
-) -> list[tuple[Id, list[tuple[Id, float]]]]:
-    """Each document that is kept and has copies, with these; documents with a text first, in insertion order.
+    blocks: Iterable[list[Entry]], threshold: float | None = None, advance: Advance = lambda n_documents: None
+) -> Groups:
+    """Each document that is kept and has copies, with these: those with a text, with a vector, and with a code alone.
 
-    Of a document without a text nothing is there but its code: those with equal codes count as copies of the first,
-    with similarity 1. `advance` is told of each document twice: when it is read and when it is compared.
+    Of a document without a text or a vector nothing is there but its code: those with equal codes count as copies of
+    the first, with similarity 1. The threshold is that of texts and of vectors, or the usual one of each. `advance` is
+    told of each document twice: when it is read and when it is compared.
     """
     ids: list[Id] = []
+    ids_of_vectors: list[Id] = []
     by_code: dict[bytes, list[Id]] = {}
 
-    def texts() -> Iterator[list[str]]:
+    def texts(file: VectorFile) -> Iterator[list[str]]:
         for block in blocks:
+            vectors = []
             for entry in block:
-                if entry.text is None:
+                if entry.text is not None:
+                    ids.append(entry.id)
+                elif entry.vector is not None:
+                    ids_of_vectors.append(entry.id)
+                    vectors.append(entry.vector)
+                else:
                     by_code.setdefault(entry.code.tobytes(), []).append(entry.id)
                     advance(2)
-                else:
-                    ids.append(entry.id)
+            file.add(vectors)
+            advance(len(vectors))
             yield [entry.text for entry in block if entry.text is not None]
 
-    groups = copy_groups(texts(), threshold, advance)
-    of_texts = [(ids[group.kept], [(ids[copy], similarity) for copy, similarity in group.copies]) for group in groups]
-    return of_texts + [(kept, [(copy, 1.0) for copy in copies]) for kept, *copies in by_code.values() if copies]
+    def named(groups: Iterable[tuple[int, list[tuple[int, float]]]], ids: list[Id]) -> Groups:
+        return [(ids[kept], [(ids[copy], similarity) for copy, similarity in copies]) for kept, copies in groups]
+
+    with VectorFile() as file:
+        found = named(copy_groups(texts(file), OF_TEXTS if threshold is None else threshold, advance), ids)
+        of_vectors = vector_groups(file.read(), OF_VECTORS if threshold is None else threshold, advance)
+        found += named(of_vectors.items(), ids_of_vectors)
+    return found + [(kept, [(copy, 1.0) for copy in copies]) for kept, *copies in by_code.values() if copies]
 
 
 def copy_groups(

@@ -66,13 +66,30 @@ def fit(
         str | None,
         typer.Option(
             help="What codes are learned from: words; pieces, which are SentencePiece units and suit any script and "
-            "language; vectors, from the column vector. Or one of another package. A wrong name lists all.",
-            show_default="words",
+            "language; embeddings, made by a model of sentence-transformers; vectors, from the column vector. Or one of "
+            "another package. A wrong name lists all.",
+            show_default="words; embeddings with --embedder",
             autocompletion=_features,
         ),
     ] = None,
     vocabulary: Annotated[
         int | None, typer.Option(min=1, help="At most so many words or units.", show_default="20000")
+    ] = None,
+    embedder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="What makes embeddings: the folder of a sentence-transformers model, its name on the Hugging Face Hub, "
+            "or a function as module:function. It is named in the model that is written, not copied into it.",
+            show_default="all-MiniLM-L6-v2",
+        ),
+    ] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Keep embeddings there, so that neither another run nor ammi index build makes them again.",
+        ),
     ] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="At most so many epochs.", show_default="40")] = None,
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same codes.", show_default="0")] = None,
@@ -107,6 +124,7 @@ def fit(
     ammi fit articles.jsonl --out model
     ammi fit mails.csv.gz --text body --bits 128 --set neighbours=15 --out model
     cat notes.txt | ammi fit - --features pieces --vocabulary 8000 --out model
+    ammi fit articles.jsonl --embedder all-MiniLM-L6-v2 --cache embeddings --out model
     ammi fit reuters-pairs --out model
     """
     start = time.perf_counter()
@@ -120,10 +138,13 @@ def fit(
     with if_stopped(lambda: f"{out} is as it was" if holds_model(out) else f"{out} was not written"):
         if holds_pairs(source):
             unused = {"--text": text, "--labels": labels, "--features": features, "--vocabulary": vocabulary}
-            model, report = _fit_pairs(hasher, source, unused | {"--format": format}, more)
+            unused |= {"--embedder": embedder, "--cache": cache, "--format": format}
+            model, report = _fit_pairs(hasher, source, unused, more)
         else:
             documents = Documents(source, text, on_error=on_error, format=format)
-            model, report = _fit(hasher, make_features(features or "words", vocabulary), documents, labels, more)
+            kind = features or ("words" if embedder is None else "embeddings")
+            maker = make_features(kind, vocabulary=vocabulary, embedder=embedder, cache=cache)
+            model, report = _fit(hasher, maker, documents, labels, more)
         if holds_model(out):
             note(f"The model that {out} held is replaced. Collections keep theirs until ammi index rebuild.")
         model.save(out)
@@ -174,7 +195,7 @@ def _fit(
 
     model = DocumentHasher(hasher, features)
     read = list(documents) if documents.is_pipe else documents
-    contents = Contents(read, features.reads)
+    contents = Contents(read, features.reads, learns=features.name != "embeddings")
     given = contents if features.reads == "text" else list(contents)
     if features.name == "pieces":
         note("SentencePiece learns its units from a sample of the texts: this takes up to a minute.")

@@ -66,8 +66,8 @@ def fit(
         str | None,
         typer.Option(
             help="What codes are learned from: words; pieces, which are SentencePiece units and suit any script and "
-            "language; embeddings, made by a model of sentence-transformers; vectors, from the column vector. Or one of "
-            "another package. A wrong name lists all.",
+            "language; embeddings, made by a model of sentence-transformers; vectors, from the column vector. Or one "
+            "of another package. A wrong name lists all.",
             show_default="words; embeddings with --embedder",
             autocompletion=_features,
         ),
@@ -79,8 +79,8 @@ def fit(
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="What makes embeddings: the folder of a sentence-transformers model, its name on the Hugging Face Hub, "
-            "or a function as module:function. It is named in the model that is written, not copied into it.",
+            help="What makes embeddings: the folder of a sentence-transformers model, its name on the Hugging Face "
+            "Hub, or a function as module:function. It is named in the model that is written, not copied into it.",
             show_default="all-MiniLM-L6-v2",
         ),
     ] = None,
@@ -137,8 +137,8 @@ def fit(
     more = _shown(hasher, tensorboard)
     with if_stopped(lambda: f"{out} is as it was" if holds_model(out) else f"{out} was not written"):
         if holds_pairs(source):
-            unused = {"--text": text, "--labels": labels, "--features": features, "--vocabulary": vocabulary}
-            unused |= {"--embedder": embedder, "--cache": cache, "--format": format}
+            unused: dict[str, Any] = {"--text": text, "--labels": labels, "--format": format}
+            unused |= {"--features": features, "--vocabulary": vocabulary, "--embedder": embedder, "--cache": cache}
             model, report = _fit_pairs(hasher, source, unused, more)
         else:
             documents = Documents(source, text, on_error=on_error, format=format)

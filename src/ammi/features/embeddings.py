@@ -138,7 +138,7 @@ class EmbeddingFeatures(FeatureMaker):
         if maker.cache is not None and not os.access(maker.cache, os.W_OK):
             maker.cache = None  # on another machine, or for another user, it is done without
         maker._identity, maker._probes = saved["identity"], np.array(saved["probes"], np.float32)
-        maker.n_features_ = maker._probes.shape[1]
+        _, maker.n_features_ = maker._probes.shape
         return maker
 
     def __getstate__(self) -> dict[str, Any]:

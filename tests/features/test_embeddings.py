@@ -7,7 +7,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import closing
 from copy import deepcopy
@@ -172,26 +171,24 @@ def test_models_do_not_share_what_is_kept(minilm, rows, tmp_path):
     assert kept.fingerprint_ == minilm.fingerprint_
 
 
+USE_CACHE = """
+import sys
+import numpy as np
+from ammi.features.embedding_cache import open_cache
+
+for first in range(int(sys.argv[2]), int(sys.argv[2]) + 20):
+    with open_cache(sys.argv[1], "model", 2) as cache:
+        texts = [str(n) for n in range(first, first + 20)]
+        assert all(row.tolist() == [float(text), 1] for text, row in cache.get(texts).items())
+        cache.put({text: np.array([float(text), 1], np.float32) for text in texts})
+"""
+
+
 def test_processes_may_share_a_cache(tmp_path):
-    errors = []
-
-    def use(start: int) -> None:
-        try:
-            for i in range(20):
-                with open_cache(tmp_path, "model", 2) as cache:
-                    texts = [str(n) for n in range(start + i, start + i + 20)]
-                    assert all(row.tolist() == [float(text), 1] for text, row in cache.get(texts).items())
-                    cache.put({text: np.array([float(text), 1], np.float32) for text in texts})
-        except Exception as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=use, args=(start,)) for start in (0, 5, 10, 15)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
-    with open_cache(tmp_path, "model", 2) as cache:
+    commands = [[sys.executable, "-c", USE_CACHE, str(tmp_path / "cache"), str(first)] for first in (0, 5, 10, 15)]
+    running = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for command in commands]
+    assert [process.communicate(timeout=120)[1] for process in running] == [""] * 4
+    with open_cache(tmp_path / "cache", "model", 2) as cache:
         assert len(cache.get([str(n) for n in range(100)])) == 54
 
 
@@ -462,7 +459,7 @@ def test_it_is_a_scikit_learn_estimator(minilm, rows):
     assert cloned.get_params() == minilm.get_params()
     for use in (cloned.transform, cloned.save):
         with pytest.raises(NotFittedError, match="has learned nothing yet: call fit first"):
-            use(TEXTS)  # type: ignore[operator]
+            use(TEXTS)
     assert "EmbeddingFeatures" in minilm._repr_html_()
     assert minilm.get_feature_names_out()[:2].tolist() == ["embeddingfeatures0", "embeddingfeatures1"]
     frame = EmbeddingFeatures(letters).set_output(transform="pandas").fit_transform(TEXTS)

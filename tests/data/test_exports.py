@@ -38,7 +38,7 @@ def assert_same(read: list[Document], written: list, n_bits: int) -> None:
     assert read == [Document(id, text, about) for id, _, text, about, _ in written]
     for document, (id, code, _, about, vector) in zip(read, written, strict=True):
         assert (document.vector is None) == (vector is None)
-        assert vector is None or document.vector.tobytes() == vector.tobytes()
+        assert document.vector is None or document.vector.tobytes() == vector.tobytes()
         assert type(document.id) is type(id)
         assert json.dumps(document.metadata) == json.dumps(about)  # 1 is not True, nor 1.0
         assert document.code is not None

@@ -67,13 +67,30 @@ def fit(
         str | None,
         typer.Option(
             help="What codes are learned from: words; pieces, which are SentencePiece units and suit any script and "
-            "language; vectors, as they are. Or one of another package. A wrong name lists all.",
-            show_default="words; vectors of a matrix, or with --vector",
+            "language; embeddings, made by a model of sentence-transformers; vectors, as they are. Or one of another "
+            "package. A wrong name lists all.",
+            show_default="words; embeddings with --embedder; vectors of a matrix, or with --vector",
             autocompletion=_features,
         ),
     ] = None,
     vocabulary: Annotated[
         int | None, typer.Option(min=1, help="At most so many words or units.", show_default="20000")
+    ] = None,
+    embedder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="What makes embeddings: the folder of a sentence-transformers model, its name on the Hugging Face "
+            "Hub, or a function as module:function. It is named in the model that is written, not copied into it.",
+            show_default="all-MiniLM-L6-v2",
+        ),
+    ] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Keep embeddings there, so that neither another run nor ammi index build makes them again.",
+        ),
     ] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="At most so many epochs.", show_default="40")] = None,
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same codes.", show_default="0")] = None,
@@ -109,6 +126,7 @@ def fit(
     ammi fit mails.csv.gz --text body --bits 128 --set neighbours=15 --out model
     cat notes.txt | ammi fit - --features pieces --vocabulary 8000 --out model
     ammi fit embeddings.npy --bits 128 --out model
+    ammi fit articles.jsonl --embedder all-MiniLM-L6-v2 --cache embeddings --out model
     ammi fit reuters-pairs --out model
     """
     start = time.perf_counter()
@@ -121,11 +139,12 @@ def fit(
     more = _shown(hasher, tensorboard)
     with if_stopped(lambda: f"{out} is as it was" if holds_model(out) else f"{out} was not written"):
         if holds_pairs(source):
-            unused = {"--text": text, "--labels": labels, "--features": features, "--vocabulary": vocabulary}
-            unused["--vector"] = vector
-            model, report = _fit_pairs(hasher, source, unused | {"--format": format}, more)
+            unused: dict[str, Any] = {"--text": text, "--labels": labels, "--format": format, "--vector": vector}
+            unused |= {"--features": features, "--vocabulary": vocabulary, "--embedder": embedder, "--cache": cache}
+            model, report = _fit_pairs(hasher, source, unused, more)
         else:
-            maker = make_features(features or default_features(source, vector, format), vocabulary)
+            kind = features or ("embeddings" if embedder else default_features(source, vector, format))
+            maker = make_features(kind, vocabulary=vocabulary, embedder=embedder, cache=cache)
             if vector and maker.reads != "vector":
                 raise typer.BadParameter(f"the features {maker.name!r} read texts.", param_hint="'--vector'")
             documents = Documents(source, text, None, on_error, format, vector, reads=maker.reads)
@@ -143,7 +162,7 @@ def fit(
 def fit_defaults(features: str, documents: Documents) -> "DocumentHasher":
     """A model of the default method and length, learned from these features of documents, with progress."""
     hasher = _hasher(None, None, None, None, [], None)
-    model, _ = _fit(hasher, make_features(features, None), documents, None, _shown(hasher, None))
+    model, _ = _fit(hasher, make_features(features), documents, None, _shown(hasher, None))
     if getattr(model.hasher_, "interrupted_", False):
         raise KeyboardInterrupt
     return model
@@ -189,15 +208,16 @@ def _fit(
 
     model = DocumentHasher(hasher, features)
     documents.keep()
-    given: Any = Contents(documents) if features.reads == "text" else documents.vectors()
+    reads_text = features.reads == "text"
+    given: Any = Contents(documents, features.name != "embeddings") if reads_text else documents.vectors()
     if features.name == "pieces":
         note("SentencePiece learns its units from a sample of the texts: this takes up to a minute.")
     names = None if labels is None else label_column(documents.metadata(), labels, documents.name)
-    if features.reads == "vector":
+    if not reads_text:
         documents.note_vectors(given.shape[1])
     if names is None:
         model.fit(given, **more)
-        n = given.count if features.reads == "text" else given.shape[0]
+        n = given.count if reads_text else given.shape[0]
         return model, {"documents": n, "skipped": documents.skipped}
     from ammi.hashers.fitting import fit_held_out
 

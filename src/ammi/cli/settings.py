@@ -1,6 +1,7 @@
 """Methods and features with their parameters, from the command line and from files, typed by their annotations."""
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from types import NoneType, UnionType
@@ -27,16 +28,28 @@ def read_config(path: Path) -> tuple[str, dict[str, Any]]:
         raise ValueError(f'{path} is not {{"method": NAME, "parameters": {{NAME: VALUE, ...}}}}: {error}') from error
 
 
-def make_features(name: str, vocabulary: int | None) -> "FeatureMaker":
-    """The feature maker of this name, of at most so many terms where it has any."""
+def make_features(
+    name: str, *, vocabulary: int | None = None, embedder: str | None = None, cache: Path | None = None
+) -> "FeatureMaker":
+    """The feature maker of this name, with what options say; those it has no use for are refused."""
     from ammi.features import by_name
 
     kind = by_name(name)
-    if vocabulary is None:
-        return kind()
-    if "vocabulary_size" not in kind().get_params():
-        raise typer.BadParameter(f"the features {name!r} have no vocabulary.", param_hint="'--vocabulary'")
-    return kind(vocabulary_size=vocabulary)
+    known = kind().get_params()
+    if embedder is not None and Path(embedder).is_dir():
+        embedder = os.path.abspath(embedder)  # later commands may run in another folder
+    parameters: dict[str, Any] = {"verbose": False} if "verbose" in known else {}  # commands show their own progress
+    for option, parameter, value in (
+        ("vocabulary", "vocabulary_size", vocabulary),
+        ("embedder", "model", embedder),
+        ("cache", "cache", cache),
+    ):
+        if value is None:
+            continue
+        if parameter not in known:
+            raise typer.BadParameter(f"the features {name!r} have no {option}.", param_hint=f"'--{option}'")
+        parameters[parameter] = value
+    return kind(**parameters)
 
 
 def make_hasher(method: str, wanted: dict[str, Any], assignments: Iterable[str]) -> "Hasher":

@@ -105,12 +105,14 @@ class Documents:
 class Contents:
     """The texts of documents, with progress while a model learns features and then makes rows of them.
 
+    Features that learn nothing (`learns`) do not go through them before rows are made.
+
     Where they are gone through once more, it is as a part of something that shows its own progress.
     """
 
-    def __init__(self, documents: "Iterable[Document]"):
+    def __init__(self, documents: "Iterable[Document]", learns: bool = True):
         self._documents = documents
-        self._steps = ["reading documents", "making rows of them"]
+        self._steps = ["reading documents", "making rows of them"] if learns else ["making rows of documents"]
         self.count = 0
 
     def __iter__(self) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""What makes rows of documents: tf-idf of words, tf-idf of SentencePiece units, or vectors as they are.
+"""What makes rows of documents: tf-idf of words, tf-idf of SentencePiece units, embeddings, or vectors as they are.
 
 Nothing is imported before it is asked for: `ammi.features.quick` makes the row of a query without scikit-learn.
 """
@@ -12,13 +12,24 @@ from ammi.plugins import Registry
 
 if TYPE_CHECKING:
     from ammi.features.base import FeatureMaker
+    from ammi.features.embeddings import EmbeddingFeatures
     from ammi.features.pieces import PieceFeatures
     from ammi.features.vectors import VectorFeatures
     from ammi.features.words import WordFeatures
 
-__all__ = ["FeatureMaker", "PieceFeatures", "VectorFeatures", "WordFeatures", "by_name", "features", "load_features"]
+__all__ = [
+    "EmbeddingFeatures",
+    "FeatureMaker",
+    "PieceFeatures",
+    "VectorFeatures",
+    "WordFeatures",
+    "by_name",
+    "features",
+    "load_features",
+]
 
 _HOME = {
+    "EmbeddingFeatures": "ammi.features.embeddings",
     "FeatureMaker": "ammi.features.base",
     "PieceFeatures": "ammi.features.pieces",
     "VectorFeatures": "ammi.features.vectors",
@@ -31,6 +42,7 @@ features: Registry[type["FeatureMaker"]] = Registry(
     {
         "words": "ammi.features.words:WordFeatures",
         "pieces": "ammi.features.pieces:PieceFeatures",
+        "embeddings": "ammi.features.embeddings:EmbeddingFeatures",
         "vectors": "ammi.features.vectors:VectorFeatures",
     },
 )

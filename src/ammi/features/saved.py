@@ -5,7 +5,7 @@ It is read here without scikit-learn, since a search needs no more than what is 
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,12 +24,17 @@ FILE = "features.json"
 FILE_OF_FORMAT_1 = "vectorizer.json"
 
 
-def write_saved(folder: str | Path, maker: "FeatureMaker", **learned: Any) -> None:
-    """Write features.json into a folder, which is made if need be; `learned` is what JSON can hold."""
+def write_saved(
+    folder: str | Path, maker: "FeatureMaker", parameters: Mapping[str, Any] | None = None, **learned: Any
+) -> None:
+    """Write features.json into a folder, which is made if need be; `learned` is what JSON can hold.
+
+    `parameters` are those to make it again with, where they are not simply the ones it has.
+    """
     saved = {
         "format": FORMAT,
         "features": maker.name,
-        "parameters": plain(maker.get_params(deep=False)),
+        "parameters": plain(maker.get_params(deep=False) if parameters is None else parameters),
         "fingerprint": maker.fingerprint_,
         **learned,
     }

@@ -288,6 +288,18 @@ def test_the_same_model_in_another_folder_is_taken(minilm, rows, tmp_path):
     np.testing.assert_allclose(loaded.set_params(model=moved).transform(TEXTS[:2]), rows[:2], atol=1e-6)
 
 
+def test_a_name_is_looked_for_among_those_fetched_before(minilm, tmp_path):
+    """In a process of its own, since the Hub's library reads its environment when it is imported."""
+    fetched, revision = tmp_path / "hub" / "models--sentence-transformers--all-MiniLM-L6-v2", "0" * 40
+    (fetched / "refs").mkdir(parents=True)
+    (fetched / "refs" / "main").write_text(revision)
+    copy_of_model(fetched / "snapshots" / revision, {})
+    code = "from ammi.features import EmbeddingFeatures; print(EmbeddingFeatures().fit([]).fingerprint_)"
+    environment = {**os.environ, "HF_HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment)
+    assert (done.stdout.strip(), done.stderr) == (minilm.fingerprint_, "")
+
+
 def test_other_weights_are_refused_even_if_only_a_rare_word_differs(minilm, tmp_path):
     from safetensors.numpy import load_file, save_file
 

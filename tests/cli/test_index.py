@@ -162,7 +162,7 @@ def test_vectors_are_documents_too(ammi: Run, tmp_path):
         refused = ammi(*command)
         assert refused.code == 1
         assert "has no column 'vector': the columns there are id, text, subject, year" in refused.err
-    assert "'ship' is no vector" in ammi("search", index, "ship").err
+    assert "is asked with a text, and its model reads vectors" in ammi("search", index, "ship").err
 
 
 def test_vectors_are_kept_where_it_is_said(ammi: Run, tmp_path):

@@ -171,6 +171,9 @@ def test_zero_vectors_are_kept_and_counted_once(embedded: Embedded, ammi: Run, t
             ("fit", tmp_path / source, "--out", tmp_path / "model", *QUICK, *features),
             ("encode", embedded.model, tmp_path / source),
             ("index", "build", index, tmp_path / source, "--model", embedded.model),
+            ("index", "build", tmp_path / f"{source}-learned", tmp_path / source, "--vector", "vector")[
+                : 4 if source == "x.npy" else None
+            ],
         ):
             shown = ammi(*command)
             assert (shown.code, shown.err.count(note)) == (0, 1)

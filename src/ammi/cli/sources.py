@@ -38,7 +38,7 @@ class Documents:
         self.skipped = 0
         self._complain: Callable[[BadRecordError], None] = self._skip if on_error == OnError.skip else _refuse
         self._refuses = on_error == OnError.refuse
-        self._zeros, self._reads = 0, reads
+        self._zeros, self._zeros_said, self._reads = 0, False, reads
         columns: dict[str, Any] = {"text": text, "id": id, "vector": vector, "format": format}
         self.matrix: VectorMatrix | None = None
         if holds_matrix(source, format):
@@ -92,9 +92,10 @@ class Documents:
         self.note_zeros()
 
     def note_zeros(self) -> None:
-        """Say how many of the vectors that were gone through last are zero."""
+        """Say once how many of the vectors are zero."""
         zeros = self._zeros if self.matrix is None else self.matrix.zeros
-        if zeros:
+        if zeros and not self._zeros_said:
+            self._zeros_said = True
             note(f"{zeros:,} of the vectors of {self.name} are zero: they have no direction, and all get the same code")
 
     def _skip(self, problem: "BadRecordError") -> None:

@@ -246,10 +246,9 @@ def test_among_many_vectors_cells_find_nearly_all_copies():
     rng = np.random.default_rng(0)
     n = 3 * ALL_COMPARED
     centres = rng.normal(size=(300, 24))
-    rows = centres[rng.integers(300, size=n)] + 0.7 * rng.normal(size=(n, 24))
+    X = (centres[rng.integers(300, size=n)] + 0.7 * rng.normal(size=(n, 24))).astype(np.float32)
     copied = rng.permutation(n)[: n // 5]
-    rows[copied[: n // 10]] = rows[copied[n // 10 :]] + 0.1 * rng.normal(size=(n // 10, 24))
-    X = rows.astype(np.float32)
+    X[copied[: n // 10]] = X[copied[n // 10 :]] + 0.1 * rng.normal(size=(n // 10, 24))
     expected = plain_vector_groups(X[:ALL_COMPARED], 0.98)
     assert vector_groups(X[:ALL_COMPARED], 0.98, lambda n: None).keys() == expected.keys()
     found = vector_groups(X, 0.98, lambda n: None)

@@ -25,7 +25,7 @@ from planted import KINDS, as_pair, phrases, plant
 from timing import save
 
 PERMUTATIONS = 128
-REMEMBERED = 10_000  # sets of phrases, while pairs are compared
+REMEMBERED = 500  # sets of phrases, while pairs are compared
 Pairs = set[tuple[int, int]]
 Find = Callable[[list[str]], Pairs]
 

@@ -14,6 +14,7 @@ KINDS = (*(f"{percent} % changed" for percent in CHANGED), "truncated", "quoted"
 SHORTEST, LONGEST = 30, 2000  # words of a text
 FEW_TEXTS = 200_000  # for which there are sentences enough
 MOST_IN_COMMON = 0.15  # of the three-word phrases of the shorter of two texts that are no copies
+FEWEST_WORDS, MOST_WORDS = 5, 40  # of a sentence, counted as `n_words` does
 
 
 class Planted(NamedTuple):
@@ -74,11 +75,16 @@ def real_texts() -> list[str]:
     return [text for text, drop in zip(texts, dropped, strict=True) if not drop and len(phrases(text)) > SHORTEST]
 
 
+def n_words(part: str) -> int:
+    """By spaces, or by letters and digits where that makes more: so no part is most of a text to either program."""
+    return max(len(part.split()), len(re.findall(r"\w+", part)))
+
+
 def usable_sentences(texts: list[str]) -> list[str]:
     """Sentences that are each a small part of their text, so that it has no copy where one of them is used."""
     found = []
     for text in texts:
-        sentences = [part for part in re.split(r"(?<=[.!?])\s+", text) if 5 <= len(part.split()) <= 40]
+        sentences = [part for part in re.split(r"(?<=[.!?])\s+", text) if FEWEST_WORDS <= n_words(part) <= MOST_WORDS]
         found += sentences if len(sentences) >= 10 else []
     return list(dict.fromkeys(found))
 
@@ -86,7 +92,8 @@ def usable_sentences(texts: list[str]) -> list[str]:
 def pieces(words: list[str], rng: np.random.Generator) -> list[str]:
     """What was written, cut into runs of 3 to 15 words."""
     starts = np.cumsum(rng.integers(3, 16, len(words) // 9)).tolist()
-    return [" ".join(words[start:end]) for start, end in pairwise(starts) if end <= len(words)]
+    found = (" ".join(words[start:end]) for start, end in pairwise(starts) if end <= len(words))
+    return [part for part in found if n_words(part) <= MOST_WORDS]
 
 
 def recombined(parts: list[str], n: int, rng: np.random.Generator) -> list[str]:

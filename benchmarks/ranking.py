@@ -2,7 +2,8 @@
 
 Titles of reuters and subjects of newsgroups are the questions; they are not in the texts that are searched. The same
 questions are asked again among so many more documents, which are made of the sentences of real ones. Each question is
-asked alone, in one thread. It ends with the demo's questions, and with what the word index costs.
+asked once and alone, in one thread of a process that answers in no other way. It ends with the demo's questions, and
+with what the word index costs.
 """
 
 import argparse
@@ -10,7 +11,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +18,7 @@ from typing import Any
 
 import bm25s
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 from scipy.sparse import vstack
@@ -28,10 +29,12 @@ from ammi.data import corpus_path, read_documents
 from ammi.data.docstrings import docstring_records
 from ammi.features import WordFeatures
 from ammi.features.alphabet import words_of
+from pieces import memory_mb, piece
 from timing import save
 
-QUESTIONS, DEPTH, TIMED, BLOCK = 1000, 100, 200, 1000
+QUESTIONS, K, BLOCK = 2000, 10, 10_000
 RANKS = ("distance", "asymmetric", "text")
+BM25, COSINE = "BM25 over all (bm25s)", "tf-idf cosine over all"
 DEMO = {"inverse of a matrix": ("numpy.linalg.inv", "scipy.linalg.inv")}
 Ask = Callable[[str, int], list[int]]  # a question and a number k: the positions of the k best documents
 
@@ -43,9 +46,17 @@ def known_items(name: str) -> tuple[list[str], list[tuple[str, int]]]:
     key = "title" if name == "reuters" else "subject"
     titles = [re.sub(r"^((re|fwd?)\s*:\s*)+", "", document.metadata[key].strip(), flags=re.I) for document in documents]
     often = Counter(titles)
-    alone = [n for n, title in enumerate(titles) if title and often[title] == 1 and title not in texts[n]]
-    chosen = np.random.default_rng(0).choice(alone, QUESTIONS, replace=False)
+    single = [n for n, title in enumerate(titles) if title and often[title] == 1]
+    unsaid = [n for n in single if titles[n] not in texts[n]]
+    fresh = sorted(set(unsaid) - used_for_weights(single, unsaid))
+    chosen = np.random.default_rng(2).choice(fresh, QUESTIONS, replace=False)
     return texts, [(titles[n], int(n)) for n in sorted(chosen)]
+
+
+def used_for_weights(single: list[int], unsaid: list[int]) -> set[int]:
+    """The draws of questions that were looked at when the weights of the score by words were chosen."""
+    draws = ((0, single), (1, single), (0, unsaid))
+    return {int(n) for seed, pool in draws for n in np.random.default_rng(seed).choice(pool, 1000, replace=False)}
 
 
 def recombined(texts: list[str], n: int) -> Iterator[str]:
@@ -80,7 +91,7 @@ def by_bm25(texts: Iterator[str]) -> Ask:
 
 def by_cosine(features: WordFeatures, texts: Iterator[str]) -> Ask:
     """The cosine of tf-idf rows over all documents, by the lists of documents that have a word."""
-    blocks = iter(lambda: list(islice(texts, 10 * BLOCK)), [])
+    blocks = iter(lambda: list(islice(texts, BLOCK)), [])
     columns = vstack([features.transform(block) for block in blocks]).T.tocsr()
 
     def ask(question: str, k: int) -> list[int]:
@@ -91,53 +102,71 @@ def by_cosine(features: WordFeatures, texts: Iterator[str]) -> Ask:
     return ask
 
 
-def measured(ask: Ask, questions: list[tuple[str, int]]) -> dict[str, float]:
-    """Mean reciprocal rank among the first DEPTH, recall at 10, and milliseconds of a core for a question."""
-    ranks = []
+def by_rank(collection: Collection, rank: str) -> Ask:
+    """A rank of a collection whose ids are the positions of the documents."""
+    return lambda question, k: [int(hit.id) for hit in collection.search(question, k, rank=rank)]
+
+
+def measured(ask: Ask, questions: list[tuple[str, int]]) -> dict[str, Any]:
+    """The reciprocal rank of each answer among the first K, or 0, and milliseconds of a core for each question."""
+    ask(questions[0][0], K)  # reads what is read once
+    reciprocal_ranks, times = [], []
     for question, right in questions:
-        found = ask(question, DEPTH)
-        ranks.append(1 + found.index(right) if right in found else np.inf)
-    times = []
-    for question, _ in questions[:TIMED]:
         start = time.process_time()
-        ask(question, 10)
+        found = ask(question, K)
         times.append(1000 * (time.process_time() - start))
-    reciprocal = float(np.mean(1 / np.array(ranks)))
-    recall = float(np.mean(np.array(ranks) <= 10))
+        reciprocal_ranks.append(1 / (1 + found.index(right)) if right in found else 0.0)
     return {
-        "mrr": reciprocal,
-        "recall_at_10": recall,
+        "mrr": float(np.mean(reciprocal_ranks)),
+        "recall_at_10": float(np.mean(np.array(reciprocal_ranks) > 0)),
         "ms": float(np.mean(times)),
         "median_ms": float(np.median(times)),
+        "memory_mb": memory_mb("VmRSS"),
+        "reciprocal_ranks": reciprocal_ranks,
     }
 
 
-def ranked(collection: Collection, rank: str, text: str, k: int) -> list[int]:
-    """The positions of the k best documents of a collection whose ids are their positions."""
-    return [int(hit.id) for hit in collection.search(text, k, rank=rank)]
+def build(name: str, n: int, home: Path) -> dict[str, Any]:
+    """Fill the collection of a corpus of n documents, from where an earlier run ended."""
+    texts, _ = known_items(name)
+    place, model = home / f"{name} {n}", fitted(name, texts, home)
+    start = time.process_time()
+    with Collection.open(place) if Collection.exists(place) else Collection.create(place, model) as collection:
+        collection.add(islice(recombined(texts, n), len(collection), None))
+    return {"seconds": time.process_time() - start}
 
 
-def compare(name: str, n: int, home: Path, console: Console) -> list[dict[str, Any]]:
-    """Every way to answer, on a corpus of n documents."""
+def answer(name: str, n: int, way: str, home: Path) -> dict[str, Any]:
+    """The questions of a corpus of n documents, answered in one way."""
     texts, questions = known_items(name)
-    n = n or len(texts)
-    model = fitted(name, texts, home)
-    results = []
-
-    def note(way: str, ask: Ask) -> None:
-        results.append({"corpus": name, "documents": n, "rank": way, **measured(ask, questions)})
-        console.print(results[-1])
-
-    with TemporaryDirectory(dir=home) as folder, Collection.create(Path(folder) / "place", model) as collection:
-        collection.add(recombined(texts, n))
-        for rank in RANKS:
-            note(rank, partial(ranked, collection, rank))
-    note("BM25 over all (bm25s)", by_bm25(recombined(texts, n)))
-    note("tf-idf cosine over all", by_cosine(model.features_, recombined(texts, n)))
-    return results
+    if way in RANKS:
+        with Collection.open(home / f"{name} {n}") as collection:
+            found = measured(by_rank(collection, way), questions)
+    elif way == BM25:
+        found = measured(by_bm25(recombined(texts, n)), questions)
+    else:
+        found = measured(by_cosine(fitted(name, texts, home).features_, recombined(texts, n)), questions)
+    return {"corpus": name, "documents": n, "rank": way, **found}
 
 
-def demo(home: Path) -> list[dict[str, Any]]:
+def compare(name: str, n: int, home: Path) -> list[dict[str, Any]]:
+    """Every way to answer on a corpus of n documents, and what its MRR is beyond that of BM25."""
+    piece(home / f"{name} {n} built.json", build, name, n, home)
+    ways = (*RANKS, BM25, COSINE)
+    found = {way: piece(home / f"{name} {n}, {way}.json", answer, name, n, way, home) for way in ways}
+    ranks = {way: np.array(row.pop("reciprocal_ranks")) for way, row in found.items()}
+    for way, row in found.items():
+        row["mrr_beyond_bm25"] = interval(ranks[way] - ranks[BM25])
+    return list(found.values())
+
+
+def interval(differences: NDArray[np.float64]) -> tuple[float, float]:
+    """The mean of paired differences lies in it with 95 %."""
+    mean, error = differences.mean(), differences.std(ddof=1) / np.sqrt(len(differences))
+    return float(mean - 1.96 * error), float(mean + 1.96 * error)
+
+
+def demo(home: Path) -> dict[str, Any]:
     """Where the right answers to the demo's question stand."""
     records = list(docstring_records())
     model = fitted("docstrings", [record["text"] for record in records], home)
@@ -149,10 +178,10 @@ def demo(home: Path) -> list[dict[str, Any]]:
                 found = [hit.id for hit in collection.search(question, 1000, rank=rank)]
                 places = {id: found.index(id) + 1 if id in found else None for id in right}
                 results.append({"question": question, "rank": rank, "places": places, "first": found[:5]})
-    return results
+    return {"demo": results}
 
 
-def cost_of_words(home: Path) -> list[dict[str, Any]]:
+def cost_of_words(home: Path) -> dict[str, Any]:
     """Seconds to add the documents of reuters, and the size of their index, with a word index and without."""
     texts, _ = known_items("reuters")
     model, results = fitted("reuters", texts, home), []
@@ -165,28 +194,28 @@ def cost_of_words(home: Path) -> list[dict[str, Any]]:
             spent = time.perf_counter() - start
             size = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
             results.append({"text_index": text_index, "seconds_to_add": spent, "megabytes": size / 1e6})
-    results.append({"texts_megabytes": sum(len(text.encode()) for text in texts) / 1e6})
-    return results
+    return {"word_index": results, "texts_megabytes": sum(len(text.encode()) for text in texts) / 1e6}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, default=1_000_000, help="of the large corpus; 0 leaves it out")
-    parser.add_argument("--home", type=Path, help="where models are kept for the next run")
+    parser.add_argument("--home", type=Path, help="where models and what was measured are kept, for a run that goes on")
     arguments = parser.parse_args()
     console = Console(width=160)
     with TemporaryDirectory() as temporary:
         home = arguments.home or Path(temporary)
-        home.mkdir(parents=True, exist_ok=True)
-        words, questions = cost_of_words(home), demo(home)
-        sizes = [("reuters", 0), ("newsgroups", 0)] + [("reuters", arguments.documents)] * bool(arguments.documents)
-        found = [result for name, n in sizes for result in compare(name, n, home, console)]
-    table = Table("corpus", "documents", "rank", "MRR", "recall at 10", "ms", "median ms")
+        sizes = [("reuters", 21_578), ("newsgroups", 19_466), ("reuters", arguments.documents)]
+        found = [result for name, n in sizes if n for result in compare(name, n, home)]
+        more = piece(home / "demo.json", demo, home) | piece(home / "words.json", cost_of_words, home)
+    table = Table("corpus", "documents", "rank", "MRR", "beyond BM25", "recall at 10", "ms", "median ms", "MB")
     for row in found:
-        figures = (f"{row['mrr']:.3f}", f"{row['recall_at_10']:.3f}", f"{row['ms']:.2f}", f"{row['median_ms']:.2f}")
-        table.add_row(row["corpus"], f"{row['documents']:,}", row["rank"], *figures)
-    console.print(table, questions, words)
-    save("ranking", {"known_items": found, "demo": questions, "word_index": words})
+        beyond = "{:+.3f} to {:+.3f}".format(*row["mrr_beyond_bm25"])
+        figures = (f"{row['mrr']:.3f}", beyond, f"{row['recall_at_10']:.3f}", f"{row['ms']:.2f}")
+        cost = (f"{row['median_ms']:.2f}", f"{row['memory_mb']:,.0f}")
+        table.add_row(row["corpus"], f"{row['documents']:,}", row["rank"], *figures, *cost)
+    console.print(table, more)
+    save("ranking", {"known_items": found, **more})
 
 
 if __name__ == "__main__":

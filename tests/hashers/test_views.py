@@ -75,20 +75,20 @@ def test_views_that_do_not_fit_are_refused():
 
 def test_documents_have_views_as_rows_or_by_what_makes_them():
     texts, _ = written(200)
-    rows = WordFeatures(50).fit(texts).transform(texts)
+    rows = WordFeatures(10).fit(texts).transform(texts)
 
     def fitted(views: Any, documents: Any = texts) -> str:
         return DocumentHasher(AMMI(8, **SMALL)).fit(documents, views=views).fingerprint_
 
     expected = fitted([rows, rows])
-    assert fitted([WordFeatures(50), lambda documents: rows]) == expected
-    assert fitted(WordFeatures(50), iter(texts)) == fitted(rows)
+    assert fitted([WordFeatures(10), lambda documents: rows]) == expected
+    assert fitted(WordFeatures(10), iter(texts)) == fitted(rows)
     assert fitted(None) != expected
 
 
 def test_of_held_out_documents_the_views_are_held_out_too():
     texts, labels = written(300)
-    maker = WordFeatures(50)
+    maker = WordFeatures(10)
     kept = [text for n, text in enumerate(texts) if n % 10 != 9]
     rows = maker.fit(kept).transform(texts)
     by_rows, by_maker = DocumentHasher(AMMI(8, **SMALL)), DocumentHasher(AMMI(8, **SMALL))

@@ -2,8 +2,8 @@
 
 MiniLM embeddings of texts of reuters and newsgroups, 32 to 256 bits a document, every fifth document a query. Subject
 is the share of the 100 (or 10) documents found that have a label in common with the query. Fidelity is the share of the
-10 nearest by the exact cosine that are among the 10, or the 100, found; putting the 100 in the order of the exact cosine
-finds those 10 that are among them. A cell that is in results/embeddings.json is not computed again.
+10 nearest by the exact cosine that are among the 10, or the 100, found; with the 100 in the order of the exact cosine,
+those that are among them come first. A cell that is in results/embeddings.json is not computed again.
 """
 
 import argparse

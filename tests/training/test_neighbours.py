@@ -58,7 +58,9 @@ def test_progress_is_told_of_every_row(monkeypatch):
 
 
 @settings(max_examples=40, deadline=None)
-@given(n=st.integers(2, 30), k=st.integers(1, 6), sparse=st.booleans(), views=st.integers(1, 3), seed=st.integers(0, 99))
+@given(
+    n=st.integers(2, 30), k=st.integers(1, 6), sparse=st.booleans(), views=st.integers(1, 3), seed=st.integers(0, 99)
+)
 def test_the_cosines_of_views_are_added(n, k, sparse, views, seed):
     X = random_sparse(n, 12, 0.4, format="csr", random_state=seed)
     rng = np.random.default_rng(seed)

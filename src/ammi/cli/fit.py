@@ -128,7 +128,13 @@ def fit(
     more = _shown(hasher, tensorboard) | _views(hasher, view or [])
     with if_stopped(lambda: f"{out} is as it was" if holds_model(out) else f"{out} was not written"):
         if holds_pairs(source):
-            unused = {"--text": text, "--labels": labels, "--features": features, "--vocabulary": vocabulary, "--view": view}
+            unused = {
+                "--text": text,
+                "--labels": labels,
+                "--features": features,
+                "--vocabulary": vocabulary,
+                "--view": view,
+            }
             model, report = _fit_pairs(hasher, source, unused | {"--format": format}, more)
         else:
             documents = Documents(source, text, on_error=on_error, format=format)

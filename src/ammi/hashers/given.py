@@ -30,9 +30,7 @@ class Given:
     validation: tuple[Matrix, Labels | Matrix] | Scorer | None
 
     @classmethod
-    def checked(
-        cls, hasher: "TrainedHasher", X: Any, y: Any, related: Any, views: Any, validation: Validation
-    ) -> Self:
+    def checked(cls, hasher: "TrainedHasher", X: Any, y: Any, related: Any, views: Any, validation: Validation) -> Self:
         """What a hasher can be trained with, or else a ValueError."""
         if related is not None and not hasher.predictive:
             raise ValueError(

@@ -15,12 +15,14 @@ from ammi.nets.rows import Rows, to_dense
 
 SCALING = "scaling.centre", "scaling.spread"  # of a Scaling that a module calls its scaling
 
+LENGTH = 6.0  # of a row, the root of the mean square: longer ones make Adam's steps too large, shorter ones too small
+
 _ROWS_AT_ONCE = 4096
 _ROUNDING = 1e-6  # a spread this small beside the values themselves is what float32 makes of equal rows
 
 
 class Scaling(nn.Module):
-    """(x - c) / s of each row x, with c the mean of the rows and s one number, the deviation of all their values.
+    """(x - c) / s of each row x, with c the mean of the rows and s one number, so that rows are about LENGTH long.
 
     Until it has learned these from dense rows it leaves rows alone, and has nothing to be saved.
     """
@@ -40,10 +42,10 @@ class Scaling(nn.Module):
             return
         mean = X.mean(axis=0, dtype=np.float64)
         blocks = (X[start : start + _ROWS_AT_ONCE] - mean for start in range(0, len(X), _ROWS_AT_ONCE))
-        spread = np.sqrt(sum(np.square(block).sum() for block in blocks) / X.size)
-        equal = spread <= _ROUNDING * np.abs(mean).max()
+        distance = np.sqrt(sum(np.square(block).sum() for block in blocks) / len(X))
+        equal = distance <= _ROUNDING * np.linalg.norm(mean)
         self.centre = torch.from_numpy(mean).float().to(device)
-        self.spread = torch.tensor(1.0 if equal else spread, dtype=torch.float32, device=device)
+        self.spread = torch.tensor(1.0 if equal else distance / LENGTH, dtype=torch.float32, device=device)
 
     def forward(self, rows: Rows) -> Rows:
         if self.centre is None or self.spread is None:

@@ -64,5 +64,5 @@ def _similarity(sides: Sequence[tuple[Matrix, Matrix]], block: slice) -> NDArray
 
 
 def _product(rows: Matrix, columns: Matrix) -> NDArray[np.floating]:
-    product = rows @ columns
-    return product.toarray() if issparse(product) else product
+    product: Matrix = rows @ columns
+    return product if isinstance(product, np.ndarray) else product.toarray()

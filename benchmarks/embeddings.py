@@ -29,7 +29,7 @@ from ammi.search.hamming import nearest
 from embedded import CORPORA, Embedded, embedded
 from timing import save
 
-BITS = (128, 64, 32, 256)
+BITS = (64, 128, 32, 256)
 RESULTS = Path(__file__).parent / "results" / "embeddings.json"
 EXACT = "float32 cosine"
 Positions = NDArray[np.integer]  # (queries, 100), the best first
@@ -131,8 +131,8 @@ METHODS: dict[str, Callable[[Embedded, int], Found]] = {
     "LSH": lambda data, bits: learned(LSH(bits, random_state=0), data.vectors, data),
     "signs, centred": signs,
     "signs, centred and rotated": rotated_signs,
-    "FAISS PQ": of_faiss(product_quantiser),
     "FAISS RaBitQ": of_faiss(rabitq),
+    "FAISS PQ": of_faiss(product_quantiser),
     "AMMI on tf-idf": ammi_of(tfidf),
     "AMMI on tf-idf, MiniLM as a view": tfidf_with_view,
     "AMMI, 2 neighbours": ammi_of(lambda data: data.vectors, neighbours=2),
@@ -158,7 +158,7 @@ def measured(data: Embedded, positions: Positions, exact: Positions) -> dict[str
 
 
 def compute(home: Path, console: Console) -> list[dict[str, Any]]:
-    """Every cell that is not there yet, each written when it is done; the widths in the order of BITS."""
+    """Every cell that is not there yet, each written when it is done."""
     cells = json.loads(RESULTS.read_text())["results"] if RESULTS.exists() else []
     done = {(cell["corpus"], cell["method"], cell["bits"]) for cell in cells}
     sets = {name: embedded(name, home) for name in CORPORA}
@@ -174,8 +174,8 @@ def compute(home: Path, console: Console) -> list[dict[str, Any]]:
     for name in CORPORA:
         if (name, EXACT, 12288) not in done:
             note(name, EXACT, 12288, Found(1536, {"distance": exact[name]}), 0.0)
-    for bits in BITS:
-        for method, find in METHODS.items():
+    for method, find in METHODS.items():
+        for bits in BITS:
             for name in CORPORA:
                 if (name, method, bits) not in done:
                     start = time.process_time()

@@ -78,6 +78,13 @@ def tfidf_with_view(data: Embedded, bits: int) -> Found:
     return learned(AMMI(bits, random_state=0, verbose=False), tfidf(data), data, views=view)
 
 
+def both(data: Embedded, bits: int) -> Found:
+    """Half of the bits for the subject, by AMMI, and half for fidelity, by ITQ."""
+    hashers = AMMI(bits // 2, random_state=0, verbose=False), ITQ(bits // 2, random_state=0)
+    codes = np.hstack([hasher.fit(data.vectors[~data.asked]).encode(data.vectors) for hasher in hashers])
+    return Found(codes.shape[1], {"distance": nearest(codes[~data.asked], codes[data.asked], 100)[1]})
+
+
 def signs(data: Embedded, bits: int, rotation: NDArray[np.floating] | None = None) -> Found:
     """Signs of the first numbers of the centred vectors, as they are or rotated at random."""
     centred = data.vectors - data.vectors[~data.asked].mean(axis=0)
@@ -135,6 +142,7 @@ METHODS: dict[str, Callable[[Embedded, int], Found]] = {
     "FAISS PQ": of_faiss(product_quantiser),
     "AMMI on tf-idf": ammi_of(tfidf),
     "AMMI on tf-idf, MiniLM as a view": tfidf_with_view,
+    "AMMI and ITQ, half each": both,
     "AMMI, 2 neighbours": ammi_of(lambda data: data.vectors, neighbours=2),
     "AMMI, documents alone": ammi_of(lambda data: data.vectors, neighbours=0, entropy_weight=3.0),
     "FAISS OPQ": of_faiss(rotated_quantiser),
@@ -157,9 +165,14 @@ def measured(data: Embedded, positions: Positions, exact: Positions) -> dict[str
     }
 
 
+def kept() -> list[dict[str, Any]]:
+    """The cells that are there."""
+    return json.loads(RESULTS.read_text())["results"] if RESULTS.exists() else []
+
+
 def compute(home: Path, console: Console) -> list[dict[str, Any]]:
     """Every cell that is not there yet, each written when it is done."""
-    cells = json.loads(RESULTS.read_text())["results"] if RESULTS.exists() else []
+    cells = kept()
     done = {(cell["corpus"], cell["method"], cell["bits"]) for cell in cells}
     sets = {name: embedded(name, home) for name in CORPORA}
     exact = {name: best(data.vectors[data.asked] @ data.vectors[~data.asked].T) for name, data in sets.items()}
@@ -174,8 +187,8 @@ def compute(home: Path, console: Console) -> list[dict[str, Any]]:
     for name in CORPORA:
         if (name, EXACT, 12288) not in done:
             note(name, EXACT, 12288, Found(1536, {"distance": exact[name]}), 0.0)
-    for method, find in METHODS.items():
-        for bits in BITS:
+    for bits in BITS:
+        for method, find in METHODS.items():
             for name in CORPORA:
                 if (name, method, bits) not in done:
                     start = time.process_time()
@@ -231,9 +244,11 @@ def _better(cell: dict[str, Any], figure_name: str) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--home", type=Path, required=True, help="where the embeddings are kept for the next run")
-    console = Console(width=160)
-    cells = compute(parser.parse_args().home, console)
+    parser.add_argument(
+        "--home", type=Path, help="where embeddings are kept for the next run; none: report what is there"
+    )
+    console, home = Console(width=160), parser.parse_args().home
+    cells = compute(home, console) if home else kept()
     for corpus in CORPORA:
         console.print(shown(cells, corpus))
     plot(cells).savefig(RESULTS.with_suffix(".png"), dpi=110)

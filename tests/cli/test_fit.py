@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ammi.data import ArticlePairs, write_pairs
@@ -166,3 +167,26 @@ def test_a_pipe_is_read_once(ammi: Run, tmp_path):
     read = ammi("fit", source, *options).json
     assert piped["fingerprint"] == read["fingerprint"]
     assert piped["precision at 100"] == read["precision at 100"]
+
+
+def test_a_view_helps_to_find_neighbours(place: Place, ammi: Run, tmp_path):
+    view, out = tmp_path / "view.npy", tmp_path / "model"
+    np.save(view, np.random.default_rng(0).normal(size=(120, 4)).astype(np.float32))
+    few = ("--bits", 8, "--epochs", 2, "--set", "batch_size=16")
+    prints = [
+        ammi("fit", place.source, "--out", out, *few, *options, "--json").json["fingerprint"]
+        for options in ((), ("--view", view), ("--view", view, "--view", view))
+    ]
+    assert len(set(prints)) == 3
+    assert ammi("fit", place.source, "--out", out, *few, "--view", view, "--labels", "subject").code == 0
+    np.save(view, np.ones((119, 4)))
+    for options, code, words in (
+        (("--view", view), 1, "view 1 has 119 rows for 120 documents"),
+        (("--view", place.source), 2, "is not an array that numpy.save wrote"),
+        (("--view", tmp_path / "none.npy"), 2, "is not there"),
+        (("--view", view, "--method", "itq"), 2, "ITQ looks for no neighbours"),
+        (("--view", view, "--set", "neighbours=0"), 1, "AMMI with neighbours=0 looks for none"),
+    ):
+        refused = ammi("fit", place.source, "--out", out, *few[:2], *options)
+        assert refused.code == code
+        assert words in " ".join(refused.err.replace("│", " ").split())

@@ -106,6 +106,14 @@ def fit(
             "come before it.",
         ),
     ] = None,
+    view: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE.npy",
+            help="Another view of the same documents, such as their embeddings, a row for each: its cosines help to "
+            "find neighbours. Codes are made without it. May be given several times.",
+        ),
+    ] = None,
     tensorboard: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Write the figures of each epoch there, as TensorBoard reads them."),
@@ -124,6 +132,7 @@ def fit(
 
     ammi fit articles.jsonl --out model
     ammi fit mails.csv.gz --text body --bits 128 --set neighbours=15 --out model
+    ammi fit articles.jsonl --view embeddings.npy --out model
     cat notes.txt | ammi fit - --features pieces --vocabulary 8000 --out model
     ammi fit embeddings.npy --bits 128 --out model
     ammi fit articles.jsonl --embedder all-MiniLM-L6-v2 --cache embeddings --out model
@@ -136,11 +145,12 @@ def fit(
     from ammi.hashers.config import check_place, holds_model
 
     check_place(out)
-    more = _shown(hasher, tensorboard)
+    more = _shown(hasher, tensorboard) | _views(hasher, view or [])
     with if_stopped(lambda: f"{out} is as it was" if holds_model(out) else f"{out} was not written"):
         if holds_pairs(source):
             unused: dict[str, Any] = {"--text": text, "--labels": labels, "--format": format, "--vector": vector}
             unused |= {"--features": features, "--vocabulary": vocabulary, "--embedder": embedder, "--cache": cache}
+            unused["--view"] = view
             model, report = _fit_pairs(hasher, source, unused, more)
         else:
             kind = features or ("embeddings" if embedder else default_features(source, vector, format))
@@ -197,6 +207,26 @@ def _shown(hasher: "Hasher", tensorboard: Path | None) -> dict[str, Any]:
         return {}
     progress = training_progress(type(hasher).__name__, hasher.epochs)
     return {"progress": progress, "callbacks": [TensorBoard(tensorboard)] if tensorboard else []}
+
+
+def _views(hasher: "Hasher", paths: list[Path]) -> dict[str, Any]:
+    """What `fit` takes as other views of the documents: arrays that are read where they are needed."""
+    if not paths:
+        return {}
+    import numpy as np
+
+    from ammi.hashers import TrainedHasher
+
+    if not isinstance(hasher, TrainedHasher):
+        raise typer.BadParameter(f"{type(hasher).__name__} looks for no neighbours.", param_hint="'--view'")
+    views = []
+    for path in paths:
+        try:
+            views.append(np.lib.format.open_memmap(path, mode="r"))
+        except (OSError, ValueError) as error:
+            reason = "is not there" if not path.exists() else "is not an array that numpy.save wrote"
+            raise typer.BadParameter(f"{path} {reason}.", param_hint="'--view'") from error
+    return {"views": views}
 
 
 def _fit(

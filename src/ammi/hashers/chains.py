@@ -19,11 +19,13 @@ from torch import Tensor, nn
 
 from ammi.chain import Chain, Distributions, Structure
 from ammi.hashers.encoders import EncoderHasher
-from ammi.hashers.given import rows_beside
+from ammi.hashers.given import Given, rows_beside
+from ammi.hashers.hyperplanes import HyperplaneNames
 from ammi.hashers.parameters import estimator, parameter
 from ammi.nets.encoder import LINEAR, Encoder, initialise
 from ammi.nets.matrix import Matrix
 from ammi.nets.rows import Rows
+from ammi.nets.scaling import SCALING, Scaling
 from ammi.nets.units import BITS_PER_NAT
 from ammi.training.batches import Batch
 from ammi.training.neighbours import nearest_documents
@@ -45,6 +47,7 @@ class InformationObjective(Objective):
 
     def __init__(self, encoder: Reader, related: Reader | None, entropy_weight: float):
         super().__init__()
+        self.scaling = Scaling()
         self.encoder, self.structure = encoder.network, encoder.structure
         self.related_encoder = related.network if related else None
         self.related_structure = related.structure if related else encoder.structure
@@ -56,7 +59,7 @@ class InformationObjective(Objective):
 
     def distributions(self, rows: Rows) -> Distributions:
         """p(z|y) of each row."""
-        return _read(self.encoder, self.structure, rows)
+        return self._read(self.encoder, self.structure, rows)
 
     def loss(self, batch: Batch) -> tuple[Tensor, Figures]:
         p = self.distributions(batch.y)
@@ -72,6 +75,9 @@ class InformationObjective(Objective):
     def bits(self, rows: Rows) -> Tensor:
         return self.distributions(rows).mode()
 
+    def pretrain(self, X: Matrix, rng: np.random.Generator, progress: Progress) -> None:
+        self.scaling.learn(X, next(self.parameters()).device)
+
     def linear(self) -> tuple[str, str] | None:
         independent = isinstance(self.structure, Chain) and self.structure.order == 0
         return LINEAR if independent and isinstance(self.encoder, Encoder) and self.encoder.is_linear else None
@@ -82,11 +88,10 @@ class InformationObjective(Objective):
             return p.entropy().mean()
         if self.related_encoder is None:
             return torch.stack([p.cross_entropy(q).mean() for q in (p, self.distributions(x))]).mean()
-        return p.cross_entropy(_read(self.related_encoder, self.related_structure, x)).mean()
+        return p.cross_entropy(self._read(self.related_encoder, self.related_structure, x)).mean()
 
-
-def _read(network: nn.Module, structure: Structure, rows: Rows) -> Distributions:
-    return structure.read(structure.table(network(rows)))
+    def _read(self, network: nn.Module, structure: Structure, rows: Rows) -> Distributions:
+        return structure.read(structure.table(network(self.scaling(rows))))
 
 
 @estimator
@@ -136,6 +141,11 @@ class ChainHasher(EncoderHasher):
         with self._reading():
             return self._measure(X, related)["information"]
 
+    def hyperplanes(self) -> HyperplaneNames | None:
+        names = super().hyperplanes()
+        scaled = self._information().scaling.centre is not None
+        return HyperplaneNames(*names[:3], *SCALING) if names and scaled else names
+
     def _information(self) -> InformationObjective:
         assert isinstance(self.objective_, InformationObjective)
         return self.objective_
@@ -154,12 +164,16 @@ class ChainHasher(EncoderHasher):
     def _related_order(self) -> int:
         return self.order if self.related_order is None else self.related_order
 
+    def _looks_for_neighbours(self) -> bool:
+        return self.neighbours > 0
+
     def _near_documents(
-        self, X: Matrix, among: NDArray, rng: np.random.Generator, progress: Progress
+        self, given: Given, among: NDArray, rng: np.random.Generator, progress: Progress
     ) -> NDArray | None:
         if not self.neighbours or len(among) < 2:
             return None
-        return nearest_documents(X, self.neighbours, among, rng, progress.part("neighbours", X.shape[0]))
+        advance = progress.part("neighbours", given.X.shape[0])
+        return nearest_documents(given.X, self.neighbours, among, rng, advance, given.views)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -22,6 +22,13 @@ from ammi.hashers.config import FEATURES, HASHER, check_place, read_config, writ
 from ammi.hashers.saving import load_hasher
 
 
+def _view(view: Any, documents: Any) -> Any:
+    """Rows of the documents: those that are given, or those that a feature maker or a function makes of them."""
+    if isinstance(view, FeatureMaker):
+        return clone(view).fit(documents).transform(documents)
+    return view(documents) if callable(view) else view
+
+
 def _has_score(model: "DocumentHasher") -> bool:
     if model.hasher is not None and not hasattr(model.hasher, "score"):
         raise AttributeError(f"{type(model.hasher).__name__} has no score: measure codes with ammi.evaluate")
@@ -64,12 +71,23 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         model.hasher_, model.features_ = hasher, features
         return model
 
-    def fit(self, documents: Any, y: Any = None, *, related: Any = None, validation: Any = None, **more: Any) -> Self:
+    def fit(
+        self,
+        documents: Any,
+        y: Any = None,
+        *,
+        related: Any = None,
+        views: Any = None,
+        validation: Any = None,
+        **more: Any,
+    ) -> Self:
         """Learn features and codes of documents, which are gone through twice; an iterator is kept in memory.
 
         Args:
             y: labels of the documents, only for a validation with labels.
             related: for predictive hashing, a document related to each, one by one.
+            views: other views of the same documents, one or a list of some, whose cosines help to find neighbours: a
+                matrix, row for row; or a feature maker or a function, which make one of the documents.
             validation: what chooses the epoch to keep: (documents, labels), with `related` (documents, related
                 documents), or what else the hasher's `fit` takes.
             more: what else the hasher's `fit` takes, such as callbacks.
@@ -80,6 +98,9 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         X = self.features_.fit(documents).transform(documents)
         if related is not None:
             more["related"] = self.features_.transform(related)
+        if views is not None:
+            several = views if isinstance(views, list | tuple) else [views]
+            more["views"] = [_view(one, documents) for one in several]
         if isinstance(validation, tuple | list):
             held_out, target = validation
             target = target if related is None else self.features_.transform(target)

@@ -27,7 +27,7 @@ class FittedToPairs(NamedTuple):
     matching: float | None
 
 
-def fit_held_out(model: DocumentHasher, documents: Any, labels: Sequence[Any], **more: Any) -> float:
+def fit_held_out(model: DocumentHasher, documents: Any, labels: Sequence[Any], views: Any = None, **more: Any) -> float:
     """Fit a model to nine documents of ten; return the top-100 precision of the tenth among them, in percent.
 
     Where the method has epochs, this precision chooses the one to keep; nothing else is learned from the labels.
@@ -37,7 +37,8 @@ def fit_held_out(model: DocumentHasher, documents: Any, labels: Sequence[Any], *
         documents: texts, or vectors in a list or a matrix, whichever the model reads; they are gone through several
             times.
         labels: of each document one name, a list of names, or None.
-        more: what else the model's `fit` takes, such as callbacks.
+        views: other views of all documents, as the model's `fit` takes them.
+        more: what else it takes, such as callbacks.
     """
     targets, held_out = label_matrix(labels), every_tenth(len(labels))
     labelled = np.diff(targets.indptr) > 0
@@ -55,6 +56,9 @@ def fit_held_out(model: DocumentHasher, documents: Any, labels: Sequence[Any], *
 
     if model.hasher is None or isinstance(model.hasher, TrainedHasher):
         more["validation"] = precision
+    if views is not None:
+        several = views if isinstance(views, list | tuple) else [views]
+        more["views"] = [_kept(one, ~held_out) if hasattr(one, "shape") else one for one in several]
     model.fit(_chosen(documents, ~held_out), **more)
     return precision(model.hasher_)
 
@@ -87,6 +91,13 @@ def _matching_of(part: Pair) -> Callable[[Hasher], float] | None:
     if documents.shape[0] <= _K:
         return None
     return lambda hasher: matching_at_k(hasher.encode(documents), hasher.encode(related), _K)
+
+
+def _kept(view: Any, kept: NDArray[np.bool_]) -> Any:
+    """The rows of a view of all documents that belong to those that are kept."""
+    if view.shape[0] != len(kept):
+        raise ValueError(f"a view has {view.shape[0]} rows for {len(kept)} documents: it goes row for row")
+    return view[kept]
 
 
 def _chosen(documents: Any, chosen: NDArray[np.bool_]) -> Any:

@@ -1,4 +1,4 @@
-"""What `fit` of a trained hasher is given, checked: documents, labels, related documents, a validation."""
+"""What `fit` of a trained hasher is given, checked: documents, labels, related documents, views, a validation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,34 +21,37 @@ Validation = tuple[Any, Any] | Scorer | None  # as users pass it
 
 @dataclass(frozen=True)
 class Given:
-    """Rows X (n, V), labels y where the validation needs them, related rows, and the validation."""
+    """Rows X (n, V), labels y where the validation needs them, related rows, other views of X, and the validation."""
 
     X: Matrix
     y: Labels | None
     related: Matrix | None
+    views: tuple[Matrix, ...]
     validation: tuple[Matrix, Labels | Matrix] | Scorer | None
 
     @classmethod
-    def checked(cls, hasher: "TrainedHasher", X: Any, y: Any, related: Any, validation: Validation) -> Self:
+    def checked(cls, hasher: "TrainedHasher", X: Any, y: Any, related: Any, views: Any, validation: Validation) -> Self:
         """What a hasher can be trained with, or else a ValueError."""
         if related is not None and not hasher.predictive:
             raise ValueError(
                 f"{type(hasher).__name__} has no predictive form: use AMMI, BMMI, BMSH or DVQ with `related`"
             )
         X = hasher._check_rows(X, reset=True)
+        others = () if views is None else _views(hasher, views, related, len_of=X)
         related = None if related is None else rows_beside(hasher, related, "related", len_of=X)
         if validation is None or callable(validation):
-            return cls(X, None, related, validation)
+            return cls(X, None, related, others, validation)
         held_out, target = _pair(validation)
         held_out = rows_beside(hasher, held_out, "the validation part")
         if related is not None:
-            return cls(X, None, related, (held_out, rows_beside(hasher, target, "its related part", len_of=held_out)))
+            target = rows_beside(hasher, target, "its related part", len_of=held_out)
+            return cls(X, None, related, others, (held_out, target))
         if y is None:
             raise ValueError(
                 "validation by labels looks for the held-out documents among the training documents, whose labels are "
                 "missing: pass them as y, or pass a function of the hasher as validation"
             )
-        return cls(X, _labels(y, "y", X), None, (held_out, _labels(target, "validation", held_out)))
+        return cls(X, _labels(y, "y", X), None, others, (held_out, _labels(target, "validation", held_out)))
 
     def digests(self) -> dict[str, str | None]:
         """What tells it from what another run was given."""
@@ -56,6 +59,7 @@ class Given:
             "documents": matrix_digest(self.X),
             "labels": None if self.y is None else _labels_digest(self.y),
             "related documents": None if self.related is None else matrix_digest(self.related),
+            "views": joint_digest(*map(matrix_digest, self.views)) if self.views else None,
             "validation": self._validation_digest(),
         }
 
@@ -70,9 +74,24 @@ class Given:
 
 def rows_beside(hasher: "TrainedHasher", X: Any, name: str, len_of: Matrix | None = None) -> Matrix:
     """Further rows of the training documents' columns, checked as these are."""
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name)
+    X = _checked_rows(X, name, len_of)
     if X.shape[1] != hasher.n_features_in_:
         raise ValueError(f"{name} has {X.shape[1]} columns, the documents have {hasher.n_features_in_}")
+    return X
+
+
+def _views(hasher: "TrainedHasher", views: Any, related: Any, len_of: Matrix) -> tuple[Matrix, ...]:
+    """Other rows of the same documents, of any columns."""
+    if related is not None or not hasher._looks_for_neighbours():
+        name = type(hasher).__name__ + (" with neighbours=0" if hasattr(hasher, "neighbours") else "")
+        why = f"{name} looks for none" if related is None else "related documents take the place of these"
+        raise ValueError(f"views help to find the neighbours of documents, but {why}: leave out `views`")
+    several = views if isinstance(views, list | tuple) else [views]
+    return tuple(_checked_rows(view, f"view {number}", len_of) for number, view in enumerate(several, start=1))
+
+
+def _checked_rows(X: Any, name: str, len_of: Matrix | None) -> Matrix:
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name)
     if len_of is not None and X.shape[0] != len_of.shape[0]:
         raise ValueError(f"{name} has {X.shape[0]} rows for {len_of.shape[0]} documents: it goes row for row")
     return X

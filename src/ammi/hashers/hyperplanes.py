@@ -16,6 +16,8 @@ class HyperplaneNames(NamedTuple):
     weights: str
     offsets: str
     are_biases: bool  # the offsets are added to x · w, not taken from it
+    centre: str | None = None  # where a row x is read as (x - centre) / spread
+    spread: str | None = None
 
 
 class Hyperplanes(NamedTuple):
@@ -26,9 +28,13 @@ class Hyperplanes(NamedTuple):
 
     @classmethod
     def among(cls, arrays: Mapping[str, NDArray], names: HyperplaneNames, n_bits: int) -> Self:
-        """Those that a model's arrays hold."""
+        """Those that a model's arrays hold, for rows as they are."""
         weights, offsets = arrays[names.weights][:, :n_bits], arrays[names.offsets][:n_bits]
-        return cls(weights, -offsets if names.are_biases else offsets)
+        thresholds = -offsets if names.are_biases else offsets
+        if names.centre is None or names.spread is None:
+            return cls(weights, thresholds)
+        scaled = weights.astype(np.float64) / arrays[names.spread]
+        return cls(scaled.astype(weights.dtype), (thresholds + arrays[names.centre] @ scaled).astype(weights.dtype))
 
     def logits_of(self, columns: NDArray[np.integer], values: NDArray[np.floating]) -> NDArray[np.floating]:
         """x · w_j - t_j for each bit j, (m,), of one sparse row with its columns in order: positive where it is 1."""

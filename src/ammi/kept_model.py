@@ -98,15 +98,23 @@ class KeptModel:
             raise ValueError(f"rank is {rank!r}, but there are {', '.join(map(repr, RANKS))}: name one of them")
         if rank == "text" and self.reads != "text":
             raise ValueError('rank is "text", but queries are vectors here: use "distance", "asymmetric" or "vectors"')
-        if rank == "vectors":
-            rows = self.rows(queries)
-            # Of a text the words find candidates, too: then a shortlist of 200 does what one of thousands does.
-            words = [WordRanking(query).words if self.reads == "text" and has_words else () for query in queries]
-            return self.whole.hasher_.encode(rows), [VectorRanking(*asked) for asked in zip(rows, words, strict=True)]
-        codes = self.encode(queries)
+        if rank == "distance":
+            return self.encode(queries), None
         if rank == "asymmetric":
-            return codes, [BitRanking(logits) for logits in self.logits(queries)]
-        return codes, None if rank == "distance" else [WordRanking(query) for query in queries]
+            return self.encode(queries), [BitRanking(logits) for logits in self.logits(queries)]
+        if rank == "text" and not has_vectors:
+            return self.encode(queries), [WordRanking(query) for query in queries]
+        rows = self.rows(queries)
+        codes = self.whole.hasher_.encode(rows)
+        if self.reads != "text":
+            return codes, [VectorRanking(row) for row in rows]
+        by_words = [WordRanking(query, row) for query, row in zip(queries, rows, strict=True)]
+        if rank == "text":
+            return codes, list(by_words)
+        # The words find candidates, too: then a shortlist of 200 does what one of thousands does.
+        return codes, [
+            VectorRanking(row, one.words if has_words else ()) for row, one in zip(rows, by_words, strict=True)
+        ]
 
     def _default_rank(self, has_words: bool, has_vectors: bool) -> str:
         if self.reads == "text" and has_words:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ammi.features.alphabet import words_of
-from ammi.search import HammingIndex
+from ammi.search import HammingIndex, KeptVectors
 from ammi.search.filters import matches, parse
 from ammi.search.ranking import MOST_WORDS, SHORTLIST, BitRanking, Occurrences, WordRanking, opening
 from tests.search.engines import PLACES, every_engine
@@ -114,6 +114,32 @@ def test_words_are_scored_by_the_formula(engine, tmp_path_factory, first, later,
             assert [hit.distance for hit in hits] == [away[[e.id for e in kept].index(hit.id)] for hit in hits]
             expected = {entry.id: (entry.text, entry.metadata) for entry in kept}
             assert all((hit.text, hit.metadata) == expected[hit.id] for hit in hits)
+
+
+@every_engine
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(documents=st.lists(st.none() | texts, min_size=1, max_size=12), query=texts, seed=st.integers(0, 5))
+def test_the_cosine_counts_three_times_what_the_words_tell_where_vectors_are_kept(
+    engine, tmp_path_factory, documents, query, seed
+):
+    rng = np.random.default_rng(seed)
+    rows, asked = rng.integers(-3, 4, (len(documents), 5)).astype(np.float64), rng.normal(size=5)
+    place = PLACES[engine](tmp_path_factory.mktemp("ranking"))
+    with engine.create(place, M, vectors=KeptVectors("float16", 5)) as index:
+        codes = random_codes(rng, len(documents), M, 5)
+        index.add(codes, texts=documents, vectors=rows)
+        (hits,) = index.search_ranked(codes[:1], [WordRanking(query, asked)], len(documents))
+    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(asked)
+    cosines = np.divide(rows @ asked, lengths, out=np.zeros(len(rows)), where=lengths > 0)
+    everything = [text for text in documents if text is not None]
+    had = [set(words_of(text)) for text in everything]
+    told = 0.0
+    for word in list(dict.fromkeys(words_of(query)))[:MOST_WORDS]:
+        having = sum(word in words for words in had)
+        told += math.log(1 + (len(had) - having + 0.5) / (having + 0.5))
+    weight = 3 * told if words_of(query) else 1
+    scores = plain_scores(query, documents, weight * cosines, everything)
+    assert [hit.score for hit in hits] == pytest.approx(sorted(scores, reverse=True))
 
 
 @pytest.fixture

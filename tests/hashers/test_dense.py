@@ -1,4 +1,4 @@
-"""Dense rows in AMMI and BMMI: read from their centre in units of their spread, which are kept with the model."""
+"""Dense rows in AMMI: read from their centre in units of their spread, which are kept with the model."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.sparse import csr_matrix
 
-from ammi import AMMI, BMMI, DocumentHasher, load
+from ammi import AMMI, DocumentHasher, load
 from ammi.evaluate import precision_at_k
 from ammi.hashers.hyperplanes import Hyperplanes
 from ammi.hashers.logits import bit_logits
@@ -49,16 +49,15 @@ def test_codes_of_embeddings_are_learned_wherever_these_lie(hasher, monkeypatch)
         AMMI(16, **SMALL),
         AMMI(16, hidden_layers=1, hidden_size=24, **SMALL),
         AMMI(16, order=1, **SMALL),
-        BMMI(8, **SMALL),
     ],
-    ids=["linear", "a hidden layer", "order 1", "BMMI"],
+    ids=["linear", "a hidden layer", "order 1"],
 )
 def test_it_is_saved_and_part_of_the_fingerprint(hasher, tmp_path):
     X, _ = embeddings()
     hasher.fit(X)
     hasher.save(tmp_path / "model")
     loaded = load(tmp_path / "model")
-    assert isinstance(loaded, AMMI | BMMI)
+    assert isinstance(loaded, AMMI)
     assert loaded.fingerprint_ == hasher.fingerprint_
     assert np.array_equal(loaded.encode(X), hasher.encode(X))
     np.testing.assert_array_equal(loaded.bit_probabilities(X), hasher.bit_probabilities(X))

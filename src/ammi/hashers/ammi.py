@@ -7,13 +7,16 @@ and a prior q(z), a Markov chain of order r > o that an adversary fits to them.
 from collections.abc import Iterator
 from typing import Literal
 
+import numpy as np
 from torch import Tensor, nn
 
 from ammi.chain import Chain, Distributions
 from ammi.hashers.chains import MOST_ORDER, ChainHasher, InformationObjective, Reader
 from ammi.hashers.parameters import estimator, parameter
+from ammi.nets.matrix import Matrix
 from ammi.nets.prior import Prior
 from ammi.training.adversaries import Adversary, ExactAdversary, GradientAdversary
+from ammi.training.progress import Progress
 
 
 class AMMIObjective(InformationObjective):
@@ -28,6 +31,9 @@ class AMMIObjective(InformationObjective):
         statistics = prior.mean_statistics(p)
         table = self.adversary.respond(statistics.detach()) if self.training else self.adversary.prior()
         return prior.cross_entropy_of(statistics, table)
+
+    def pretrain(self, X: Matrix, rng: np.random.Generator, progress: Progress) -> None:
+        self.scaling.learn(X, next(self.parameters()).device)
 
     def trained(self) -> Iterator[nn.Parameter]:
         """All but the adversary's, which trains itself."""

@@ -23,7 +23,6 @@ from ammi.hashers.given import Given, rows_beside
 from ammi.hashers.hyperplanes import HyperplaneNames
 from ammi.hashers.parameters import estimator, parameter
 from ammi.nets.encoder import LINEAR, Encoder, initialise
-from ammi.nets.matrix import Matrix
 from ammi.nets.rows import Rows
 from ammi.nets.scaling import SCALING, Scaling
 from ammi.nets.units import BITS_PER_NAT
@@ -43,7 +42,7 @@ class Reader(NamedTuple):
 
 
 class InformationObjective(Objective):
-    """Encoders and the objective. A method says what H(Z) of a batch is."""
+    """Encoders and the objective. A method says what H(Z) of a batch is, and whether dense rows are scaled."""
 
     def __init__(self, encoder: Reader, related: Reader | None, entropy_weight: float):
         super().__init__()
@@ -74,9 +73,6 @@ class InformationObjective(Objective):
 
     def bits(self, rows: Rows) -> Tensor:
         return self.distributions(rows).mode()
-
-    def pretrain(self, X: Matrix, rng: np.random.Generator, progress: Progress) -> None:
-        self.scaling.learn(X, next(self.parameters()).device)
 
     def linear(self) -> tuple[str, str] | None:
         independent = isinstance(self.structure, Chain) and self.structure.order == 0

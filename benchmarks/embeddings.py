@@ -11,7 +11,7 @@ import argparse
 import itertools
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -20,7 +20,6 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table
 from scipy.sparse import csr_matrix
 
 from ammi import AMMI
@@ -34,6 +33,12 @@ from timing import save
 BITS, SEEDS = (64, 128, 32, 256), (0, 1, 2)
 RESULTS = Path(__file__).parent / "results" / "embeddings.json"
 EXACT = "float32 cosine"
+FIGURES = {
+    "precision_at_100": "P@100",
+    "precision_at_10_reranked": "P@10 re-ranked",
+    "recall_of_10_in_10": "10 in 10",
+    "recall_of_10_in_100": "10 in 100",
+}
 Positions = NDArray[np.integer]  # (queries, 100), the best first
 Rows: TypeAlias = csr_matrix | NDArray[np.floating]
 
@@ -220,17 +225,16 @@ def means(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def shown(cells: list[dict[str, Any]], corpus: str) -> Table:
-    """A line for each method, width and way to rank."""
-    titles = ("P@100", "P@10", "P@10 re-ranked", "10 in 10", "10 in 100 = re-ranked")
-    table = Table("method", "bits", "bytes", "ranked by", *titles, title=corpus)
-    place = {method: number for number, method in enumerate([EXACT, *METHODS])}
-    for cell in sorted(cells, key=lambda cell: (place[cell["method"]], cell["bits"])):
-        for way in ("distance", "asymmetric"):
-            if cell["corpus"] == corpus and way in cell:
-                figures = (f"{value:.1f}" for value in cell[way].values())
-                table.add_row(cell["method"], str(cell["bits"]), str(cell["bytes"]), way, *figures)
-    return table
+def shown(cells: list[dict[str, Any]], figure_name: str, title: str) -> Iterator[str]:
+    """A table of docs/embeddings.md: of each method and width the better way to rank, on one corpus / the other."""
+    figures = {(cell["method"], cell["bits"], cell["corpus"]): _better(cell, figure_name) for cell in cells}
+    yield f"| {title} | " + " | ".join(f"{bits} bits" for bits in sorted(BITS)) + " |"
+    yield "|---" * (1 + len(BITS)) + "|"
+    exact = " / ".join(f"{figures[EXACT, 12288, corpus]:.1f}" for corpus in CORPORA)
+    yield f"| {EXACT}, 12,288 bits | {exact} |" + " |" * (len(BITS) - 1)
+    for method in METHODS:
+        row = [" / ".join(f"{figures[method, bits, corpus]:.1f}" for corpus in CORPORA) for bits in sorted(BITS)]
+        yield f"| {method} | " + " | ".join(row) + " |"
 
 
 def plot(cells: list[dict[str, Any]]) -> Figure:
@@ -273,8 +277,8 @@ def main() -> None:
     )
     console, home = Console(width=160), parser.parse_args().home
     cells = compute(home, console) if home else kept()
-    for corpus in CORPORA:
-        console.print(shown(means(cells), corpus))
+    for name, title in FIGURES.items():
+        print(*shown(means(cells), name, title), sep="\n", end="\n\n")
     plot(means(cells)).savefig(RESULTS.with_suffix(".png"), dpi=110)
 
 

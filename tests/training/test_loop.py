@@ -27,6 +27,7 @@ def trained(
     callbacks: Sequence[Callback] = (),
     progress: Progress | None = None,
     run: TrainingRun | None = None,
+    rising: str | None = None,
 ) -> TrainingRun:
     """A run of the small objective, from the same seed each time."""
     run = TrainingRun() if run is None else run
@@ -37,7 +38,7 @@ def trained(
         batches(X),
         lambda: [torch.from_numpy(X)],
         lambda: score(run),
-        Schedule(epochs, patience, learning_rate=0.05, clip=10.0),
+        Schedule(epochs, patience, learning_rate=0.05, clip=10.0, rising=rising),
         run=run,
         saved=checkpoint.load() if checkpoint else None,
         checkpoint=checkpoint,
@@ -88,6 +89,18 @@ def test_the_best_epoch_is_left_in_the_objective_and_patience_ends_the_run():
     assert (len(run.history), run.best_epoch, run.finished) == (5, 2, True)  # an equal score is no better one
     assert [row["score"] for row in run.history] == [1, 3, 2, 3, 0]
     assert weights(objective) == seen[1] != seen[-1]
+
+
+def test_patience_waits_while_a_figure_rises():
+    figures = [1, 1.2, 1.4, 1.6, 1.7, 1.72, 1.75, 1.76]
+    run = TrainingRun()
+
+    def score(_: TrainingRun) -> float:
+        run.history[-1]["information"] = figures[len(run.history) - 1]
+        return 9.0 - len(run.history)
+
+    trained(Middle(), score, epochs=8, patience=3, run=run, rising="information")
+    assert (len(run.history), run.best_epoch, run.finished) == (7, 1, True)  # 1.75 is within a tenth of 1.6
 
 
 def test_a_score_sees_the_figures_of_its_epoch():

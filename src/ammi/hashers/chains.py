@@ -44,6 +44,8 @@ class Reader(NamedTuple):
 class InformationObjective(Objective):
     """Encoders and the objective. A method says what H(Z) of a batch is, and whether dense rows are scaled."""
 
+    rising = "information"
+
     def __init__(self, encoder: Reader, related: Reader | None, entropy_weight: float):
         super().__init__()
         self.scaling = Scaling()

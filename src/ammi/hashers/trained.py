@@ -145,7 +145,7 @@ class TrainedHasher(SizedHasher):
             ),
             lambda: self._blocks(given.X),
             self._scorer(given, held_out),
-            Schedule(self.epochs, self.patience, self._learning_rate(), self.clip),
+            self._schedule(given),
             run=run,
             saved=saved,
             checkpoint=checkpoint,
@@ -153,6 +153,11 @@ class TrainedHasher(SizedHasher):
             progress=progress,
         )
         return run
+
+    def _schedule(self, given: Given) -> Schedule:
+        # The objective is noisy as long as codes tell little, and the best of the first epochs may be so by luck.
+        rising = self.objective_.rising if given.validation is None else None
+        return Schedule(self.epochs, self.patience, self._learning_rate(), self.clip, rising)
 
     def plot_history(self) -> "Figure":
         """A matplotlib figure of the training: what was measured in each epoch, and the epoch that was kept."""

@@ -17,6 +17,8 @@ from ammi.training.progress import Progress
 from ammi.training.threads import torch_threads
 
 State = dict[str, Any]  # what a checkpoint holds
+_STILL_RISING = 1.1
+
 Callback = Callable[[Mapping[str, float]], None]  # is given a row of the history when an epoch is over
 
 
@@ -28,6 +30,7 @@ class Schedule:
     patience: int
     learning_rate: float
     clip: float
+    rising: str | None = None  # a figure; while it still rises, patience does not end the run
 
 
 @dataclass
@@ -40,12 +43,18 @@ class TrainingRun:
     finished: bool = False
     interrupted: bool = False
 
-    def add(self, score: float, weights: dict[str, Tensor], patience: int) -> None:
+    def add(self, score: float, weights: dict[str, Tensor], patience: int, rising: str | None = None) -> None:
         """Note the score of the last epoch, and keep its weights if it is the best one so far."""
         self.history[-1]["score"] = score
         if self.best_epoch == 0 or score > self.history[self.best_epoch - 1]["score"]:
             self.best, self.best_epoch = copy.deepcopy(weights), len(self.history)
-        self.finished = len(self.history) - self.best_epoch >= patience
+        self.finished = len(self.history) - self.best_epoch >= patience and not (
+            rising and self._rises(rising, patience)
+        )
+
+    def _rises(self, figure: str, patience: int) -> bool:
+        """Whether a figure rose by a tenth since the run began to be patient."""
+        return self.history[-1][figure] > _STILL_RISING * self.history[-1 - patience][figure]
 
 
 def train(
@@ -74,7 +83,7 @@ def train(
             row = _epoch(objective, batches, optimiser, schedule.clip)
             objective.after_epoch(documents)
             run.history.append({"epoch": len(run.history) + 1, **row})
-            run.add(float(score()), objective.state_dict(), schedule.patience)
+            run.add(float(score()), objective.state_dict(), schedule.patience, schedule.rising)
             progress.epoch(run.history[-1])
             for callback in callbacks:
                 callback(dict(run.history[-1]))

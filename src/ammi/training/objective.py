@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from typing import ClassVar
 
 import numpy as np
 from torch import Tensor, nn
@@ -16,7 +17,12 @@ AllRows = Callable[[], Iterable[Rows]]  # every document, block by block, from t
 
 
 class Objective(nn.Module, ABC):
-    """A method defines `loss` and `bits`; the rest has a default."""
+    """A method defines `loss` and `bits`; the rest has a default.
+
+    `rising` names a figure that rises while it learns. Where no labels choose the epoch, no run ends before.
+    """
+
+    rising: ClassVar[str | None] = None
 
     @abstractmethod
     def loss(self, batch: Batch) -> tuple[Tensor, Figures]:

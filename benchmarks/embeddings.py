@@ -3,8 +3,8 @@
 MiniLM embeddings of texts of reuters and newsgroups, 32 to 256 bits a document, every fifth document a query. Subject
 is the share of the 100 (or 10) documents found that have a label in common with the query. Fidelity is the share of the
 10 nearest by the exact cosine that are among the 10, or the 100, found; with the 100 in the order of the exact cosine,
-those that are among them come first. Means of three seeds, or of one. A cell that is in results/embeddings.json is not computed
-again.
+those that are among them come first. Figures are means of three seeds, of one where ONE_SEED says so. A cell that is in
+results/embeddings.json is not computed again.
 """
 
 import argparse

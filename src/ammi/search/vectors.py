@@ -22,6 +22,7 @@ _SCALE = np.dtype("<f8")
 _NUMBERS: dict[str, np.dtype[Any]] = {"float16": np.dtype("<f2"), "int8": np.dtype("i1")}
 _GREATEST_POWER = 15  # float16 ends at 65504
 _GREATEST_WHOLE = 127
+_GREATEST = float(np.finfo(np.float32).max)
 
 
 class KeptVectors(NamedTuple):
@@ -75,7 +76,7 @@ def unpacked(rows: Packed, kept: KeptVectors) -> NDArray[np.float32]:
     """The vectors that are kept, (n, d)."""
     scales = np.ascontiguousarray(rows[:, : _SCALE.itemsize]).view(_SCALE)  # (n, 1)
     numbers = np.ascontiguousarray(rows[:, _SCALE.itemsize :]).view(_NUMBERS[kept.kind])
-    return (numbers * scales).astype(np.float32)
+    return np.clip(numbers * scales, -_GREATEST, _GREATEST).astype(np.float32)  # the greatest were rounded up
 
 
 def cosines(query: NDArray[np.floating], rows: Rows) -> NDArray[np.float64]:

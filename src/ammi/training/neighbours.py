@@ -44,6 +44,7 @@ def nearest_documents(
         near = np.argpartition(-similarity, k - 1, axis=1)[:, :k]
         order = np.argsort(-np.take_along_axis(similarity, near, 1), axis=1, kind="stable")
         found[start : start + step] = candidates[np.take_along_axis(near, order, 1)]
+        del similarity  # makes room for the next
         advance(len(rows))
     return found
 

@@ -191,9 +191,10 @@ class Collection:
         Args:
             rank: what puts them in order. "distance": the number of bits in which codes differ. "asymmetric": how sure
                 the query is of those bits. "text": the words that a text has in common with the query, and then the
-                bits. "vectors": the cosine of the query's vector and the one that is kept. None stands for "text" where
-                texts are asked for and their words are indexed, else for "vectors" where these are kept, else for
-                "distance". `ammi.search.ranking` has the formulas of the scores.
+                bits, or the cosine where vectors are kept. "vectors": the cosine of the query's vector and the one that
+                is kept. None stands for "text" where texts are asked for and their words are indexed, else for
+                "vectors" where these are kept, else for "distance". `ammi.search.ranking` has the formulas of the
+                scores.
             shortlist: of how many documents that the codes find, and as many that the words find, the best are chosen;
                 without it 100 and for "vectors" 1000, or 2 k where that is more.
         """

@@ -17,9 +17,9 @@ from ammi.training.progress import Progress
 from ammi.training.threads import torch_threads
 
 State = dict[str, Any]  # what a checkpoint holds
-_STILL_RISING = 1.1
-
 Callback = Callable[[Mapping[str, float]], None]  # is given a row of the history when an epoch is over
+
+_STILL_RISING = 1.1  # in times the figure so many epochs ago
 
 
 @dataclass(frozen=True)

@@ -212,7 +212,7 @@ def test_orders_and_lengths_that_do_not_fit_are_refused():
 
 @pytest.mark.parametrize("o", [0, 2])
 def test_the_mean_of_no_chains_is_refused(o):
-    with pytest.raises(ValueError, match=r"at least one chain, got a batch of shape \(0,\)"):
+    with pytest.raises(ValueError, match=r"at least one distribution, got a batch of shape \(0,\)"):
         chain.mean_windows(torch.zeros(0, 4, 2**o), 3)
     with pytest.raises(ValueError, match="at least one chain"):
         chain.mixture_entropy(torch.zeros(0, 4, 2**o))

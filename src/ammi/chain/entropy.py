@@ -8,6 +8,8 @@ with μ the window marginals of p (the paper's Algorithm CrossEntropy, where o' 
 the same windows where o' < o).
 """
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
@@ -77,27 +79,40 @@ def mixture_entropy(logits: Tensor, *, codes_at_once: int = 2**20) -> Tensor:
     and S_c (B, suffixes). Blocks of `codes_at_once` are reduced one by one, and recomputed for the gradient, so
     memory stays bounded up to 24 bits.
     """
-    if logits.ndim != 3:
-        raise ValueError(f"a mixture needs logits of shape (B, m, 2**order), got {tuple(logits.shape)}")
-    n_chains, m, _ = logits.shape
-    if n_chains < 1:
-        raise ValueError("a mixture needs at least one chain, got a batch of none")
-    if m > MAX_BRUTE_FORCE_BITS:
-        raise ValueError(f"brute force enumerates 2^m codes: at most {MAX_BRUTE_FORCE_BITS} bits, got {m}")
+    _, m, _ = check_mixture(logits)
     order = min(order_of(logits), m - 1)  # an earlier bit is 0: contexts of m bits or more never occur
     probs = bit_probs(logits[..., : 2**order])  # (B, m, 2**o, 2)
     split = max((m + 1) // 2, order)
     prefixes = _string_probs(probs[:, :split], 0).unflatten(-1, (-1, 2**order))  # (B, 2**(split-o), 2**o)
-    rows = max(1, codes_at_once >> (m - split))
-    total = logits.new_zeros(())
-    for context in range(2**order):
-        suffixes = _string_probs(probs[:, split:], context)  # (B, 2**(m-split))
-        for block in prefixes[..., context].split(rows, dim=1):
+    halves = ((prefixes[..., c], _string_probs(probs[:, split:], c)) for c in range(2**order))
+    return entropy_of_halves(halves, m, codes_at_once)
+
+
+def check_mixture(logits: Tensor) -> torch.Size:
+    """The shape of a batch of tables (B, m, K) whose mixture brute force can reach; others are refused."""
+    if logits.ndim != 3:
+        raise ValueError(f"a mixture needs logits of shape (B, m, 2**order), got {tuple(logits.shape)}")
+    n_tables, m, _ = logits.shape
+    if n_tables < 1:
+        raise ValueError("a mixture needs at least one chain, got a batch of none")
+    if m > MAX_BRUTE_FORCE_BITS:
+        raise ValueError(f"brute force enumerates 2^m codes: at most {MAX_BRUTE_FORCE_BITS} bits, got {m}")
+    return logits.shape
+
+
+def entropy_of_halves(halves: Iterable[tuple[Tensor, Tensor]], m: int, codes_at_once: int = 2**20) -> Tensor:
+    """The entropy () of a mixture over all 2^m codes, each of them a prefix and a suffix of one pair of halves.
+
+    A pair is the probability of some prefixes (B, n) and that of the suffixes (B, n') that can follow all of these.
+    """
+    total = []
+    for prefixes, suffixes in halves:
+        for block in prefixes.split(max(1, codes_at_once // suffixes.shape[1]), dim=1):
             if 2**m > codes_at_once:
-                total = total + checkpoint(_block_entropy, block, suffixes, use_reentrant=False)
+                total.append(checkpoint(_block_entropy, block, suffixes, use_reentrant=False))
             else:
-                total = total + _block_entropy(block, suffixes)
-    return total
+                total.append(_block_entropy(block, suffixes))
+    return torch.stack(total).sum()
 
 
 def _string_probs(probs: Tensor, context: int) -> Tensor:

@@ -5,6 +5,7 @@ z_i = 1 given the o bits before it, with z_i = 0 for i < 1. The context c is tho
 the oldest bit the most significant, so that after bit b the context becomes (2*c + b) % 2**o.
 """
 
+import math
 from numbers import Integral
 
 import torch
@@ -25,6 +26,23 @@ def check_size(n_bits: int, order: int) -> None:
             f"a chain of {n_bits} bits and order {order} has {n_bits} * 2**{order} logits, more than the "
             f"{LARGEST_TABLE} that are possible: take a lower order or fewer bits"
         )
+
+
+def check_width(n_bits: int, width: int) -> None:
+    """Refuse windows that are none, or whose probabilities no memory holds."""
+    if width < 1:
+        raise ValueError(f"a window has at least 1 bit, got {width}")
+    if n_bits > (2 * LARGEST_TABLE) >> width:  # as many as the best prior of the largest table is made of
+        raise ValueError(
+            f"windows of {width} bits at {n_bits} places are {n_bits} * 2**{width} probabilities, more than the "
+            f"{2 * LARGEST_TABLE} that are possible: take narrower windows"
+        )
+
+
+def check_some(logits: Tensor) -> None:
+    """Refuse a batch of none, where a mean over the batch is wanted."""
+    if logits.numel() == 0:
+        raise ValueError(f"the mean needs at least one distribution, got a batch of shape {tuple(logits.shape[:-2])}")
 
 
 def order_of(logits: Tensor) -> int:
@@ -72,3 +90,20 @@ def contexts(z: Tensor, order: int) -> Tensor:
     for age in range(1, min(order, z.shape[-1] - 1) + 1):
         c[..., age:] += z[..., :-age] << (age - 1)
     return c
+
+
+def batch_last(table: Tensor) -> Tensor:
+    """(..., m, 2**o) as (m, 2**o, B): every step along the bits then runs over whole contiguous rows of documents."""
+    n_chains = math.prod(table.shape[:-2])  # said, because a batch of none leaves -1 open
+    return table.reshape(n_chains, *table.shape[-2:]).permute(1, 2, 0).contiguous()
+
+
+def batch_first(table: Tensor, like: Tensor) -> Tensor:
+    """(n, 2**k, B) with the batch shape of the logits: (..., n, 2**k)."""
+    return table.permute(2, 0, 1).reshape(*like.shape[:-2], *table.shape[:2])
+
+
+def bits_batch_last(logits: Tensor) -> Tensor:
+    """p(bit | context) of logits (..., m, 2**o) as (m, 2**o, 2, B)."""
+    table = batch_last(logits)
+    return torch.sigmoid(torch.stack((-table, table), dim=2))

@@ -3,21 +3,20 @@
 Inside, the batch is the last dimension, (m, 2**k, B): every step then runs over whole contiguous rows of documents.
 """
 
-import math
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ammi.chain.layout import LARGEST_TABLE, bit_probs, order_of
+from ammi.chain.layout import batch_first, batch_last, bit_probs, bits_batch_last, check_some, check_width, order_of
 
 
 def forward(logits: Tensor) -> Tensor:
     """π(c | i), the probability that the o bits before bit i are c, as (..., m, 2**o)."""
     if order_of(logits) == 0:
         return torch.ones_like(logits)
-    return _batch_first(_Forward.apply(_bits_batch_last(logits)), logits)
+    return batch_first(_Forward.apply(bits_batch_last(logits)), logits)
 
 
 def window_marginals(logits: Tensor, width: int, pi: Tensor | None = None) -> Tensor:
@@ -28,13 +27,12 @@ def window_marginals(logits: Tensor, width: int, pi: Tensor | None = None) -> Te
     if width == 1 and order_of(logits) == 0:
         return bit_probs(logits).squeeze(-2)
     before, probs = _before_and_bit(logits, width, pi)
-    return _batch_first(_sum_out_older(_append(before, probs), width), logits)
+    return batch_first(_sum_out_older(_append(before, probs), width), logits)
 
 
 def mean_windows(logits: Tensor, width: int, pi: Tensor | None = None) -> Tensor:
     """The window marginals of the uniform mixture of all chains in the batch, as (m, 2**width)."""
-    if logits.numel() == 0:
-        raise ValueError(f"the mean needs at least one chain, got a batch of shape {tuple(logits.shape[:-2])}")
+    check_some(logits)
     if order_of(logits) == 0:
         return _mean_windows_by_halves(logits, width)
     before, probs = _before_and_bit(logits, width, pi)
@@ -46,9 +44,9 @@ def mean_windows(logits: Tensor, width: int, pi: Tensor | None = None) -> Tensor
 def _mean_windows_by_halves(logits: Tensor, width: int) -> Tensor:
     """mean_windows for o = 0: the halves of a window are independent given the chain, so the mean over chains of
     their product is one matrix product, and tables of 2**(width/2) entries a chain are all that is needed."""
-    _check_width(width, logits)
+    check_width(logits.shape[-2], width)
     n_newer = width // 2
-    probs = _bits_batch_last(logits)  # (m, 1, 2, B)
+    probs = bits_batch_last(logits)  # (m, 1, 2, B)
     older = probs.squeeze(1)
     for _ in range(1, width - n_newer):
         older = _append(_delay(older, 1), probs)  # (m, 2**(width - n_newer), B)
@@ -62,23 +60,12 @@ def _before_and_bit(logits: Tensor, width: int, pi: Tensor | None) -> tuple[Tens
     A window grows by a bit at its new end, at all positions at once: the windows that end at i - 1, times
     p(z_i | their last o bits), are the wider windows that end at i.
     """
-    _check_width(width, logits)
-    probs = _bits_batch_last(logits)  # (m, 2**o, 2, B)
-    before = _batch_last(forward(logits) if pi is None else pi)  # (m, 2**o, B)
+    check_width(logits.shape[-2], width)
+    probs = bits_batch_last(logits)  # (m, 2**o, 2, B)
+    before = batch_last(forward(logits) if pi is None else pi)  # (m, 2**o, B)
     for _ in range(order_of(logits) + 1, width):
         before = _delay(_append(before, probs), 1)
     return before, probs
-
-
-def _check_width(width: int, logits: Tensor) -> None:
-    if width < 1:
-        raise ValueError(f"a window has at least 1 bit, got {width}")
-    n_bits = logits.shape[-2]
-    if n_bits > (2 * LARGEST_TABLE) >> width:  # as many as the best prior of the largest table is made of
-        raise ValueError(
-            f"windows of {width} bits at {n_bits} places are {n_bits} * 2**{width} probabilities, more than the "
-            f"{2 * LARGEST_TABLE} that are possible: take narrower windows"
-        )
 
 
 def _delay(windows: Tensor, n: int) -> Tensor:
@@ -137,20 +124,3 @@ def _append(before: Tensor, probs: Tensor) -> Tensor:
 def _sum_out_older(windows: Tensor, width: int) -> Tensor:
     """Windows (m, 2**k, ...) without their oldest bits: (m, 2**width, ...)."""
     return windows.unflatten(1, (-1, 2**width)).sum(1)
-
-
-def _bits_batch_last(logits: Tensor) -> Tensor:
-    """p(bit | context) of logits (..., m, 2**o) as (m, 2**o, 2, B)."""
-    table = _batch_last(logits)
-    return torch.sigmoid(torch.stack((-table, table), dim=2))
-
-
-def _batch_last(table: Tensor) -> Tensor:
-    """(..., m, 2**o) as (m, 2**o, B)."""
-    n_chains = math.prod(table.shape[:-2])  # said, because a batch of none leaves -1 open
-    return table.reshape(n_chains, *table.shape[-2:]).permute(1, 2, 0).contiguous()
-
-
-def _batch_first(table: Tensor, like: Tensor) -> Tensor:
-    """(m, 2**k, B) with the batch shape of the logits: (..., m, 2**k)."""
-    return table.permute(2, 0, 1).reshape(*like.shape[:-2], *table.shape[:2])

@@ -1,5 +1,6 @@
 """The Markov chain as a structure: the one place that knows its tables (m, 2**o) and its windows (m, 2**(o+1))."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,6 +11,7 @@ from ammi.chain.decode import sample, viterbi
 from ammi.chain.entropy import best_prior, mixture_entropy, windows_cross_entropy
 from ammi.chain.layout import check_size, order_of
 from ammi.chain.marginals import forward, mean_windows, window_marginals
+from ammi.chain.pairs import mean_pairs_of_independent_bits, pair_marginals
 from ammi.chain.structure import Distributions, Structure
 
 
@@ -58,10 +60,9 @@ class Chain(Structure):
         return best_prior(statistics)
 
     def check_prior(self, encoder: Structure) -> None:
-        if isinstance(encoder, Chain) and self.order < encoder.order:
-            raise ValueError(
-                f"prior_order must be at least the order {encoder.order}, better above it, got {self.order}"
-            )
+        order = encoder.shape[1].bit_length() - 1  # how many bits each bit depends on, in a chain or not
+        if self.order < order:
+            raise ValueError(f"prior_order must be at least the order {order}, better above it, got {self.order}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +83,13 @@ class ChainDistributions(Distributions):
 
     def mean_windows(self, width: int) -> Tensor:
         return mean_windows(self.logits, width, self.pi)
+
+    def pairs(self, first: Sequence[int], second: Sequence[int]) -> Tensor:
+        return pair_marginals(self.logits, first, second, self.pi)
+
+    def mean_all_pairs(self) -> Tensor:
+        independent = order_of(self.logits) == 0
+        return mean_pairs_of_independent_bits(self.logits) if independent else super().mean_all_pairs()
 
     def mixture_entropy(self) -> Tensor:
         return mixture_entropy(self.logits)

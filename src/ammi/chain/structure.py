@@ -1,4 +1,4 @@
-"""What AMMI asks of a structure over m bits. A Markov chain is one (markov.py); another one is another such file.
+"""What AMMI asks of a structure over m bits. A Markov chain is one (markov.py), a tree is one (tree.py).
 
 A structure is the shape of a family of distributions over codes z in {0,1}^m, each of them a table of logits. It plays
 up to three parts:
@@ -11,13 +11,20 @@ The cross entropy of p with q is linear in a few expectations under p, the stati
 window marginals). So they are computed once for each batch, and averaged over documents where all share one q:
 
     H(p, q) = cross_entropy_of(statistics(p), q),      H⁺(Z) = cross_entropy_of(mean_statistics(p), q(z)).
+
+A structure asks the Distributions of any other for two kinds of them: the joint of bits in a row (`windows`, which a
+chain needs) and that of two bits anywhere (`pairs`, which a tree needs).
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+
+from ammi.chain.layout import check_some
+from ammi.chain.pairs import square
 
 
 class Structure(ABC):
@@ -87,6 +94,19 @@ class Distributions(ABC):
         """The mean of `windows` over the batch, (m, 2**width)."""
 
     @abstractmethod
+    def pairs(self, first: Sequence[int], second: Sequence[int]) -> Tensor:
+        """The joint probabilities (..., n, 4) of n pairs of bits, w = 2 * z_first + z_second; a first bit -1 is 0."""
+
+    def mean_pairs(self, first: Sequence[int], second: Sequence[int]) -> Tensor:
+        """The mean of `pairs` over the batch, (n, 4)."""
+        return self.mean(self.pairs(first, second))
+
+    def mean_all_pairs(self) -> Tensor:
+        """The mean joint probabilities (m, m, 4) of every two bits over the batch; a bit and itself are equal."""
+        first, second = torch.triu_indices(self.n_bits, self.n_bits, 1).tolist()
+        return square(self.mean_pairs(first, second), self.mean_windows(1))
+
+    @abstractmethod
     def mixture_entropy(self) -> Tensor:
         """Ĥ(Z), the entropy () of the uniform mixture of a batch (B, *structure.shape), over all 2^m codes."""
 
@@ -109,3 +129,13 @@ class Distributions(ABC):
     def marginals(self) -> Tensor:
         """The probability (..., m) that each bit is 1."""
         return self.windows(1)[..., 1]
+
+    @property
+    def n_bits(self) -> int:
+        """m."""
+        return self.structure.shape[0]
+
+    def mean(self, tables: Tensor) -> Tensor:
+        """The mean of tables (..., n, K) over the batch, (n, K)."""
+        check_some(self.logits)
+        return tables.flatten(0, -3).mean(0) if tables.ndim > 2 else tables

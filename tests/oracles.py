@@ -86,6 +86,43 @@ def mixture_entropy(batch: np.ndarray) -> float:
     return -float(np.sum(mixture[mixture > 0] * np.log(mixture[mixture > 0])))
 
 
+def tree_log_prob(parents: tuple[int, ...], logits: np.ndarray, z: tuple[int, ...]) -> float:
+    """log p(z) of a tree whose bit i depends on bit parents[i]; a root's parent (-1) counts as 0."""
+    steps = [logits[i, z[j] if j >= 0 else 0] * (1 if z[i] else -1) for i, j in enumerate(parents)]
+    return sum(-math.log1p(math.exp(-s)) if s >= 0 else s - math.log1p(math.exp(s)) for s in steps)
+
+
+def tree_log_probs(parents: tuple[int, ...], logits: np.ndarray) -> np.ndarray:
+    """The log probability of every code, in the order of all_codes."""
+    return np.array([tree_log_prob(parents, logits, z) for z in all_codes(len(parents))])
+
+
+def joint(code_probs: np.ndarray, bits: tuple[int, ...]) -> np.ndarray:
+    """The joint of some bits (-1 is a bit that is 0), first one most significant, from each code's probability."""
+    table = np.zeros(2 ** len(bits))
+    for z, prob in zip(all_codes(int(math.log2(len(code_probs)))), code_probs, strict=True):
+        table[context((*(z[i] if i >= 0 else 0 for i in bits), 0), len(bits), len(bits))] += prob
+    return table
+
+
+def mutual_information(code_probs: np.ndarray, i: int, j: int) -> float:
+    table = joint(code_probs, (i, j)).reshape(2, 2)
+    independent = table.sum(1, keepdims=True) * table.sum(0, keepdims=True)
+    return float(np.sum(table[table > 0] * np.log(table[table > 0] / independent[table > 0])))
+
+
+def spanning_trees(m: int) -> list[tuple[tuple[int, int], ...]]:
+    """Every tree over m bits, as its edges: the sets of m - 1 edges that connect all bits."""
+    trees = []
+    for edges in itertools.combinations(itertools.combinations(range(m), 2), m - 1):
+        connected = {0}
+        for _ in edges:
+            connected |= {bit for edge in edges if connected & set(edge) for bit in edge}
+        if len(connected) == m:
+            trees.append(edges)
+    return trees
+
+
 def bm25(corpus: list[list[str]], query: list[str], k1: float = 1.5, b: float = 0.75) -> np.ndarray:
     """The score of each document for a query, with the weights that Lucene has."""
     mean_length = np.mean([len(document) for document in corpus])

@@ -1,5 +1,6 @@
-"""Exact algorithms on structures over bits, in nats: pure functions of tensors, Chain and MarkovBits around them."""
+"""Exact algorithms on structures over bits, in nats: functions of tensors, with Chain, Tree and MarkovBits around."""
 
+from ammi.chain.chow_liu import chow_liu, mutual_information
 from ammi.chain.condition import condition
 from ammi.chain.decode import log_prob, sample, viterbi
 from ammi.chain.distribution import MarkovBits
@@ -16,7 +17,9 @@ from ammi.chain.entropy import (
 from ammi.chain.layout import order_of, with_order
 from ammi.chain.marginals import forward, mean_windows, window_marginals
 from ammi.chain.markov import Chain, ChainDistributions
+from ammi.chain.pairs import pair_marginals, pairs_of_moments
 from ammi.chain.structure import Distributions, Structure
+from ammi.chain.tree import Tree, TreeDistributions
 
 __all__ = [
     "MAX_BRUTE_FORCE_BITS",
@@ -25,7 +28,10 @@ __all__ = [
     "Distributions",
     "MarkovBits",
     "Structure",
+    "Tree",
+    "TreeDistributions",
     "best_prior",
+    "chow_liu",
     "condition",
     "cross_entropy",
     "entropy",
@@ -34,7 +40,10 @@ __all__ = [
     "log_prob",
     "mean_windows",
     "mixture_entropy",
+    "mutual_information",
     "order_of",
+    "pair_marginals",
+    "pairs_of_moments",
     "prior_cross_entropy",
     "sample",
     "viterbi",

@@ -1,0 +1,57 @@
+"""The best tree over the bits (Chow and Liu 1968): the one whose edges have the largest total mutual information.
+
+The best prior of a tree has, for the mean joint probabilities μ̄ of a batch,
+
+    H⁺(Z) = sum_i H(z_i) - sum over edges (i, j) of I(z_i; z_j),      I = sum_ab μ̄(a, b) log μ̄(a, b) / (μ̄(a) μ̄(b)),
+
+so the tree that makes it smallest is a maximum spanning tree. Prim's algorithm finds it in O(m^2).
+"""
+
+import torch
+from torch import Tensor
+
+from ammi.chain.pairs import pairs_of_moments
+from ammi.chain.tree import Tree
+
+
+def mutual_information(pairs: Tensor) -> Tensor:
+    """I(z_i; z_j) (m, m) in nats, of the joint probabilities of every two bits (m, m, 4); a bit with itself has H."""
+    joint = pairs.clamp_min(0).unflatten(-1, (2, 2))
+    parts = [torch.special.entr(table).sum(-1) for table in (joint.sum(-1), joint.sum(-2), joint.flatten(-2))]
+    return (parts[0] + parts[1] - parts[2]).clamp_min(0)
+
+
+@torch.no_grad()
+def chow_liu(pairs: Tensor) -> Tree:
+    """The tree of the largest total mutual information; of equally good edges the one with the lowest bits.
+
+    Args:
+        pairs: the joint probabilities of every two bits, (m, m, 4) or (m, m, 2, 2), as `mean_all_pairs` gives them, or
+            their second moments E[z_i z_j], (m, m).
+    """
+    information = mutual_information(_as_pairs(pairs.double()))
+    information.fill_diagonal_(0)
+    start = int(information.sum(0).argmax())  # in the middle of things, so that the tree is not deep
+    parents = [-1] * len(information)
+    nearest = torch.full((len(information),), start, device=pairs.device)
+    gain = information[start].clone()
+    gain[start] = -torch.inf  # taken
+    for _ in range(len(information) - 1):
+        bit = int(gain.argmax())
+        parents[bit] = int(nearest[bit])
+        gain[bit] = -torch.inf
+        closer = (information[bit] > gain) & (gain > -torch.inf)
+        nearest[closer], gain[closer] = bit, information[bit][closer]
+    return Tree(len(parents), tuple(parents))
+
+
+def _as_pairs(pairs: Tensor) -> Tensor:
+    n = pairs.shape[0] if pairs.ndim else 0
+    if pairs.shape not in {(n, n), (n, n, 4), (n, n, 2, 2)} or not n:
+        raise ValueError(
+            f"a tree is learned from joint probabilities (m, m, 4) or (m, m, 2, 2), or second moments (m, m), of every "
+            f"two bits, got a table of shape {tuple(pairs.shape)}"
+        )
+    if not pairs.isfinite().all():
+        raise ValueError("the joint probabilities that a tree is learned from must be finite, got NaN or infinity")
+    return pairs_of_moments(pairs) if pairs.ndim == 2 else pairs.reshape(n, n, 4)

@@ -26,7 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "collection": {"data", "evaluate", "hashers", "ingest", "kept_model", "search"},
     "demo": {"collection", "data", "evaluate", "features", "hashers"},
     "tuning": {"collection", "data", "evaluate", "features", "hashers"},
-    "paper": {"chain", "collection", "data", "evaluate", "features", "hashers", "nets", "training", "tuning"},
+    "paper": {"chain", "collection", "data", "evaluate", "features", "hashers", "nets", "search", "training", "tuning"},
     "cli": {"collection", "data", "demo", "features", "hashers", "ingest", "paper", "search", "training", "tuning"},
     "__init__": {"chain", "collection", "hashers", "search"},
     "__main__": {"cli"},

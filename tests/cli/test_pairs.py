@@ -7,7 +7,7 @@ import pytest
 
 from ammi.data import read_pair_texts, read_pairs
 from tests.cli.conftest import Run, notes, write
-from tests.paper.test_pair_sets import conversation, newspaper
+from tests.paper.test_pair_sets import conversation, essays, newspaper
 
 
 @pytest.fixture
@@ -39,7 +39,18 @@ def test_pairs_of_messages(ammi: Run, tmp_path):
     assert len(read_pair_texts(tmp_path / "pairs")["test"]) == 4
     refused = ammi("data", "pairs", source, *options, "--days", 3)
     assert refused.code == 2
-    assert "replies are found without dates" in refused.err
+    assert "replies and halves are found without dates" in refused.err
+    refused = ammi("data", "pairs", source, *options, "--halves")
+    assert refused.code == 2
+    assert "choose one of the two" in refused.err
+
+
+def test_halves_of_texts_of_several_sources(ammi: Run, tmp_path):
+    texts = [{"id": d.id, "text": d.text} for d in essays(22)]
+    sources = [write(tmp_path / f"{i}.jsonl", texts[start:end]) for i, (start, end) in enumerate(((0, 8), (8, 22)))]
+    made = ammi("data", "pairs", *sources, "--out", tmp_path / "pairs", "--halves", "--vocabulary", 90, "--json").json
+    assert made["source"] == f"{sources[0]} and {sources[1]}"
+    assert made["documents"] == sum(made["pairs"].values()) == 22
 
 
 def test_what_cannot_be_paired_is_refused_in_a_sentence(ammi: Run, news, tmp_path, monkeypatch):

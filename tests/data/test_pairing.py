@@ -1,4 +1,4 @@
-"""Pairs that are related and no copies: BM25 against its twin, replies that are replies, quotations that are gone."""
+"""Pairs that are related and no copies: BM25 against its twin, replies that are replies, what is quoted, halves."""
 
 import gzip
 import json
@@ -21,6 +21,7 @@ from ammi.data.pairing import (
     MIN_RELEVANCE,
     MIN_WORDS,
     first_sentence,
+    halves,
     is_copy,
     related_articles,
     replies,
@@ -260,6 +261,34 @@ def test_replies_are_replies_and_as_many_as_there_can_be(records, seed):
     assert len(pairs) == most_pairs(edges)
     as_header = [{**record, "references": " ".join(record["references"])} for record in records]
     assert list(replies(as_header, seed=seed)) == pairs
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.sampled_from(WORDS), min_size=3, max_size=30).map(" ".join), max_size=8), st.booleans())
+def test_halves_are_cut_where_the_sentence_nearest_to_the_middle_ends(sentences, stops):
+    mark = "." if stops else ""
+    text = f"{mark}\n".join(sentences) + mark
+    cuts = [f"{mark}\n".join(sentences[:n]) + mark for n in range(1, len(sentences) + 1)] if stops else []
+    nearest = min((abs(len(cut) - len(text) / 2) for cut in cuts), default=None)
+    found = halves(text)
+    if found:
+        first, second = found
+        assert f"{first}\n{second}" == text
+        assert abs(len(first) - len(text) / 2) == nearest
+        assert min(len(words(first)), len(words(second))) >= MIN_WORDS
+        assert copied(words(first), words(second)) <= MAX_COPIED
+    else:
+        for first in (cut for cut in cuts if abs(len(cut) - len(text) / 2) == nearest):
+            one, other = words(first), words(text[len(first) :])
+            assert min(len(one), len(other)) < MIN_WORDS or copied(one, other) > MAX_COPIED
+
+
+def test_a_text_without_sentences_or_that_says_everything_twice_has_no_halves():
+    table = "\n".join(f"{word} 12 vs 11" for word in WORDS)
+    assert halves(table) is None
+    once = " ".join(WORDS[:30]) + "."
+    assert halves(f"{once}\n{once}") is None
+    assert halves("") is None
 
 
 def test_real_messages_and_their_replies():

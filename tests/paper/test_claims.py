@@ -116,7 +116,7 @@ def test_order_1_that_is_better():
     )
 
 
-def test_predictive_hashing_on_one_set_of_two():
+def test_predictive_hashing_on_all_sets_but_one():
     findings = as_published()
     findings.pairs[AMMI, "reuters-pairs"] = [
         PairScore(10.0, 208_808, published.TABLE_2_DOCUMENTS, 128, [200, 150, 150])

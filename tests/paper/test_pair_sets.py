@@ -3,6 +3,7 @@
 import random
 from datetime import datetime, timedelta
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -84,12 +85,54 @@ def test_the_same_seed_makes_the_same_bytes_and_another_seed_other_parts(made, t
 
 
 def test_replies_are_written_without_what_they_quote(tmp_path):
-    config = build_pairs(conversation(), tmp_path / "replies", source="letters", replies=True, vocabulary_size=90)
+    config = build_pairs(conversation(), tmp_path / "replies", source="letters", kind="replies", vocabulary_size=90)
     assert config["pairs"] == {"train": 12, "cv": 4, "test": 4}
     for first, second in chain(*read_pair_texts(tmp_path / "replies").values()):
         assert second["references"] == [first["message_id"]]
         assert len(second["text"].split()) == 30
         assert ">" not in second["text"]
+
+
+def essays(n: int = 20, words: int = 25) -> list[Document]:
+    """Two sentences each, in words of their own."""
+    rng = random.Random(2)
+    sentences = [" ".join("".join(rng.sample(SYLLABLES, 2)) for _ in range(words)) + "." for _ in range(2 * n)]
+    return [Document(i, f"{sentences[2 * i]} {sentences[2 * i + 1]}", {"title": f"essay {i}"}) for i in range(n)]
+
+
+def test_halves_of_one_text_are_a_pair(tmp_path):
+    config = build_pairs(essays(), tmp_path / "halves", source="essays", kind="halves", vocabulary_size=90)
+    assert config["pairs"] == {"train": 12, "cv": 4, "test": 4}
+    assert config["halves"] is True
+    originals = {f"essay {document.id}": document.text for document in essays()}
+    for first, second in chain(*read_pair_texts(tmp_path / "halves").values()):
+        assert f"{first['text']} {second['text']}" == originals.pop(first["title"])
+        assert (first["id"], second["id"]) == tuple(f"{first['title'].removeprefix('essay ')} {n}/2" for n in (1, 2))
+    assert originals == {}
+
+
+def halves_of(documents: list[Document], folder: Path) -> dict[str, str]:
+    """The texts of the pairs by id."""
+    build_pairs(documents, folder, source="essays", kind="halves", vocabulary_size=90)
+    return {half["id"]: half["text"] for pair in chain(*read_pair_texts(folder).values()) for half in pair}
+
+
+def test_a_half_that_is_also_in_a_longer_one_has_no_pair(tmp_path):
+    first, *others = essays()
+    beginning = str(first.text).split(". ")[0]
+    longer = Document("longer", f"{beginning}, as was said. {' '.join(SYLLABLES[:30])}.", {})
+    texts = halves_of([first, longer, *others], tmp_path / "halves")
+    expected = ["longer", *range(1, 20)]
+    assert texts.keys() == {f"{name} {n}/2" for name in expected for n in (1, 2)}
+
+
+def test_halves_of_messages_are_without_what_they_quote_and_those_of_others_are_whole(tmp_path):
+    quoted, own, *others = essays(22)
+    text = f"Jo writes:\n> {quoted.text}\n\n{own.text}"
+    message = halves_of([Document("it", text, {"message_id": "<1@a>"}), *others], tmp_path / "halves")
+    assert f"{message['it 1/2']} {message['it 2/2']}" == own.text
+    article = halves_of([Document("it", text, {}), *others], tmp_path / "halves")
+    assert f"{article['it 1/2']}\n\n{article['it 2/2']}" == text
 
 
 def test_what_cannot_be_made_is_refused_before_anything_is_written(tmp_path):
@@ -100,7 +143,8 @@ def test_what_cannot_be_made_is_refused_before_anything_is_written(tmp_path):
 
     refused("too few pairs were found to hold out 20% of them: 4", newspaper(4))
     refused("none of 60 documents has a date in its column 'day'", newspaper(), date="day")
-    refused("none of 60 documents answers another", newspaper(), replies=True)
+    refused("none of 60 documents answers another", newspaper(), kind="replies")
+    refused("too few pairs were found to hold out 20% of them: 0", newspaper(), kind="halves")
     refused(r"held_out is 0.5: expected a share above 0 and below 0.5", newspaper(), held_out=0.5)
     refused("days is -1: expected 0 or more", newspaper(), days=-1)
 

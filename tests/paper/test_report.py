@@ -59,6 +59,24 @@ def test_report_shows_odd_titles_as_they_are(complete, tmp_path):
     assert html.cells.count("a|b, <c>") == 2 * len(SCALE.pair_sets)
 
 
+def test_report_without_a_set_of_pairs(complete, tmp_path):
+    folder, name = PaperFolder(tmp_path / "part", SCALE), SCALE.pair_sets[-1]
+    shutil.copytree(complete.folder, folder.folder)
+    for results in (
+        folder.folder / "runs" / name,
+        folder.folder / "drift" / name,
+        *folder.folder.glob(f"tuning/{name}-*"),
+    ):
+        shutil.rmtree(results)
+    write_report(folder, tmp_path / "paper.md")
+    text = (tmp_path / "paper.md").read_text()
+    assert text.count("○ not run yet** | In predictive hashing") == 2
+    assert f"so far: {SCALE.pair_sets[0]}: AMMI" in text
+    assert "What is missing was not run yet: `ammi paper table2`." in text
+    assert f"Not run yet for {name}: `ammi paper table3`." in text
+    assert f"### {name}" not in text
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_report_of_some_of_the_results(complete, tmp_path, seed):
     folder, rng = PaperFolder(tmp_path / "part", SCALE), random.Random(seed)

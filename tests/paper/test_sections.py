@@ -56,3 +56,14 @@ def test_sets_are_described_with_the_pairs_they_have():
     text = "\n\n".join(sets_section(as_published()))
     assert re.search(r"\| reuters-pairs \| Pairs of Reuters.* \| 200, 150, 150 \|", text)
     assert re.search(r"\| ng20 \| 20 Newsgroups.* \|  \|", text)
+
+
+def test_a_set_of_which_only_words_were_compared_has_no_picture(tmp_path):
+    findings = as_published()
+    name = PAPER.pair_sets[-1]
+    for row in ("BMSH", "DVQ", "AMMI"):
+        del findings.pairs[row, name]
+    text = section("table2", findings, tmp_path)
+    assert f"### {name}" in text
+    assert f"matching-{name}.png" not in text
+    assert f"matching-{PAPER.pair_sets[0]}.png" in text

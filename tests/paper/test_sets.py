@@ -1,8 +1,10 @@
 """The paper's sets: read once, and refused with a sentence where they cannot be had."""
 
+from itertools import chain
+
 import pytest
 
-from ammi.data import Document, corpus_path
+from ammi.data import corpus_path, read_pair_texts
 from ammi.paper.folder import PaperFolder
 from ammi.paper.plan import PAPER, QUICK, TINY, TINY_PAIRS, WHO_DID_WHAT
 from ammi.paper.sets import CORPORA, PaperSets
@@ -21,15 +23,17 @@ def test_the_tiny_set_is_read_once_and_has_three_parts(tmp_path):
     assert sizes[0] == pytest.approx(0.8 * sum(sizes), abs=8)
 
 
-def test_the_tiny_articles_are_halves_of_docstrings():
-    articles = list(tiny_articles())
-    assert SIZE < len(articles) <= 4 * SIZE
-    for first, second in zip(articles[::2], articles[1::2], strict=True):
-        assert isinstance(first, Document)
-        assert str(first.id).removesuffix(" first") == str(second.id).removesuffix(" second")
-        assert first.metadata["labels"] == second.metadata["labels"]
-        words = [len((article.text or "").split()) for article in (first, second)]
-        assert 0 <= words[1] - words[0] <= 1
+def test_the_tiny_pairs_are_halves_of_docstrings(tmp_path):
+    texts = {article.id: article.text or "" for article in tiny_articles()}
+    assert SIZE < len(texts) <= 2 * SIZE
+    place = PaperSets(PaperFolder(tmp_path, QUICK), SILENT).pairs(TINY_PAIRS)
+    pairs = read_pair_texts(place)
+    assert min(map(len, pairs.values())) > 200
+    for first, second in chain(*pairs.values()):
+        assert first["labels"] == second["labels"]
+        whole = texts[first["title"]]
+        assert whole.startswith(first["text"])
+        assert whole.rstrip().endswith(second["text"])
 
 
 def test_pairs_that_are_there_are_not_made_again(tmp_path):
@@ -48,6 +52,6 @@ def test_published_pairs_that_are_not_there_are_asked_for(tmp_path):
 def test_every_set_of_pairs_has_its_corpus():
     assert tuple(CORPORA) == PAPER.pair_sets
     try:
-        assert all(corpus_path(corpus).exists() for corpus, _ in CORPORA.values())
+        assert all(corpus_path(corpus).exists() for corpora, _ in CORPORA.values() for corpus in corpora)
     except FileNotFoundError as error:
         pytest.skip(f"needs the corpora: {error}")

@@ -6,6 +6,12 @@ from typing import Annotated
 
 import typer
 
+_DOCUMENTS = (
+    "Documents: a file (.jsonl, .csv, .tsv, .txt, each also .gz or .zst; .parquet, .arrow, .feather), a folder of text "
+    "files, a matrix of vectors (.npy, .npz), [bold]-[/] for a pipe, or the name of a data set "
+    "([bold]ammi data list[/])."
+)
+
 
 class OnError(StrEnum):
     """What to do with a line that holds no document."""
@@ -14,16 +20,8 @@ class OnError(StrEnum):
     skip = "skip"
 
 
-Source = Annotated[
-    str,
-    typer.Argument(
-        metavar="SOURCE",
-        show_default=False,
-        help="Documents: a file (.jsonl, .csv, .tsv, .txt, each also .gz or .zst; .parquet, .arrow, .feather), a "
-        "folder of text files, a matrix of vectors (.npy, .npz), [bold]-[/] for a pipe, or the name of a data set "
-        "([bold]ammi data list[/]).",
-    ),
-]
+Source = Annotated[str, typer.Argument(metavar="SOURCE", show_default=False, help=_DOCUMENTS)]
+Sources = Annotated[list[str], typer.Argument(metavar="SOURCE", show_default=False, help=_DOCUMENTS)]
 Place = Annotated[
     str, typer.Argument(metavar="PLACE", show_default=False, help="The folder of a collection, or its URL.")
 ]

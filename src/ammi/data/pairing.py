@@ -1,8 +1,8 @@
-"""Pairs of related documents: articles about the same event, found by BM25, and messages with their replies.
+"""Pairs of related documents: articles about the same event, found by BM25, messages with their replies, and halves.
 
-Each function takes records (a text and other columns) and gives pairs of their positions, in which a record is at
-most once. Words that a pair shares only because one text was copied into the other would make it trivial to match the
-two again: copies are left out, and so is what a reply quotes.
+`related_articles` and `replies` take records (a text and other columns) and give pairs of their positions, in which a
+record is at most once; `halves` cuts one text. Words that a pair shares only because one text was copied into the other
+would make it trivial to match the two again: copies are left out, and so is what a reply quotes.
 """
 
 import random
@@ -111,10 +111,27 @@ def replies(records: Sequence[Record], *, seed: int = 0) -> Iterator[tuple[int, 
         first = position.get(references[second][-1], second)
         if first == second or {first, second} & used:
             continue
-        message, reply = (words(text) for text in unquoted(records[first]["text"], records[second]["text"]))
-        if min(len(message), len(reply)) >= MIN_WORDS and not is_copy(message, reply):
+        if _are_pair(*unquoted(records[first]["text"], records[second]["text"])):
             used |= {first, second}
             yield first, second
+
+
+def halves(text: str) -> tuple[str, str] | None:
+    """A text cut at the end of a sentence, the one nearest to its middle; None where the halves make no pair.
+
+    They make none where one of them has fewer than 20 words or is a copy of the other. A text that has no sentences,
+    such as a table, is not cut.
+    """
+    ends = (sentence.end() for sentence in _SENTENCE_END.finditer(text))
+    cut = min(ends, key=lambda end: abs(end - len(text) / 2), default=0)
+    first, second = text[:cut].strip(), text[cut:].strip()
+    return (first, second) if _are_pair(first, second) else None
+
+
+def _are_pair(first: str, second: str) -> bool:
+    """Whether both say enough, and not the same."""
+    one, other = words(first), words(second)
+    return min(len(one), len(other)) >= MIN_WORDS and not is_copy(one, other)
 
 
 def _references(record: Record) -> list[str]:

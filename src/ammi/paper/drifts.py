@@ -12,6 +12,7 @@ from ammi.hashers import Hasher
 CHOSEN: dict[str, tuple[Any, ...]] = {  # articles to start from, of different subjects, from the test parts
     "reuters-pairs": (21216, 6957, 9315, 11826),
     "newsgroup-replies": ("sci.med/58810", "rec.sport.baseball/104376", "sci.crypt/15817", "talk.religion.misc/84253"),
+    "article-halves": ("19684 1/2", "12135 1/2", "sci.space/60935 1/2", "rec.sport.hockey/54367 1/2"),
 }
 QUERIES = 500
 STEP = 5  # bits, of the figure

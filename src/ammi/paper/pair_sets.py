@@ -3,12 +3,16 @@
 import random
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ammi.data import ArticlePairs, Document, pairing, write_pairs
 from ammi.data.pairs import SPLITS, Pair, PairTexts, Record, check_place
 from ammi.features import FeatureMaker, PieceFeatures
+from ammi.search.copies import OF_TEXTS, copy_groups
 from ammi.tuning.display import SILENT, Advance, Bar
+
+Kind = Literal["articles", "replies", "halves"]
+Pairs = list[tuple[Record, Record]]
 
 
 def build_pairs(
@@ -16,7 +20,7 @@ def build_pairs(
     folder: str | Path,
     *,
     source: str,
-    replies: bool = False,
+    kind: Kind = "articles",
     days: float = 14,
     date: str = "date",
     vocabulary_size: int = 20_000,
@@ -24,10 +28,10 @@ def build_pairs(
     seed: int = 0,
     progress: Bar = SILENT.bar,
 ) -> dict[str, Any]:
-    """Write pairs of related articles, or with `replies` of messages and their answers; return the config.json.
+    """Write pairs of related articles, of messages and their replies, or of halves of texts; return the config.json.
 
-    `date` names the column of the dates, which two articles of a pair have at most `days` apart; replies need none. A
-    share `held_out` of the pairs is for validation and another one for the test; the vocabulary and its weights are
+    `date` names the column of the dates, which two articles of a pair have at most `days` apart; other kinds need none.
+    A share `held_out` of the pairs is for validation and another one for the test; the vocabulary and its weights are
     learned from the texts of the rest. `source` is what config.json calls the documents. `progress(step, total)` gives
     a context with the function to call at each step, such as a bar.
     """
@@ -38,8 +42,10 @@ def build_pairs(
     check_place(Path(folder))
     with progress("reading", None) as advance:
         records = list(_records(documents, advance))
-    with progress("finding pairs", None if replies else len(records)) as advance:
-        if replies:
+    with progress("finding pairs", None if kind == "replies" else len(records)) as advance:
+        if kind == "halves":
+            pairs = _halves(records, advance)
+        elif kind == "replies":
             pairs = [_unquoted(records[i], records[j]) for i, j in pairing.replies(records, seed=seed)]
         else:
             found = pairing.related_articles(records, days=days, date=date, seed=seed, advance=advance)
@@ -49,8 +55,12 @@ def build_pairs(
     with progress("learning the vocabulary", None):
         features.fit(record["text"] for pair in texts["train"] for record in pair)
         matrices = ArticlePairs(*(_matrices(features, texts[split]) for split in SPLITS))
-    about = {"source": source, "documents": len(records), "replies": replies}
-    about |= {} if replies else {"days": days, "date": date}
+    how: dict[Kind, dict[str, Any]] = {
+        "articles": {"replies": False, "days": days, "date": date},
+        "replies": {"replies": True},
+        "halves": {"halves": True},
+    }
+    about = {"source": source, "documents": len(records), **how[kind]}
     about |= {"vocabulary_size": vocabulary_size, "held_out": held_out, "seed": seed}
     return write_pairs(folder, matrices, texts, features, about)
 
@@ -66,7 +76,24 @@ def _unquoted(message: Record, reply: Record) -> tuple[Record, Record]:
     return {**message, "text": first}, {**reply, "text": second}
 
 
-def _split(pairs: list[tuple[Record, Record]], held_out: float, seed: int) -> PairTexts:
+def _halves(records: list[Record], advance: Advance) -> Pairs:
+    """Both halves of each text, but for texts of which a half is a copy of another one: that would have two partners.
+
+    Of a message, which has a message_id, what it quotes is left out before it is cut.
+    """
+    pairs = []
+    for record in records:
+        text = pairing.without_quotes(record["text"]) if record.get("message_id") else record["text"]
+        if cut := pairing.halves(text):
+            first, second = ({**record, "id": f"{record['id']} {n}/2", "text": half} for n, half in enumerate(cut, 1))
+            pairs.append((first, second))
+        advance(1)
+    groups = copy_groups([[half["text"] for pair in pairs for half in pair]], OF_TEXTS)
+    copied = {copy // 2 for group in groups for copy, _ in group.copies}
+    return [pair for i, pair in enumerate(pairs) if i not in copied]
+
+
+def _split(pairs: Pairs, held_out: float, seed: int) -> PairTexts:
     """The pairs in random order, shared out: as many for validation as for the test."""
     n = int(held_out * len(pairs))
     if not n:
@@ -75,6 +102,6 @@ def _split(pairs: list[tuple[Record, Record]], held_out: float, seed: int) -> Pa
     return {"train": pairs[2 * n :], "cv": pairs[:n], "test": pairs[n : 2 * n]}
 
 
-def _matrices(features: FeatureMaker, pairs: list[tuple[Record, Record]]) -> Pair:
+def _matrices(features: FeatureMaker, pairs: Pairs) -> Pair:
     X, Y = (features.transform(record["text"] for record in side) for side in zip(*pairs, strict=True))
     return X, Y

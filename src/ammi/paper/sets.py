@@ -1,17 +1,22 @@
 """The paper's sets as tasks; pairs of articles are made from their corpus the first time they are asked for."""
 
+from itertools import chain
 from pathlib import Path
 
 from ammi.data import corpus_path, read_documents, read_pairs
 from ammi.paper.folder import PaperFolder
-from ammi.paper.pair_sets import build_pairs
-from ammi.paper.plan import TINY, TINY_PAIRS, WHO_DID_WHAT
+from ammi.paper.pair_sets import Kind, build_pairs
+from ammi.paper.plan import ARTICLE_HALVES, TINY, TINY_PAIRS, WHO_DID_WHAT
 from ammi.paper.tiny import tiny_articles, tiny_task
 from ammi.tuning.display import Display
 from ammi.tuning.locks import lock_for
 from ammi.tuning.tasks import PairTask, Task, benchmark_task
 
-CORPORA = {"reuters-pairs": ("reuters", False), "newsgroup-replies": ("newsgroups", True)}  # and whether of replies
+CORPORA: dict[str, tuple[tuple[str, ...], Kind]] = {
+    "reuters-pairs": (("reuters",), "articles"),
+    "newsgroup-replies": (("newsgroups",), "replies"),
+    ARTICLE_HALVES: (("reuters", "newsgroups"), "halves"),
+}
 
 
 class PaperSets:
@@ -40,11 +45,11 @@ class PaperSets:
 
     def _make_pairs(self, name: str, place: Path) -> None:
         if name == TINY_PAIRS:
-            build_pairs(tiny_articles(), place, source=TINY, vocabulary_size=1000, held_out=0.35)
+            build_pairs(tiny_articles(), place, source=TINY, kind="halves", vocabulary_size=1000, held_out=0.35)
         else:
-            corpus, replies = CORPORA[name]
-            documents = read_documents(corpus_path(corpus))
-            build_pairs(documents, place, source=corpus, replies=replies, progress=self.display.bar)
+            corpora, kind = CORPORA[name]
+            documents = chain.from_iterable(read_documents(corpus_path(corpus)) for corpus in corpora)
+            build_pairs(documents, place, source=" and ".join(corpora), kind=kind, progress=self.display.bar)
 
     def _read_task(self, name: str) -> Task:
         if name in self.folder.scale.pair_sets:

@@ -1,82 +1,145 @@
-"""Top-100 precision of AMMI's defaults on the benchmark sets, three seeds, beside the published program.
+"""Top-100 precision of AMMI on the benchmark sets: its defaults, each idea alone, and what others have published.
 
-One set of hyperparameters for all sets and all numbers of bits; only the epoch is chosen, on the validation part. The
-published program's figures are with hyperparameters tuned for each cell. Runs are kept in results/quality.json, and a
-run that is there is not run again.
+One set of hyperparameters for all sets and all numbers of bits. Each variant is run without any label, and the default also
+with the epoch chosen on the validation part. The published programs' figures are with hyperparameters tuned for each
+cell. Runs are kept in results/quality.json, and a run that is there is not run again.
 """
 
 import itertools
 import json
 import statistics
+import time
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
 from ammi import AMMI
 from ammi.data import benchmark
+from ammi.data.mat import Benchmark
 from ammi.evaluate import precision_at_k
-from ammi.paper.published import PROGRAM
+from ammi.paper.published import LATER, PROGRAM, SNUH_PROGRAM, TABLE_1
 from ammi.tuning.machine import machine
 
 BITS = (16, 32, 64, 128)
 SEEDS = (0, 1, 2)
-PUBLISHED = {name: PROGRAM[name] for name in ("reuters", "ng20", "tmc_small")}
-VARIANTS: dict[str, dict] = {
-    "default": {},
-    "documents alone, exact adversary": {"neighbours": 0, "entropy_weight": 3.0, "adversary": "exact"},
-    "documents alone, gradient adversary": {"neighbours": 0, "entropy_weight": 3.0, "adversary": "gradient"},
-    "neighbours, gradient adversary": {"adversary": "gradient"},
-    "order 1": {"order": 1, "prior_order": 3},
-    "order 2": {"order": 2, "prior_order": 4},
+SETS = ("reuters", "ng20", "tmc_small")
+DEFAULT, CHOSEN = "default", "default, epoch chosen by labels"
+BEFORE = {"reorder": 0, "first_bits": 0, "word_dropout": 0.0, "neighbours": 10}
+VARIANTS: dict[str, dict[str, Any]] = {
+    DEFAULT: {},
+    CHOSEN: {},
+    "without reordering the bits": {"reorder": 0},
+    "without the first model": {"first_bits": 0, "neighbours": 10},
+    "without word dropout": {"word_dropout": 0.0},
+    "without all three": BEFORE,
+    "only reordering": BEFORE | {"reorder": 10},
+    "only the first model": BEFORE | {"first_bits": 128, "neighbours": 50},
+    "only word dropout": BEFORE | {"word_dropout": 0.3},
+    "documents alone (the paper's objective)": {"neighbours": 0, "entropy_weight": 3.0},
+    "order 1, r = 3": {"order": 1},
+    "r = 2": {"prior_order": 2},
+    "r = 5": {"prior_order": 5},
 }
+ONE_SEED = list(VARIANTS)[2:]
 RESULTS = Path(__file__).parent / "results" / "quality.json"
 
 
-def run(name: str, bits: int, variant: str, seed: int) -> dict:
+def run(name: str, bits: int, variant: str, seed: int) -> dict[str, Any]:
     data = benchmark(name)
     hasher = AMMI(bits, random_state=seed, verbose=False, **VARIANTS[variant])
-    hasher.fit(data.train, data.train_labels, validation=(data.cv, data.cv_labels))
-    base = hasher.encode(data.train)
+    start, cpu = time.perf_counter(), time.process_time()
+    if variant == CHOSEN:
+        hasher.fit(data.train, data.train_labels, validation=(data.cv, data.cv_labels))
+    else:
+        hasher.fit(data.train)
+    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu
+    base, asked = hasher.encode(data.train), (hasher.encode(data.test), data.test_labels)
     return {
         "set": name,
         "bits": bits,
         "variant": variant,
         "seed": seed,
-        "validation": hasher.history_[hasher.best_epoch_ - 1]["score"],
-        "test": precision_at_k(hasher.encode(data.test), data.test_labels, base, data.train_labels),
+        "validation": precision_at_k(hasher.encode(data.cv), data.cv_labels, base, data.train_labels),
+        "test": precision_at_k(*asked, base, data.train_labels),
+        "test_expected_ties": precision_at_k(*asked, base, data.train_labels, ties="expected"),
+        "test_asymmetric": asymmetric_precision(hasher, data),
         "epochs": len(hasher.history_),
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
         **machine(),
     }
 
 
+def asymmetric_precision(hasher: AMMI, data: Benchmark) -> float:
+    """Where a query keeps its logits and documents have their bits, as `rank="asymmetric"` compares them."""
+    probs = hasher.bit_probabilities(data.test).clip(1e-7, 1 - 1e-7)
+    signs = 2 * hasher.transform(data.train).astype(np.float32) - 1
+    near = np.argsort(-(np.log(probs / (1 - probs)) @ signs.T), axis=1, kind="stable")[:, :100]
+    asked, base = (labels != 0 for labels in (data.test_labels, data.train_labels))
+    return 100 * float(np.mean([(base[found] & one).any(1).mean() for found, one in zip(near, asked, strict=True)]))
+
+
 def all_runs() -> list[tuple[str, int, str, int]]:
-    """The default at every width with three seeds, and the other variants at 64 and 16 bits with one."""
-    wanted = list(itertools.product(PUBLISHED, BITS, ["default"], SEEDS))
-    return wanted + list(itertools.product(PUBLISHED, (64, 16), list(VARIANTS)[1:], SEEDS[:1]))
+    """The default at every width with three seeds, and the other variants with one."""
+    wanted = list(itertools.product(SETS, BITS, [DEFAULT, CHOSEN], SEEDS))
+    return wanted + list(itertools.product(SETS, BITS, ONE_SEED, SEEDS[:1]))
 
 
-def report(runs: list[dict]) -> None:
-    tests: dict[tuple[str, int, str], list[float]] = {}
-    for one in runs:
-        tests.setdefault((one["set"], one["bits"], one["variant"]), []).append(one["test"])
-    table = Table("set", "bits", "published", *VARIANTS, title="Top-100 precision on test")
-    for name, (bits, published) in itertools.chain(
-        *([(name, pair) for pair in zip(BITS, PUBLISHED[name], strict=True)] for name in PUBLISHED)
-    ):
-        cells = [tests.get((name, bits, variant), []) for variant in VARIANTS]
-        table.add_row(name, str(bits), f"{published:.2f}", *(_cell(cell) for cell in cells))
-    default = [statistics.mean(v) for (_, _, variant), v in tests.items() if variant == "default"]
-    if default:
-        published = statistics.mean(itertools.chain(*PUBLISHED.values()))
-        table.add_row("mean", "", f"{published:.2f}", f"{statistics.mean(default):.2f}")
+Cells = dict[tuple[str, str, int], list[dict[str, Any]]]  # runs by variant, set and bits
+
+
+def report(cells: Cells) -> None:
+    table = Table("", "", *(f"{bits} bits" for bits in BITS), title="Top-100 precision on test, mean ± spread of three seeds")
+    for name in SETS:
+        for variant in (DEFAULT, CHOSEN):
+            table.add_row(name, variant, *(spread(cells.get((variant, name, bits), []), "test") for bits in BITS))
+        table.add_row("", "published program", *(f"{value:.2f}" for value in PROGRAM[name]))
+    Console().print(table)
+    table = Table("mean of the twelve cells", "validation", "test", "ties by chance", "asymmetric", "CPU s of a fit")
+    for variant in VARIANTS:
+        figures = ("validation", "test", "test_expected_ties", "test_asymmetric", "cpu_seconds")
+        runs = [cells.get((variant, name, bits)) for name, bits in itertools.product(SETS, BITS)]
+        if all(runs):
+            table.add_row(variant, *(f"{statistics.mean(mean(one, figure) for one in runs if one):.2f}" for figure in figures))
+    table.add_row("published program", "", f"{statistics.mean(itertools.chain(*PROGRAM.values())):.2f}")
     Console().print(table)
 
 
-def _cell(values: list[float]) -> str:
+def mean(runs: list[dict[str, Any]], figure: str) -> float:
+    return statistics.mean(one[figure] for one in runs)
+
+
+def spread(runs: list[dict[str, Any]], figure: str) -> str:
+    values = [one[figure] for one in runs]
     if len(values) < 2:
         return f"{values[0]:.2f}" if values else ""
     return f"{statistics.mean(values):.2f} ± {statistics.stdev(values):.2f}"
+
+
+def plot(cells: Cells) -> None:
+    """Precision by the number of bits, with published figures as marks."""
+    figure = Figure(figsize=(11, 4), layout="constrained")
+    for axes, name in zip(figure.subplots(1, 3), SETS, strict=True):
+        for variant, colour in ((DEFAULT, "black"), ("documents alone (the paper's objective)", "tab:blue")):
+            points = [(bits, mean(runs, "test")) for bits in BITS if (runs := cells.get((variant, name, bits)))]
+            axes.plot(*zip(*points, strict=True), color=colour, marker="o", markersize=3, label=f"ammi: {variant}")
+        axes.plot(BITS, PROGRAM[name], "s", color="tab:red", label="published AMMI program, these matrices")
+        axes.plot(64, SNUH_PROGRAM[name], "D", color="tab:green", label="published SNUH program, these matrices")
+        for method, marker in (("SNUH", "^"), ("CorrSH", "v")):
+            axes.plot(BITS, LATER[method][name], marker, color="tab:gray", label=f"{method}, its own matrices")
+        axes.plot(BITS, TABLE_1["AMMI"][name], "x", color="tab:gray", label="AMMI, the paper's matrices")
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(BITS, map(str, BITS))
+        axes.set(title=name, xlabel="bits")
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.axes[0].set_ylabel("top-100 precision, test part")
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
+    figure.savefig(RESULTS.with_suffix(".png"), dpi=130)
 
 
 def main() -> None:
@@ -90,7 +153,11 @@ def main() -> None:
         new.write_text(json.dumps(runs, indent=1) + "\n")
         new.replace(RESULTS)
         print(*key, f"{runs[-1]['test']:.2f}", flush=True)
-    report(runs)
+    cells: Cells = {}
+    for one in runs:
+        cells.setdefault((one["variant"], one["set"], one["bits"]), []).append(one)
+    report(cells)
+    plot(cells)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,8 @@ def test_score_is_the_information_in_bits(order):
     hasher = AMMI(6, order=order, **SMALL).fit(X)
     objective: Any = hasher.objective_
     p, prior = chains_of(hasher, X), objective.adversary.prior()
-    expected = (chain.prior_cross_entropy(p, prior) - chain.entropy(p).mean()) / np.log(2)
+    in_its_order = p[:, objective.adversary.order]
+    expected = (chain.prior_cross_entropy(in_its_order, prior) - chain.entropy(p).mean()) / np.log(2)
     assert hasher.score(X) == pytest.approx(expected.item(), rel=1e-4)
     brute = BMMI(6, order=order, **SMALL).fit(X)
     p = chains_of(brute, X)
@@ -75,7 +76,17 @@ def pairs(n: int = 300, seed: int = 0):
     return Y, R
 
 
-@pytest.mark.parametrize("hasher", [AMMI(12, related_order=1, **SMALL), BMMI(12, **SMALL)], ids=["AMMI", "BMMI"])
+@pytest.mark.parametrize(
+    "hasher",
+    [
+        AMMI(12, **SMALL),
+        AMMI(12, order=1, **SMALL),
+        AMMI(12, related_encoder="own", related_order=1, **SMALL),
+        BMMI(12, **SMALL),
+        BMMI(12, related_encoder="own", **SMALL),
+    ],
+    ids=["AMMI", "AMMI of order 1", "AMMI of two encoders", "BMMI", "BMMI of two encoders"],
+)
 def test_predictive_hashing_finds_the_related_document(hasher, tmp_path):
     Y, R = pairs(600)
     new_y, new_r = pairs(200, seed=1)
@@ -100,11 +111,51 @@ def test_the_epoch_with_the_best_validation_score_is_kept():
     assert (len(hasher.history_), hasher.best_epoch_) == (3, 1)
 
 
-def test_without_validation_the_objective_on_held_out_documents_decides():
+def test_documents_alone_and_no_validation_the_objective_on_held_out_documents_decides():
     X, _ = topics()
-    hasher = AMMI(8, **SMALL).fit(X)
+    hasher = AMMI(8, neighbours=0, **SMALL).fit(X)
     assert hasher.history_[hasher.best_epoch_ - 1]["score"] == max(row["score"] for row in hasher.history_)
     assert hasher.history_[-1]["score"] > hasher.history_[0]["score"]
+
+
+@pytest.mark.parametrize("pairs", [True, False])
+def test_of_pairs_and_no_validation_the_last_epoch_is_kept(pairs):
+    (X, _), (R, _) = topics(), topics(seed=1)
+    hasher = AMMI(8, **SMALL).fit(X, related=R) if pairs else AMMI(8, **SMALL).fit(X)
+    assert hasher.best_epoch_ == len(hasher.history_) == SMALL["epochs"]
+    assert [row["score"] for row in hasher.history_] == [row["information"] for row in hasher.history_]
+
+
+def test_the_number_of_epochs_counts_steps():
+    """1,500 steps of a small collection, 10 epochs of a large one, 6,000 steps of a larger one, but two epochs."""
+    hasher = AMMI(batch_size=100)
+    epochs = [hasher._n_epochs(n) for n in (50, 500, 1000, 10_000, 20_000, 50_000, 100_000, 10**6)]
+    assert epochs == [200, 200, 150, 15, 10, 10, 6, 2]
+    assert AMMI(neighbours=0)._n_epochs(500) == 40
+    assert AMMI(epochs=7)._n_epochs(500) == 7
+
+
+def test_a_first_model_makes_better_neighbours(reuters, tmp_path):
+    """The share of the neighbours of real articles that have a label in common with their document."""
+    shares = []
+    for first_bits in (0, 64):
+        folder = tmp_path / str(first_bits)
+        parameters = {"first_bits": first_bits, "epochs": 6, "checkpoint": folder, "random_state": 0, "verbose": False}
+        AMMI(8, **parameters).fit(reuters.train[:2000])
+        near, labels = np.load(folder / "neighbours.npy"), reuters.train_labels[:2000] != 0
+        shares.append(np.mean([(labels[near[:, j]] & labels).any(1).mean() for j in range(near.shape[1])]))
+    assert shares[1] > shares[0] + 0.01
+
+
+def test_reordering_leaves_no_bits_that_say_the_same():
+    """Bits that stand far apart in one order for all time come to say the same; in changing orders they do not."""
+    X, _ = topics(n=400, n_words=200, n_topics=8)
+
+    def common(reorder: int) -> float:
+        hasher = AMMI(32, reorder=reorder, prior_order=1, first_bits=0, **{**SMALL, "epochs": 20}).fit(X)
+        return np.abs(np.corrcoef(hasher.bit_probabilities(X).T) - np.eye(32)).mean()
+
+    assert common(5) < 0.8 * common(0)
 
 
 def test_the_number_of_threads_does_not_change_the_codes():
@@ -193,14 +244,11 @@ def test_a_large_sparse_matrix_is_never_made_dense():
         import numpy as np
         from scipy.sparse import csr_matrix
         from ammi import AMMI
-        from ammi.training import neighbours
-
-        neighbours.MOST_CANDIDATES = 2000  # fewer than by default, to save time
         def peak():  # not getrusage, which starts from the parent's peak
             lines = Path("/proc/self/status").read_text().splitlines()
             return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) * 1024
-        AMMI(64, epochs=1, verbose=False).fit(np.eye(50, 30, dtype=np.float32))  # everything is imported
-        before, (n, words, each) = peak(), (200_000, 20_000, 60)
+        AMMI(64, epochs=1, verbose=False).fit(csr_matrix(np.eye(50, 30)))  # everything is imported and compiled
+        before, (n, words, each) = peak(), (60_000, 20_000, 60)  # more than are compared with all
         rng = np.random.default_rng(0)
         indices = np.empty(n * each, dtype=np.int32)
         for start in range(0, n * each, 10**6):
@@ -208,9 +256,10 @@ def test_a_large_sparse_matrix_is_never_made_dense():
         starts = np.arange(0, n * each + 1, each, dtype=np.int32)
         X = csr_matrix((np.ones(n * each, np.float32), indices, starts), (n, words))
         matrix = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
-        hasher = AMMI(64, epochs=1, random_state=0, verbose=False).fit(X)
+        hasher = AMMI(128, epochs=1, random_state=0, verbose=False).fit(X)
         weights = sum(array.nbytes for array in hasher._arrays().values())
-        print((peak() - before) / (2 * matrix + 6 * weights))  # weights, gradient, two moments, the best, the new best
+        vectors = n * (128 + 50) * 4  # by which neighbours are found: codes of the first model, and an SVD
+        print((peak() - before) / (2 * matrix + 6 * weights + 4 * vectors))  # weights, two means, the best, the new best
     """
     shown = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=280, check=True

@@ -114,7 +114,7 @@ def test_sph_uses_further_modes_where_there_are_fewer_dimensions_than_bits():
 @given(n=st.integers(2, 40), k=st.integers(1, 8), sparse=st.booleans(), seed=seeds)
 def test_the_graph_joins_near_documents_by_their_cosine(n, k, sparse, seed):
     X = np.random.default_rng(seed).standard_normal((n, 6))
-    W = neighbour_graph(csr_matrix(X) if sparse else X, k, np.random.default_rng(0)).toarray()
+    W = neighbour_graph(csr_matrix(X) if sparse else X, k).toarray()
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     cosine = unit @ unit.T
     np.fill_diagonal(cosine, -np.inf)
@@ -125,7 +125,7 @@ def test_the_graph_joins_near_documents_by_their_cosine(n, k, sparse, seed):
 @pytest.mark.parametrize("n", [40, 400, 600])
 def test_sth_codes_are_balanced_cuts_of_the_eigenvectors_of_the_graph(n):
     rng = np.random.default_rng(n)
-    W = neighbour_graph(rng.random((n, 12)), 15, rng)
+    W = neighbour_graph(rng.random((n, 12)), 15)
     codes = graph_codes(W, 10, rng)
     np.testing.assert_array_equal(codes.sum(axis=0), n // 2)
     D = np.diag(W.toarray().sum(axis=1))
@@ -143,7 +143,7 @@ def test_sth_separates_parts_of_the_graph_that_are_not_joined():
 def test_sth_gives_new_documents_the_codes_of_their_like():
     X, labels = topics(500)
     hasher = STH(16, random_state=0, verbose=False).fit(X[:400])
-    trained = graph_codes(neighbour_graph(X[:400], 25, np.random.default_rng(0)), 3, np.random.default_rng(0))
+    trained = graph_codes(neighbour_graph(X[:400], 25), 3, np.random.default_rng(0))
     predicted = hasher.transform(X[:400])[:, :3]
     agreement = (predicted == trained).mean(axis=0)
     assert (np.maximum(agreement, 1 - agreement) > 0.9).all()

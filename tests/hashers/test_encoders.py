@@ -110,7 +110,7 @@ def test_it_starts_as_it_comes_and_everything_else_is_drawn(method, registered):
 def test_chains_of_any_order_and_pairs(method, order, registered, tmp_path):
     X, _ = topics(100)
     R, _ = topics(100, seed=1)
-    hasher = method(6, order=order, encoder=tanh_network, **QUICK).fit(X, related=R)
+    hasher = method(6, order=order, encoder=tanh_network, related_encoder="own", **QUICK).fit(X, related=R)
     assert hasher.objective_.encoder.last.out_features == 6 * 2**order
     assert hasher.objective_.related_encoder is not hasher.objective_.encoder
     assert isinstance(hasher.objective_.related_encoder, Tanh)

@@ -189,4 +189,4 @@ def test_what_a_base_declares_is_not_declared_again_but_where_it_is_another():
     """BMMI has fewer bits than the others; its field says so, and keeps its place."""
     assert declared_parameters(BMMI)["n_bits"].about != declared_parameters(AMMI)["n_bits"].about
     assert BMMI().n_bits == 16
-    assert declared_parameters(BMMI)["epochs"] is declared_parameters(AMMI)["epochs"]
+    assert declared_parameters(BMMI)["patience"] is declared_parameters(AMMI)["patience"]

@@ -64,5 +64,23 @@ def test_an_answer_is_the_prior_from_then_on_and_needs_no_gradient(make):
 
 
 def test_saved_adversaries_keep_their_names():
-    assert set(ExactAdversary(STRUCTURE).state_dict()) == {"windows", "weight"}
+    assert set(ExactAdversary(STRUCTURE).state_dict()) == {"windows", "order", "since"}
     assert set(gradient_adversary(0).state_dict()) == {"network.embedding"}
+
+
+def test_the_exact_adversary_sees_the_bits_in_another_order_after_some_batches():
+    torch.manual_seed(0)
+    adversary = ExactAdversary(STRUCTURE, reorder=3)
+    p = Chain(8).read(2 * torch.randn(32, 8, 1))
+    orders = []
+    for _ in range(7):
+        seen = adversary.arranged(p)
+        orders.append(adversary.order.tolist())
+        assert torch.equal(seen.logits, p.logits[:, adversary.order])
+        statistics = STRUCTURE.mean_statistics(seen)
+        torch.testing.assert_close(adversary.respond(statistics), chain.best_prior(statistics), rtol=1e-4, atol=1e-4)
+    assert orders[0] == orders[2] == list(range(8))
+    assert orders[3] == orders[5] != orders[0]
+    assert orders[6] not in (orders[0], orders[3])
+    adversary.eval()
+    assert torch.equal(adversary.arranged(p).logits, p.logits[:, orders[6]])

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from ammi.training.checkpoint import Checkpoint
-from ammi.training.loop import Callback, Schedule, TrainingRun, _clip, train
+from ammi.training.loop import Callback, Schedule, TrainingRun, train
 from ammi.training.objective import Objective
 from ammi.training.progress import Lines, Progress, Silent
 from tests.training.made import Middle, batches, documents
@@ -28,6 +28,7 @@ def trained(
     progress: Progress | None = None,
     run: TrainingRun | None = None,
     rising: str | None = None,
+    keeps_last: bool = False,
 ) -> TrainingRun:
     """A run of the small objective, from the same seed each time."""
     run = TrainingRun() if run is None else run
@@ -38,7 +39,7 @@ def trained(
         batches(X),
         lambda: [torch.from_numpy(X)],
         lambda: score(run),
-        Schedule(epochs, patience, learning_rate=0.05, clip=10.0, rising=rising),
+        Schedule(epochs, patience, learning_rate=0.05, clip=10.0, rising=rising, keeps_last=keeps_last),
         run=run,
         saved=checkpoint.load() if checkpoint else None,
         checkpoint=checkpoint,
@@ -103,6 +104,19 @@ def test_patience_waits_while_a_figure_rises():
     assert (len(run.history), run.best_epoch, run.finished) == (7, 1, True)  # 1.75 is within a tenth of 1.6
 
 
+def test_a_run_to_the_end_keeps_its_last_epoch():
+    objective, seen = Middle(), []
+    scores = one_by_one(5.0, 4.0, 3.0, 2.0)
+
+    def score(run: TrainingRun) -> float:
+        seen.append(weights(objective))
+        return scores(run)
+
+    run = trained(objective, score, epochs=4, patience=1, keeps_last=True)
+    assert (len(run.history), run.best_epoch, run.finished) == (4, 4, False)
+    assert weights(objective) == seen[-1]
+
+
 def test_a_score_sees_the_figures_of_its_epoch():
     rows: list[dict[str, float]] = []
 
@@ -139,16 +153,6 @@ def test_only_what_the_objective_names_is_trained(kind):
     assert objective.asleep.item() == 0
 
 
-def test_a_gradient_is_shortened_to_the_largest_norm():
-    parameters = [torch.nn.Parameter(torch.zeros(2)) for _ in range(3)]
-    parameters[0].grad, parameters[1].grad = torch.tensor([3.0, 0.0]), torch.tensor([0.0, 4.0])
-    _clip(parameters, 10.0)
-    assert parameters[0].grad.tolist() == [3, 0]
-    _clip(parameters, 1.0)
-    torch.testing.assert_close(parameters[0].grad, torch.tensor([0.6, 0.0]))
-    torch.testing.assert_close(parameters[1].grad, torch.tensor([0.0, 0.8]))
-
-
 def test_ctrl_c_in_the_first_epoch_ends_it_all():
     with pytest.raises(KeyboardInterrupt):
         trained(Middle(), one_by_one(KeyboardInterrupt))
@@ -179,10 +183,11 @@ class Interrupted(torch.Tensor):
 
 def test_ctrl_c_while_the_best_weights_are_copied_keeps_those_before():
     run = TrainingRun(history=[{"epoch": 1}])
-    run.add(1.0, {"point": torch.ones(1)}, patience=5)
+    schedule = Schedule(9, 5, learning_rate=0.1, clip=1.0)
+    run.add(1.0, {"point": torch.ones(1)}, schedule)
     run.history.append({"epoch": 2})
     with pytest.raises(KeyboardInterrupt):
-        run.add(2.0, {"point": Interrupted(1)}, patience=5)
+        run.add(2.0, {"point": Interrupted(1)}, schedule)
     assert run.best_epoch == 1
     assert torch.equal(run.best["point"], torch.ones(1))
 

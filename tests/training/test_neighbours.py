@@ -1,6 +1,7 @@
-"""The nearest documents by cosine, against all similarities written out."""
+"""The nearest documents by sums of cosines, against all similarities written out."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
@@ -8,6 +9,8 @@ from scipy.sparse import random as random_sparse
 
 from ammi.training import neighbours
 from ammi.training.neighbours import nearest_documents
+
+WIDE = 12  # columns: as many dimensions has the SVD, whose cosines are then those of the rows
 
 
 def cosines(X: np.ndarray) -> np.ndarray:
@@ -17,68 +20,79 @@ def cosines(X: np.ndarray) -> np.ndarray:
     return similarity
 
 
+def check_nearest(found: np.ndarray, similarity: np.ndarray, k: int) -> None:
+    """Of each row those with the highest similarity, the nearest first, itself left out."""
+    n = len(similarity)
+    k = min(k, n - 1)
+    assert found.shape == (n, k)
+    assert all(len(set(row) - {i}) == k for i, row in enumerate(found))
+    best = np.sort(similarity, axis=1)[:, ::-1][:, :k]
+    np.testing.assert_allclose(np.take_along_axis(similarity, found, 1), best, atol=1e-5)
+
+
 @settings(max_examples=40, deadline=None)
 @given(n=st.integers(2, 30), k=st.integers(1, 6), sparse=st.booleans(), seed=st.integers(0, 99))
 def test_nearest_documents_have_the_highest_cosines(n, k, sparse, seed):
-    X = random_sparse(n, 12, 0.4, format="csr", random_state=seed)
+    X = random_sparse(n, WIDE, 0.4, format="csr", random_state=seed)
     found = nearest_documents(X if sparse else X.toarray(), k, np.arange(n), np.random.default_rng(0))
-    similarity = cosines(X.toarray())
-    k = min(k, n - 1)
-    assert found.shape == (n, k)
-    assert not (found == np.arange(n)[:, None]).any()
-    assert all(len(set(row)) == k for row in found)
-    best = np.sort(similarity, axis=1)[:, ::-1][:, :k]
-    np.testing.assert_allclose(np.take_along_axis(similarity, found, 1), best, atol=1e-12)
-
-
-def test_those_of_a_large_collection_come_from_a_sample_of_it(monkeypatch):
-    monkeypatch.setattr(neighbours, "MOST_CANDIDATES", 10)
-    monkeypatch.setattr(neighbours, "_SIMILARITIES_AT_ONCE", 70)
-    X = random_sparse(40, 12, 0.6, format="csr", random_state=0)
-    found = nearest_documents(X, 3, np.arange(40), np.random.default_rng(0))
-    assert len(set(found.ravel())) <= 10
-    similarity = cosines(X.toarray())[:, np.sort(np.random.default_rng(0).choice(40, 10, replace=False))]
-    best = np.sort(similarity, axis=1)[:, ::-1][:, :3]
-    np.testing.assert_allclose(np.take_along_axis(cosines(X.toarray()), found, 1), best, atol=1e-12)
-
-
-def test_documents_that_are_held_out_are_nobodys_neighbours_but_have_some():
-    X = random_sparse(30, 12, 0.6, format="csr", random_state=0)
-    among = np.arange(0, 30, 3)
-    found = nearest_documents(X, 4, among, np.random.default_rng(0))
-    assert found.shape == (30, 4)
-    assert set(found.ravel()) <= set(among)
-
-
-def test_progress_is_told_of_every_row(monkeypatch):
-    monkeypatch.setattr(neighbours, "_SIMILARITIES_AT_ONCE", 300)
-    told: list[int] = []
-    nearest_documents(np.eye(25), 2, np.arange(25), np.random.default_rng(0), told.append)
-    assert told == [12, 12, 1]
+    check_nearest(found, cosines(X.toarray()), k)
 
 
 @settings(max_examples=40, deadline=None)
 @given(
     n=st.integers(2, 30), k=st.integers(1, 6), sparse=st.booleans(), views=st.integers(1, 3), seed=st.integers(0, 99)
 )
-def test_the_cosines_of_views_are_added(n, k, sparse, views, seed):
-    X = random_sparse(n, 12, 0.4, format="csr", random_state=seed)
+def test_the_cosines_of_views_are_added_and_those_of_sparse_ones_twice(n, k, sparse, views, seed):
+    X = random_sparse(n, WIDE, 0.4, format="csr", random_state=seed)
     rng = np.random.default_rng(seed)
     others = [rng.normal(size=(n, 5)) * rng.uniform(0.1, 9, (n, 1)) for _ in range(views)]  # of any length
     asked = [csr_matrix(view) if number % 2 else view for number, view in enumerate(others)]
     found = nearest_documents(X if sparse else X.toarray(), k, np.arange(n), rng, views=asked)
-    similarity = cosines(X.toarray()) + sum(map(cosines, others))
-    best = np.sort(similarity, axis=1)[:, ::-1][:, : min(k, n - 1)]
-    np.testing.assert_allclose(np.take_along_axis(similarity, found, 1), best, atol=1e-12)
+    of_views = sum((1 + number % 2) * cosines(view) for number, view in enumerate(others))  # the SVD of a sparse one
+    check_nearest(found, (1 + sparse) * cosines(X.toarray()) + of_views, k)
 
 
-def test_a_view_is_looked_at_in_blocks_and_at_the_candidates(monkeypatch):
-    monkeypatch.setattr(neighbours, "MOST_CANDIDATES", 10)
-    monkeypatch.setattr(neighbours, "_SIMILARITIES_AT_ONCE", 70)
-    X = random_sparse(40, 12, 0.6, format="csr", random_state=0)
-    view = np.random.default_rng(1).normal(size=(40, 5)).astype(np.float32)
-    found = nearest_documents(X, 3, np.arange(40), np.random.default_rng(0), views=[view])
-    drawn = np.sort(np.random.default_rng(0).choice(40, 10, replace=False))
-    similarity = cosines(X.toarray()) + cosines(view)
-    best = np.sort(similarity[:, drawn], axis=1)[:, ::-1][:, :3]
-    np.testing.assert_allclose(np.take_along_axis(similarity, found, 1), best, atol=1e-6)
+@pytest.mark.parametrize("sparse", [True, False])
+def test_beside_codes_the_rows_count_less(sparse):
+    X = random_sparse(40, 60, 0.2, format="csr", random_state=0).toarray()
+    codes = np.random.default_rng(1).uniform(-1, 1, (40, 16)).astype(np.float32)
+    rows = csr_matrix(X) if sparse else X
+    found = nearest_documents(rows, 5, np.arange(40), np.random.default_rng(0), codes=codes)
+    check_nearest(found, cosines(codes) + (1 / 2 + sparse / 3) * cosines(X), 5)  # 50 dimensions hold 40 rows
+
+
+def test_an_svd_knows_which_words_go_together():
+    """Documents 0 and 1 share no word, but theirs stand together in others."""
+    X = np.zeros((9, 120), np.float32)
+    X[0, 0] = X[1, 1] = 1
+    X[2:5, :2] = 1
+    X[5:] = np.eye(4, 120, k=10)
+    X[:5, 100] = 0.1
+    found = nearest_documents(csr_matrix(X), 4, np.arange(9), np.random.default_rng(0))
+    assert 1 in found[0]
+
+
+def test_in_a_large_collection_nearly_all_are_found_in_the_nearest_cells(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 8))[rng.integers(20, size=3000)] + rng.normal(0, 0.3, (3000, 8))
+    exact = nearest_documents(X, 10, np.arange(3000), np.random.default_rng(0))
+    monkeypatch.setattr(neighbours, "EXACT", 1000)
+    found = nearest_documents(X, 10, np.arange(3000), np.random.default_rng(0))
+    assert not (found == np.arange(3000)[:, None]).any()
+    recall = np.mean([len(set(a) & set(b)) / 10 for a, b in zip(exact, found, strict=True)])
+    assert recall > 0.95
+
+
+def test_documents_that_are_held_out_are_nobodys_neighbours():
+    X = random_sparse(30, 12, 0.6, format="csr", random_state=0)
+    among = np.arange(0, 30, 3)
+    found = nearest_documents(X, 4, among, np.random.default_rng(0))
+    assert found.shape == (30, 4)
+    assert set(found[among].ravel()) <= set(among)
+
+
+def test_progress_is_told_of_every_row(monkeypatch):
+    monkeypatch.setattr(neighbours, "_ROWS_AT_ONCE", 12)
+    told: list[int] = []
+    nearest_documents(np.eye(25), 2, np.arange(25), np.random.default_rng(0), told.append)
+    assert told == [12, 12, 1]

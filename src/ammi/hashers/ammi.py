@@ -2,21 +2,43 @@
 
 max over the encoder, min over the prior, of β H⁺(Z) - H(Z|Y): H⁺(Z) is the cross entropy between the codes of a batch
 and a prior q(z), a Markov chain of order r > o that an adversary fits to them.
+
+By default each document is predicted from a near one. Which ones are near is decided twice: first by the words of the
+documents, then by the codes of a first, wide model that was trained on those.
 """
 
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
 from torch import Tensor, nn
 
 from ammi.chain import Chain, Distributions
+from ammi.hashers.base import MOST_BITS
 from ammi.hashers.chains import MOST_ORDER, ChainHasher, InformationObjective, Reader
+from ammi.hashers.given import Given
 from ammi.hashers.parameters import estimator, parameter
+from ammi.hashers.trained import Stage
+from ammi.nets.encoder import Encoder
 from ammi.nets.matrix import Matrix
 from ammi.nets.prior import Prior
 from ammi.training.adversaries import Adversary, ExactAdversary, GradientAdversary
-from ammi.training.progress import Progress
+from ammi.training.batches import Batches
+from ammi.training.progress import AsPart, Progress
+from ammi.training.steps import CompiledSteps, Steps
+
+
+MOST_COMPILED_ORDER = 7
+
+# Chosen on the validation parts of the benchmark sets (LOG.md).
+_FIRST_NEIGHBOURS, _FIRST_SHARE = 10, 2 / 3  # the share is of the epochs
+_EPOCHS_ALONE = 40
+_STEPS, _MOST_EPOCHS = 1500, 200  # small collections
+_EPOCHS, _MOST_STEPS, _LEAST_EPOCHS = 10, 6000, 2  # large ones
 
 
 class AMMIObjective(InformationObjective):
@@ -28,12 +50,38 @@ class AMMIObjective(InformationObjective):
 
     def code_entropy(self, p: Distributions) -> Tensor:
         prior = self.adversary.structure
-        statistics = prior.mean_statistics(p)
+        statistics = prior.mean_statistics(self.adversary.arranged(p))
         table = self.adversary.respond(statistics.detach()) if self.training else self.adversary.prior()
         return prior.cross_entropy_of(statistics, table)
 
     def pretrain(self, X: Matrix, rng: np.random.Generator, progress: Progress) -> None:
         self.scaling.learn(X, next(self.parameters()).device)
+
+    def steps(self, batches: Batches, learning_rate: float, clip: float) -> Steps:
+        if not self._is_compiled(batches):
+            return super().steps(batches, learning_rate, clip)
+        assert isinstance(self.encoder, Encoder)
+        assert isinstance(self.adversary, ExactAdversary)
+        layer = self.encoder[0]
+        return CompiledSteps(
+            layer.weight,
+            layer.bias,
+            self.adversary,
+            entropy_weight=self.entropy_weight,
+            learning_rate=learning_rate,
+            clip=clip,
+        )
+
+    def _is_compiled(self, batches: Batches) -> bool:
+        """Whether there are compiled steps for such batches."""
+        return (
+            self.linear() is not None
+            and self.related_encoder is None
+            and isinstance(self.adversary, ExactAdversary)
+            and self.adversary.structure.shape[1] <= 2**MOST_COMPILED_ORDER
+            and not isinstance(batches.Y, np.ndarray)
+            and batches.device.type == "cpu"
+        )
 
     def trained(self) -> Iterator[nn.Parameter]:
         """All but the adversary's, which trains itself."""
@@ -71,18 +119,83 @@ class AMMI(ChainHasher):
         "width H of its network; 0 makes it a raw table. The paper's program: 8 to 28.", default=16, whole=True, least=0
     )
 
+    epochs: int | None = parameter(
+        "at most so many. None stands for 40 with documents alone; with pairs for as many as make 1,500 steps, or in "
+        "large collections for 10, or for as many fewer as make 6,000 steps.",
+        default=None,
+        whole=True,
+        least=1,
+        optional=True,
+    )
+    neighbours: int = 50
+    entropy_weight: float = 2.25
+    first_bits: int = parameter(
+        "width of the first model, whose codes help to say which documents are near; 0 leaves it out. Useful: 128.",
+        default=128,
+        whole=True,
+        least=0,
+        most=MOST_BITS,
+    )
+    reorder: int = parameter(
+        "where one encoder of independent bits reads pairs, the exact adversary puts the bits into another random order "
+        "after so many batches, so that no two may come to say the same; 0 keeps the order. Useful: 5 to 20.",
+        default=10,
+        whole=True,
+        least=0,
+    )
+
     def objective(self, n_features: int, predictive: bool) -> AMMIObjective:
         readers = self._readers(n_features, predictive)
-        return AMMIObjective(self._adversary(), *readers, self.entropy_weight)
+        return AMMIObjective(self._adversary(self._sees_pairs(predictive)), *readers, self.entropy_weight)
 
-    def _adversary(self) -> Adversary:
+    def _adversary(self, pairs: bool) -> Adversary:
         structure = Chain(self.n_bits, self.prior_order)
         if self.adversary == "exact":
-            return ExactAdversary(structure)
+            return ExactAdversary(structure, reorder=self.reorder if pairs and self.order == 0 else 0)
         network = Prior(structure, self.adversary_layers, self.adversary_size)
         return GradientAdversary(
             network, self.adversary_steps, self.adversary_learning_rate, self.clip, self.init_range
         )
+
+    def _near_documents(self, stage: Stage) -> NDArray | None:
+        codes = self._first_codes(stage) if self.first_bits and self.neighbours and len(stage.rows) > 1 else None
+        return self._nearest(stage, self.neighbours, codes)
+
+    def _first_codes(self, stage: Stage) -> NDArray[np.float32]:
+        """What a first model, trained on neighbours by words, expects the bits of each document to be, from -1 to 1."""
+        epochs = math.ceil(_FIRST_SHARE * self._n_epochs(stage.given.X.shape[0]))
+        first = clone(self).set_params(
+            n_bits=self.first_bits,
+            first_bits=0,
+            neighbours=min(self.neighbours, _FIRST_NEIGHBOURS),
+            reorder=0,
+            epochs=epochs,
+        )
+        checkpoint = stage.checkpoint and stage.checkpoint.part("first")
+        first_stage = replace(
+            stage,
+            given=replace(stage.given, validation=None),
+            progress=AsPart(stage.progress, "first model", epochs),
+            checkpoint=checkpoint,
+            saved=checkpoint and checkpoint.load(),
+        )
+        first._begin(first_stage)
+        near = first._pairs_of_its_own(first_stage)
+        if first._learn(first_stage, near, first._scorer(first_stage.given, None)).interrupted:
+            raise KeyboardInterrupt
+        return 2 * first._marginals(stage.given.X) - 1
+
+    def _n_epochs(self, n_documents: int) -> int:
+        if self.epochs is not None:
+            return self.epochs
+        if not self.neighbours:  # nor with related documents then, whose number of steps this would be, too
+            return _EPOCHS_ALONE
+        steps = math.ceil(n_documents / self.batch_size)  # of an epoch
+        small, large = math.ceil(_STEPS / steps), min(_EPOCHS, math.ceil(_MOST_STEPS / steps))
+        return max(min(small, _MOST_EPOCHS), large, _LEAST_EPOCHS)
+
+    def _keeps_last(self, given: Given) -> bool:
+        return self._reads_pairs(given)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 from sklearn.utils import check_array
 
 from ammi.digests import joint_digest, matrix_digest
-from ammi.nets.matrix import Matrix
+from ammi.nets.matrix import Matrix, is_dense
 from ammi.training.validation import Labels
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ class Given:
             raise ValueError(
                 f"{type(hasher).__name__} has no predictive form: use AMMI, BMMI, BMSH or DVQ with `related`"
             )
-        X = hasher._check_rows(X, reset=True)
+        X = _as_trained(hasher._check_rows(X, reset=True))
         others = () if views is None else _views(hasher, views, related, len_of=X)
-        related = None if related is None else rows_beside(hasher, related, "related", len_of=X)
+        related = None if related is None else _as_trained(rows_beside(hasher, related, "related", len_of=X))
         if validation is None or callable(validation):
             return cls(X, None, related, others, validation)
         held_out, target = _pair(validation)
@@ -88,6 +88,11 @@ def _views(hasher: "TrainedHasher", views: Any, related: Any, len_of: Matrix) ->
         raise ValueError(f"views help to find the neighbours of documents, but {why}: leave out `views`")
     several = views if isinstance(views, list | tuple) else [views]
     return tuple(_checked_rows(view, f"view {number}", len_of) for number, view in enumerate(several, start=1))
+
+
+def _as_trained(X: Matrix) -> Matrix:
+    """Rows whose zeros are written out as those that they are."""
+    return X if issparse(X) or is_dense(X) else csr_matrix(X)
 
 
 def _checked_rows(X: Any, name: str, len_of: Matrix | None) -> Matrix:

@@ -7,21 +7,19 @@ L = D - W, without the constant one: y = D^-1/2 u for the largest eigenvectors u
 at its median is a bit.
 """
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, diags_array, issparse
+from scipy.sparse import csr_matrix, diags_array
 from scipy.sparse.linalg import LinearOperator, eigsh
-from sklearn.preprocessing import normalize
+from sklearn.neighbors import NearestNeighbors
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 
 from ammi.hashers.parameters import estimator, parameter
 from ammi.hashers.projections import ProjectionHasher
 from ammi.nets.matrix import Matrix
-from ammi.training.neighbours import nearest_documents
 from ammi.training.progress import Lines, Progress, Silent
 
 _ROUNDING = 1e-9
@@ -45,7 +43,7 @@ class STH(ProjectionHasher):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         weights, thresholds = np.zeros((X.shape[1], self.n_bits), X.dtype), np.zeros(self.n_bits, X.dtype)
         with progress or (Lines("STH", self.n_bits) if self.verbose else Silent()) as shown:
-            W = neighbour_graph(X, self.neighbours, rng, shown.part("neighbours", X.shape[0]))
+            W = neighbour_graph(X, self.neighbours)
             codes = graph_codes(W, self.n_bits, rng)
             X = X.astype(np.float64, copy=False)  # the solver's, once for all bits
             advance = shown.part("bits", self.n_bits)
@@ -58,19 +56,13 @@ class STH(ProjectionHasher):
         return self
 
 
-def neighbour_graph(
-    X: Matrix, k: int, rng: np.random.Generator, advance: Callable[[int], None] = lambda rows: None
-) -> csr_matrix:
+def neighbour_graph(X: Matrix, k: int) -> csr_matrix:
     """W (n, n): the cosine of two rows, where it is above 0 and one is among the k nearest of the other; else 0."""
     n = X.shape[0]
-    X = normalize(X)
-    near = nearest_documents(X, k, np.arange(n), rng, advance)
-    cosines = np.empty(near.shape)
-    for column in range(near.shape[1]):
-        products = X.multiply(X[near[:, column]]) if issparse(X) else X * X[near[:, column]]
-        cosines[:, column] = np.asarray(products.sum(axis=1)).ravel()
-    rows = np.repeat(np.arange(n), near.shape[1])
-    W = csr_matrix((cosines.clip(0).ravel(), (rows, near.ravel())), shape=(n, n))
+    if n < 2:
+        return csr_matrix((n, n))
+    W = NearestNeighbors(metric="cosine").fit(X).kneighbors_graph(n_neighbors=min(k, n - 1), mode="distance")
+    W.data = (1 - W.data).clip(0)
     return W.maximum(W.T)
 
 

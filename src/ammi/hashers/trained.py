@@ -4,6 +4,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -22,9 +23,10 @@ from ammi.nets.rows import Rows, to_rows
 from ammi.training.batches import Batches
 from ammi.training.checkpoint import Checkpoint
 from ammi.training.history import History, plot_history
-from ammi.training.loop import Callback, Schedule, State, TrainingRun, train
+from ammi.training.loop import Callback, Schedule, TrainingRun, train
 from ammi.training.objective import Objective
 from ammi.training.progress import Lines, Progress, Silent
+from ammi.training.steps import State
 from ammi.training.threads import torch_threads
 from ammi.training.validation import hold_out, label_precision, pair_matching
 
@@ -33,6 +35,18 @@ if TYPE_CHECKING:
 
 _ROWS_AT_ONCE = 4096
 _NOT_PART_OF_A_RUN = {"verbose", "checkpoint", "n_jobs", "device"}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A run that is about to begin, or to go on from what was saved: on which of the documents, and where it is kept."""
+
+    given: Given
+    rows: NDArray[np.integer]
+    rng: np.random.Generator
+    progress: Progress
+    checkpoint: Checkpoint | None = None
+    saved: State | None = None
 
 
 @estimator
@@ -45,7 +59,7 @@ class TrainedHasher(SizedHasher):
     learning_rate: float | None = parameter("η. The paper's grid: 0.0001 to 0.03.", default=0.01, above=0)
     init_range: float = parameter("α, weights start uniform in (-α, α). The paper's: 0.1.", default=0.1, above=0)
     clip: float = parameter("largest norm of a gradient.", default=10.0, above=0)
-    epochs: int = parameter("at most so many.", default=40, whole=True, least=1)
+    epochs: int | None = parameter("at most so many.", default=40, whole=True, least=1)
     patience: int = parameter(
         "stop when the validation score has not risen for so many epochs.", default=6, whole=True, least=1
     )
@@ -77,11 +91,22 @@ class TrainedHasher(SizedHasher):
         """Whether it pairs documents with near ones where it has no related documents."""
         return False
 
-    def _near_documents(
-        self, given: Given, among: NDArray, rng: np.random.Generator, progress: Progress
-    ) -> NDArray | None:
+    def _near_documents(self, stage: "Stage") -> NDArray | None:
         """The numbers (n, k) of rows to pair each row with, where a method wants that and has no related documents."""
         return None
+
+    def _dropout(self, given: Given) -> float:
+        """The share of the words that is left out of rows that are trained on."""
+        return 0.0
+
+    def _n_epochs(self, n_documents: int) -> int:
+        """How many epochs a run has at most."""
+        assert self.epochs is not None
+        return self.epochs
+
+    def _keeps_last(self, given: Given) -> bool:
+        """Whether a run goes to its end, and its last epoch is the one to keep."""
+        return False
 
     def fit(
         self,
@@ -112,7 +137,8 @@ class TrainedHasher(SizedHasher):
         self._check_parameters()
         given = Given.checked(self, X, y, related, views, validation)
         seed = check_random_state(self.random_state).randint(2**31)
-        shown = progress or (Lines(type(self).__name__, self.epochs) if self.verbose else Silent())
+        epochs = self._n_epochs(given.X.shape[0])
+        shown = progress or (Lines(type(self).__name__, epochs) if self.verbose else Silent())
         with shown, torch_threads(self.n_jobs), torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             run = self._train(given, np.random.default_rng(seed), callbacks, shown)
@@ -122,42 +148,58 @@ class TrainedHasher(SizedHasher):
     def _train(
         self, given: Given, rng: np.random.Generator, callbacks: Sequence[Callback], progress: Progress
     ) -> TrainingRun:
-        n, n_features = given.X.shape
-        rows, held_out = (np.arange(n), None) if given.validation is not None else hold_out(n, rng)
-        self.predictive_ = given.related is not None
-        self.objective_: Objective = self.objective(n_features, self.predictive_).to(self._device())
+        rows, held_out = np.arange(given.X.shape[0]), None
+        if given.validation is None and not self._keeps_last(given):
+            rows, held_out = hold_out(len(rows), rng)
         checkpoint = Checkpoint(self.checkpoint, self._identity(given)) if self.checkpoint else None
-        saved = checkpoint.load() if checkpoint else None
-        if saved is None:
-            self.objective_.pretrain(given.X, rng, progress)
-        run = TrainingRun()
-        self.history_: History = run.history
+        stage = Stage(given, rows, rng, progress, checkpoint, checkpoint.load() if checkpoint else None)
+        self._begin(stage)
+        return self._learn(stage, self._pairs_of_its_own(stage), self._scorer(given, held_out), callbacks)
+
+    def _begin(self, stage: "Stage") -> None:
+        """Make the objective."""
+        self.predictive_ = stage.given.related is not None
+        objective = self.objective(stage.given.X.shape[1], self.predictive_)
+        self.objective_: Objective = objective.to(self._device())
+        self.history_: History = []
+        if stage.saved is None:
+            self.objective_.pretrain(stage.given.X, stage.rng, stage.progress)
+
+    def _learn(
+        self, stage: "Stage", near: NDArray | None, score: Callable[[], float], callbacks: Sequence[Callback] = ()
+    ) -> TrainingRun:
+        """Train the objective on documents alone, on related ones, or on pairs with those that are near."""
+        given = stage.given
+        run = TrainingRun(history=self.history_)
+        batches = Batches(
+            given.X,
+            given.related,
+            rows=stage.rows,
+            neighbours=near,
+            batch_size=self.batch_size,
+            dropout=self._dropout(given),
+            device=self._device(),
+            rng=stage.rng,
+        )
         train(
             self.objective_,
-            Batches(
-                given.X,
-                given.related,
-                rows=rows,
-                neighbours=self._pairs_of_its_own(given, rows, rng, progress, checkpoint, saved),
-                batch_size=self.batch_size,
-                device=self._device(),
-                rng=rng,
-            ),
+            batches,
             lambda: self._blocks(given.X),
-            self._scorer(given, held_out),
+            score,
             self._schedule(given),
             run=run,
-            saved=saved,
-            checkpoint=checkpoint,
+            saved=stage.saved,
+            checkpoint=stage.checkpoint,
             callbacks=callbacks,
-            progress=progress,
+            progress=stage.progress,
         )
         return run
 
     def _schedule(self, given: Given) -> Schedule:
         # The objective is noisy as long as codes tell little, and the best of the first epochs may be so by luck.
         rising = self.objective_.rising if given.validation is None else None
-        return Schedule(self.epochs, self.patience, self._learning_rate(), self.clip, rising)
+        epochs, keeps_last = self._n_epochs(given.X.shape[0]), given.validation is None and self._keeps_last(given)
+        return Schedule(epochs, self.patience, self._learning_rate(), self.clip, rising, keeps_last)
 
     def plot_history(self) -> "Figure":
         """A matplotlib figure of the training: what was measured in each epoch, and the epoch that was kept."""
@@ -201,23 +243,16 @@ class TrainedHasher(SizedHasher):
         with torch_threads(self.n_jobs), torch.no_grad():
             yield
 
-    def _pairs_of_its_own(
-        self,
-        given: Given,
-        among: NDArray,
-        rng: np.random.Generator,
-        progress: Progress,
-        checkpoint: Checkpoint | None,
-        saved: State | None,
-    ) -> NDArray | None:
+    def _pairs_of_its_own(self, stage: "Stage") -> NDArray | None:
         """The documents that the collection itself gives each one to be paired with; a run that goes on has them."""
-        if given.related is not None:
+        if stage.given.related is not None:
             return None
-        near = checkpoint.array("neighbours") if checkpoint and saved else None
+        near = stage.checkpoint.array("neighbours") if stage.checkpoint else None
         if near is None:
-            near = self._near_documents(given, among, rng, progress)
-            if checkpoint and near is not None:
-                checkpoint.save_array("neighbours", near)
+            with torch.random.fork_rng(devices=[]):  # what is drawn for them changes nothing that is drawn later
+                near = self._near_documents(replace(stage, rng=stage.rng.spawn(1)[0]))
+            if stage.checkpoint and near is not None:
+                stage.checkpoint.save_array("neighbours", near)
         return near
 
     def _scorer(self, given: Given, held_out: NDArray | None) -> Callable[[], float]:
@@ -229,6 +264,8 @@ class TrainedHasher(SizedHasher):
 
         if callable(validation):
             return lambda: validation(self)
+        if validation is None and self._keeps_last(given):
+            return lambda: self.history_[-1]["information"]
         if validation is None:
             rows = slice(None) if held_out is None else held_out
             return lambda: -self._measure(given.X[rows], None if related is None else related[rows])["loss"]

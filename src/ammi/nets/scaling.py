@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ammi.nets.matrix import Matrix
+from ammi.nets.matrix import Matrix, is_dense
 from ammi.nets.rows import Rows, to_dense
 
 SCALING = "scaling.centre", "scaling.spread"  # of a Scaling that a module calls its scaling
@@ -37,8 +37,8 @@ class Scaling(nn.Module):
         self.register_load_state_dict_pre_hook(_make_room)
 
     def learn(self, X: Matrix, device: torch.device) -> None:
-        """Find centre and spread where the rows are dense: an array most of whose values are not 0."""
-        if not isinstance(X, np.ndarray) or 2 * np.count_nonzero(X) <= X.size:
+        """Find centre and spread where the rows are dense."""
+        if not is_dense(X):
             return
         mean = X.mean(axis=0, dtype=np.float64)
         blocks = (X[start : start + _ROWS_AT_ONCE] - mean for start in range(0, len(X), _ROWS_AT_ONCE))

@@ -6,9 +6,12 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from ammi.nets.matrix import Matrix
 from ammi.nets.rows import Rows, to_rows
+
+Numbers = NDArray[np.integer]  # of rows
 
 
 class Batch(NamedTuple):
@@ -27,6 +30,7 @@ class Batches:
         X: their related documents, row for row.
         rows: the numbers of the rows to take; all of them by default.
         neighbours: instead of X, the numbers (n, k) of rows of Y near each row: one is drawn for each document.
+        dropout: the share of the words of sparse rows that is left out, drawn anew each time.
     """
 
     def __init__(
@@ -35,12 +39,13 @@ class Batches:
         X: Matrix | None = None,
         *,
         batch_size: int,
-        rows: NDArray[np.integer] | None = None,
-        neighbours: NDArray[np.integer] | None = None,
+        rows: Numbers | None = None,
+        neighbours: Numbers | None = None,
+        dropout: float = 0.0,
         device: torch.device | None = None,
         rng: np.random.Generator,
     ):
-        self.Y, self.X, self.neighbours, self.rng = Y, X, neighbours, rng
+        self.Y, self.X, self.neighbours, self.dropout, self.rng = Y, X, neighbours, dropout, rng
         self.rows = np.arange(Y.shape[0]) if rows is None else rows
         self.batch_size = batch_size
         self.device = device or torch.device("cpu")
@@ -49,16 +54,31 @@ class Batches:
     def n_documents(self) -> int:
         return len(self.rows)
 
-    def __iter__(self) -> Iterator[Batch]:
-        order = self.rng.permutation(self.rows)
-        for start in range(0, self.n_documents, self.batch_size):
-            rows = order[start : start + self.batch_size]
-            yield Batch(to_rows(self.Y[rows], self.device, gradient=True), self._related(rows), len(rows))
+    def draw(self) -> tuple[Numbers, Numbers | None]:
+        """The documents of an epoch in their order, and the related one of each: a row of X, or else of Y."""
+        y = self.rng.permutation(self.rows)
+        if self.neighbours is None:
+            return y, None if self.X is None else y
+        column = self.rng.integers(self.neighbours.shape[1], size=len(y))
+        return y, self.neighbours[y, column].astype(np.int64)
 
-    def _related(self, rows: NDArray[np.integer]) -> Rows | None:
-        if self.X is not None:
-            return to_rows(self.X[rows], self.device, gradient=True)
-        if self.neighbours is not None:
-            column = self.rng.integers(self.neighbours.shape[1], size=len(rows))
-            return to_rows(self.Y[self.neighbours[rows, column]], self.device, gradient=True)
-        return None
+    def __iter__(self) -> Iterator[Batch]:
+        y, x = self.draw()
+        related = self.Y if self.X is None else self.X
+        for start in range(0, self.n_documents, self.batch_size):
+            batch = slice(start, start + self.batch_size)
+            yield Batch(
+                self._read(self.Y, y[batch]), None if x is None else self._read(related, x[batch]), len(y[batch])
+            )
+
+    def _read(self, documents: Matrix, rows: Numbers) -> Rows:
+        chosen = documents[rows]
+        if self.dropout and not isinstance(chosen, np.ndarray):
+            chosen = _thinned(chosen, self.rng.random(chosen.nnz) >= self.dropout)
+        return to_rows(chosen, self.device, gradient=True)
+
+
+def _thinned(rows: csr_matrix, kept: NDArray[np.bool_]) -> csr_matrix:
+    """Rows with some of their entries."""
+    starts = np.concatenate(([0], np.cumsum(kept)))[rows.indptr].astype(rows.indptr.dtype)
+    return csr_matrix((rows.data[kept], rows.indices[kept], starts), shape=rows.shape)

@@ -24,6 +24,10 @@ class Checkpoint:
         self.identity = dict(identity)
         self.path.parent.mkdir(parents=True, exist_ok=True)
 
+    def part(self, name: str) -> "Checkpoint":
+        """A checkpoint of a run that is part of this one, in a folder below."""
+        return Checkpoint(self.path.parent / name, self.identity)
+
     def load(self) -> dict[str, Any] | None:
         """The last state that was written, or None where there is none yet."""
         if not self.path.exists():

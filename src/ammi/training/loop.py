@@ -4,19 +4,17 @@ import copy
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ammi.training.batches import Batches
 from ammi.training.checkpoint import Checkpoint
 from ammi.training.history import History
 from ammi.training.objective import AllRows, Objective
 from ammi.training.progress import Progress
-from ammi.training.threads import torch_threads
+from ammi.training.steps import State, Steps
 
-State = dict[str, Any]  # what a checkpoint holds
 Callback = Callable[[Mapping[str, float]], None]  # is given a row of the history when an epoch is over
 
 _STILL_RISING = 1.1  # in times the figure so many epochs ago
@@ -31,6 +29,7 @@ class Schedule:
     learning_rate: float
     clip: float
     rising: str | None = None  # a figure; while it still rises, patience does not end the run
+    keeps_last: bool = False  # all epochs are run, and the last one is kept
 
 
 @dataclass
@@ -43,13 +42,13 @@ class TrainingRun:
     finished: bool = False
     interrupted: bool = False
 
-    def add(self, score: float, weights: dict[str, Tensor], patience: int, rising: str | None = None) -> None:
+    def add(self, score: float, weights: dict[str, Tensor], schedule: Schedule) -> None:
         """Note the score of the last epoch, and keep its weights if it is the best one so far."""
         self.history[-1]["score"] = score
-        if self.best_epoch == 0 or score > self.history[self.best_epoch - 1]["score"]:
+        if schedule.keeps_last or self.best_epoch == 0 or score > self.history[self.best_epoch - 1]["score"]:
             self.best, self.best_epoch = copy.deepcopy(weights), len(self.history)
-        self.finished = len(self.history) - self.best_epoch >= patience and not (
-            rising and self._rises(rising, patience)
+        self.finished = len(self.history) - self.best_epoch >= schedule.patience and not (
+            schedule.rising and self._rises(schedule.rising, schedule.patience)
         )
 
     def _rises(self, figure: str, patience: int) -> bool:
@@ -75,20 +74,20 @@ def train(
     `run` is filled in on the way; its history has the row of an epoch, still without its score, when `score` is called.
     `saved` is the state to go on from. Ctrl-C ends the run early, and the best epoch so far is kept.
     """
-    optimiser = torch.optim.Adam(list(objective.trained()), lr=schedule.learning_rate, fused=True)
+    steps = objective.steps(batches, schedule.learning_rate, schedule.clip)
     if saved:
-        _restore(saved, run, objective, optimiser, batches)
+        _restore(saved, run, objective, steps, batches)
     try:
         while not run.finished and len(run.history) < schedule.epochs:
-            row = _epoch(objective, batches, optimiser, schedule.clip)
+            row = _epoch(objective, steps, batches)
             objective.after_epoch(documents)
             run.history.append({"epoch": len(run.history) + 1, **row})
-            run.add(float(score()), objective.state_dict(), schedule.patience, schedule.rising)
+            run.add(float(score()), objective.state_dict(), schedule)
             progress.epoch(run.history[-1])
             for callback in callbacks:
                 callback(dict(run.history[-1]))
             if checkpoint:
-                checkpoint.save(_state(run, objective, optimiser, batches))
+                checkpoint.save(_state(run, objective, steps, batches))
     except KeyboardInterrupt:
         if not run.best_epoch:
             raise
@@ -99,35 +98,13 @@ def train(
         objective.load_state_dict(run.best)
 
 
-def _epoch(
-    objective: Objective, batches: Batches, optimiser: torch.optim.Optimizer, largest: float
-) -> dict[str, float]:
+def _epoch(objective: Objective, steps: Steps, batches: Batches) -> dict[str, float]:
     start = time.perf_counter()
-    totals: dict[str, Tensor] = {}
     objective.train()
-    trained = list(objective.trained())
-    for batch in batches:
-        with torch_threads(1):  # a second one gains little at this size, and sums must not depend on it
-            loss, figures = objective.loss(batch)
-            optimiser.zero_grad()
-            loss.backward()
-            _clip(trained, largest)
-        optimiser.step()  # number by number, so the same on any number of threads
-        for name, value in figures.items():
-            totals[name] = totals.get(name, torch.zeros(())) + value.detach() * batch.size
+    means = steps.epoch(batches)
     objective.eval()
     seconds = time.perf_counter() - start
-    means = {name: (total / batches.n_documents).item() for name, total in totals.items()}
     return {**means, "seconds": seconds, "documents_per_second": batches.n_documents / seconds}
-
-
-def _clip(parameters: list[nn.Parameter], largest: float) -> None:
-    """Shorten the gradient to a norm of `largest`; most of the time there is nothing to do."""
-    gradients = [p.grad for p in parameters if p.grad is not None]
-    norm = torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients]).norm()
-    if norm > largest:
-        for gradient in gradients:
-            gradient.mul_(largest / norm)
 
 
 def _scored(run: TrainingRun) -> int:
@@ -135,24 +112,24 @@ def _scored(run: TrainingRun) -> int:
     return sum("score" in row for row in run.history)
 
 
-def _state(run: TrainingRun, objective: Objective, optimiser: torch.optim.Optimizer, batches: Batches) -> State:
+def _state(run: TrainingRun, objective: Objective, steps: Steps, batches: Batches) -> State:
     return {
         "history": run.history,
         "best": run.best,
         "best_epoch": run.best_epoch,
         "finished": run.finished,
         "model": objective.state_dict(),
-        "optimiser": optimiser.state_dict(),
+        "optimiser": steps.state_dict(),
         "order": batches.rng.bit_generator.state,
         "random": torch.get_rng_state(),
     }
 
 
 def _restore(
-    saved: State, run: TrainingRun, objective: Objective, optimiser: torch.optim.Optimizer, batches: Batches
+    saved: State, run: TrainingRun, objective: Objective, steps: Steps, batches: Batches
 ) -> None:
     objective.load_state_dict(saved["model"])
-    optimiser.load_state_dict(saved["optimiser"])
+    steps.load_state_dict(saved["optimiser"])
     batches.rng.bit_generator.state = saved["order"]
     torch.set_rng_state(saved["random"])
     run.history[:] = saved["history"]

@@ -9,8 +9,9 @@ from torch import Tensor, nn
 
 from ammi.nets.matrix import Matrix
 from ammi.nets.rows import Rows
-from ammi.training.batches import Batch
+from ammi.training.batches import Batch, Batches
 from ammi.training.progress import Progress
+from ammi.training.steps import Steps, TorchSteps
 
 Figures = dict[str, Tensor]  # what an epoch shows, each a mean over the documents of a batch
 AllRows = Callable[[], Iterable[Rows]]  # every document, block by block, from the first each time
@@ -35,6 +36,10 @@ class Objective(nn.Module, ABC):
     def trained(self) -> Iterator[nn.Parameter]:
         """The parameters that the loop trains: all, unless a part trains itself."""
         return self.parameters()
+
+    def steps(self, batches: Batches, learning_rate: float, clip: float) -> Steps:
+        """What trains it on such batches: torch, unless there is something faster for them."""
+        return TorchSteps(self, learning_rate, clip)
 
     def pretrain(self, X: Matrix, rng: np.random.Generator, progress: Progress) -> None:
         """What is learned from the documents X before the epochs; a run that goes on does not do it again."""

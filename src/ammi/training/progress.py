@@ -47,6 +47,22 @@ class Silent:
         pass
 
 
+class AsPart(Silent):
+    """Shows a run that is part of another one: its epochs are the steps of a part."""
+
+    def __init__(self, progress: Progress, name: str, epochs: int):
+        self._progress, self._name, self._epochs = progress, name, epochs
+        self._advance: Advance | None = None
+
+    def part(self, name: str, total: int) -> Advance:
+        return self._progress.part(name, total)
+
+    def epoch(self, row: Mapping[str, float]) -> None:
+        if self._advance is None:
+            self._advance = self._progress.part(self._name, self._epochs)
+        self._advance(1)
+
+
 class Lines:
     """One line that is written over on a terminal; elsewhere a new line every so often, and one at the end."""
 

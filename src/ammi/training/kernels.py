@@ -1,0 +1,346 @@
+"""Compiled steps for AMMI with a linear encoder of independent bits: the objective of a batch, its gradient, and Adam.
+
+    loss = conditional - β H⁺(Z),    H⁺(Z) = -sum_i sum_w μ_i(w) log q(z_i | the r bits before)
+
+It is what `AMMIObjective.loss` and torch's Adam compute, with the gradient written out and nothing in between kept: some
+hundred thousand numbers a step fit in the processor's cache, and calls of torch would take longer than the sums. Inside,
+documents are the last dimension, as in ammi.chain. Sums are of float32, in one thread, always in the same order.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+_TINY = np.float32(1e-30)  # of a window that never occurs
+_ONE, _ZERO, _HALF = np.float32(1), np.float32(0), np.float32(0.5)
+_compiled = njit(fastmath=True, cache=True, error_model="numpy", nogil=True)
+
+
+class Documents(NamedTuple):
+    """A CSR matrix (n, V)."""
+
+    starts: NDArray[np.integer]
+    words: NDArray[np.integer]
+    values: NDArray[np.float32]
+
+
+class Linear(NamedTuple):
+    """What is trained, and Adam's two means of its gradient."""
+
+    weights: NDArray[np.float32]  # (V, m)
+    biases: NDArray[np.float32]  # (m,)
+    weights_mean: NDArray[np.float32]
+    biases_mean: NDArray[np.float32]
+    weights_square: NDArray[np.float32]
+    biases_square: NDArray[np.float32]
+
+
+class Settings(NamedTuple):
+    """How to step."""
+
+    entropy_weight: float
+    dropout: float
+    decay: float  # of the prior's windows
+    learning_rate: float
+    clip: float
+
+
+@_compiled
+def take_steps(documents, y, x, batch_size, linear, windows, order, steps_before, settings, rng):
+    """Train on documents y (n,), each with one of x (n,) or alone where x is empty; return the sums of H⁺ and H(Z|·).
+
+    Args:
+        windows: (m, 2**(r+1)), the prior's mean windows, changed in place.
+        order: (m,), the order of the bits in the prior's chain.
+        steps_before: how many steps Adam has taken.
+        rng: draws the words that are dropped.
+    """
+    code_entropy, conditional = 0.0, 0.0
+    for start in range(0, len(y), batch_size):
+        n = min(batch_size, len(y) - start)
+        rows = np.concatenate((y[start : start + n], x[start : start + n]))
+        batch = _take(documents, rows, settings.dropout, rng)
+        logits = _logits(batch, linear)  # (m, R)
+        gradient = np.empty_like(logits)
+        probs = _sigmoid(logits)
+        code_entropy += n * _prior_step(probs, windows, order, settings, gradient)
+        conditional += n * _conditional_step(logits, probs, n, gradient)
+        _update(batch, gradient, linear, steps_before + start // batch_size + 1, settings)
+    return code_entropy, conditional
+
+
+@_compiled
+def _take(documents, rows, dropout, rng):
+    """Rows of a CSR matrix, each word left out with the probability `dropout`."""
+    size = 0
+    for row in rows:
+        size += documents.starts[row + 1] - documents.starts[row]
+    starts = np.empty(len(rows) + 1, np.int64)
+    words, values = np.empty(size, np.int32), np.empty(size, np.float32)
+    end = 0
+    for i, row in enumerate(rows):
+        starts[i] = end
+        for place in range(documents.starts[row], documents.starts[row + 1]):
+            if dropout == 0 or rng.random() >= dropout:
+                words[end], values[end] = documents.words[place], documents.values[place]
+                end += 1
+    starts[len(rows)] = end
+    return Documents(starts, words[:end], values[:end])
+
+
+@_compiled
+def _logits(batch, linear):
+    """The logits (m, R) of rows."""
+    n_rows, m = len(batch.starts) - 1, len(linear.biases)
+    logits = np.empty((n_rows, m), np.float32)
+    for i in range(n_rows):
+        sums = logits[i]
+        for bit in range(m):
+            sums[bit] = linear.biases[bit]
+        for place in range(batch.starts[i], batch.starts[i + 1]):
+            value, direction = batch.values[place], linear.weights[batch.words[place]]
+            for bit in range(m):
+                sums[bit] += value * direction[bit]
+    return np.ascontiguousarray(logits.T)
+
+
+@_compiled
+def _sigmoid(logits):
+    probs = np.empty_like(logits)
+    flat, out = logits.ravel(), probs.ravel()
+    for i in range(len(flat)):
+        out[i] = _ONE / (_ONE + np.exp(-flat[i]))
+    return probs
+
+
+@_compiled
+def _prior_step(probs, windows, order, settings, gradient):
+    """H⁺(Z) under the best prior of all windows so far; sets the gradient (m, R) of -β H⁺(Z)."""
+    m, n_rows = probs.shape
+    r = _log2(windows.shape[1]) - 1
+    newer = (r + 1) // 2
+    older = r + 1 - newer
+    padded = np.zeros((r + m, n_rows), np.float32)  # bits before the first one are 0
+    for place in range(m):
+        padded[r + place] = probs[order[place]]
+    of_older, of_newer = _halves(padded, r - newer, m, older), _halves(padded, r, m, newer)
+    entropy, costs = _respond(_means(of_older, of_newer), windows, settings.decay)
+    by_padded = np.zeros_like(padded)
+    _add_gradient(padded, r - newer, older, _weighted(of_newer, costs, False), by_padded)
+    _add_gradient(padded, r, newer, _weighted(of_older, costs, True), by_padded)
+    scale = np.float32(-settings.entropy_weight / n_rows)
+    for place in range(m):
+        p, by_prob, out = probs[order[place]], by_padded[r + place], gradient[order[place]]
+        for i in range(n_rows):
+            out[i] = scale * by_prob[i] * p[i] * (_ONE - p[i])
+    return entropy
+
+
+@_compiled
+def _log2(power):
+    exponent = 0
+    while 1 << exponent < power:
+        exponent += 1
+    return exponent
+
+
+@_compiled
+def _halves(padded, first, m, width):
+    """The probabilities (m, 2**width, R) of the `width` bits that end at the places first, first + 1, ..."""
+    tables = np.ones((m, 1 << width, padded.shape[1]), np.float32)
+    for end in range(m):
+        for window in range(1 << width):
+            _multiply(tables[end, window], padded, first + end - width + 1, width, window, -1)
+    return tables
+
+
+@_compiled
+def _multiply(out, padded, first, width, window, left_out):
+    """Multiply by the probabilities of a window's bits, one of them left out."""
+    for j in range(width):
+        if j == left_out:
+            continue
+        p = padded[first + j]
+        if window >> (width - 1 - j) & 1:
+            for i in range(len(out)):
+                out[i] *= p[i]
+        else:
+            for i in range(len(out)):
+                out[i] *= _ONE - p[i]
+
+
+@_compiled
+def _means(of_older, of_newer):
+    """The mean windows (m, 2**(r+1)): the halves of a window are independent given the document."""
+    m, n_older, n_rows = of_older.shape
+    n_newer = of_newer.shape[1]
+    means = np.empty((m, n_older * n_newer), np.float32)
+    for end in range(m):
+        for u in range(n_older):
+            for v in range(n_newer):
+                a, b, total = of_older[end, u], of_newer[end, v], _ZERO
+                for i in range(n_rows):
+                    total += a[i] * b[i]
+                means[end, u * n_newer + v] = total / n_rows
+    return means
+
+
+@_compiled
+def _respond(means, windows, decay):
+    """Bring the prior's windows up to date; H⁺ of the batch, and what each window costs, -log q(bit | context)."""
+    costs = np.empty_like(means)
+    entropy = 0.0
+    keep, add = np.float32(decay), np.float32(1 - decay)
+    for end in range(len(means)):
+        for window in range(0, means.shape[1], 2):
+            zero = keep * windows[end, window] + add * means[end, window]
+            one = keep * windows[end, window + 1] + add * means[end, window + 1]
+            windows[end, window], windows[end, window + 1] = zero, one
+            zero, one = max(zero, _TINY), max(one, _TINY)
+            costs[end, window], costs[end, window + 1] = np.log(_ONE + one / zero), np.log(_ONE + zero / one)
+            entropy += means[end, window] * costs[end, window] + means[end, window + 1] * costs[end, window + 1]
+    return entropy, costs
+
+
+@_compiled
+def _weighted(tables, costs, of_older):
+    """The gradient of H⁺ by the tables of one half, from those of the other: sums of them, weighted by the costs."""
+    m, n_here, n_rows = tables.shape
+    n_there = costs.shape[1] // n_here
+    sums = np.zeros((m, n_there, n_rows), np.float32)
+    for end in range(m):
+        for there in range(n_there):
+            out = sums[end, there]
+            for here in range(n_here):
+                cost = costs[end, here * n_there + there] if of_older else costs[end, there * n_here + here]
+                table = tables[end, here]
+                for i in range(n_rows):
+                    out[i] += cost * table[i]
+    return sums
+
+
+@_compiled
+def _add_gradient(padded, first, width, by_tables, by_padded):
+    """From the gradient by the tables of a half to that by the probabilities of its bits."""
+    m, n_windows, n_rows = by_tables.shape
+    part = np.empty(n_rows, np.float32)
+    for end in range(m):
+        start = first + end - width + 1
+        for window in range(n_windows):
+            for j in range(width):
+                part[:] = by_tables[end, window]
+                _multiply(part, padded, start, width, window, j)
+                sign = _ONE if window >> (width - 1 - j) & 1 else -_ONE
+                out = by_padded[start + j]
+                for i in range(n_rows):
+                    out[i] += sign * part[i]
+
+
+@_compiled
+def _conditional_step(logits, probs, n, gradient):
+    """The conditional entropy of n documents, alone or with n others behind them; adds its gradient (m, R).
+
+    Of documents alone it is H(p). Of a pair of p and q it is the mean of H(p), H(p, q), H(q) and H(q, p), which is
+    the mean of s(a) + s(b) - (p + q)(a + b) / 2 over the bits, with a, b their logits and s the softplus.
+    """
+    m, n_rows = logits.shape
+    total = _ZERO
+    share = np.float32(1.0 / n)
+    for bit in range(m):
+        a, p, out = logits[bit, :n], probs[bit, :n], gradient[bit, :n]
+        if n_rows == n:
+            for i in range(n):
+                total += _softplus(a[i]) - p[i] * a[i]
+                out[i] -= share * a[i] * p[i] * (_ONE - p[i])
+            continue
+        b, q, other = logits[bit, n:], probs[bit, n:], gradient[bit, n:]
+        for i in range(n):
+            both = _HALF * (a[i] + b[i])
+            total += _HALF * (_softplus(a[i]) + _softplus(b[i]) - (p[i] + q[i]) * both)
+            apart = _HALF * _HALF * (p[i] - q[i])
+            out[i] += share * (apart - _HALF * both * p[i] * (_ONE - p[i]))
+            other[i] -= share * (apart + _HALF * both * q[i] * (_ONE - q[i]))
+    return total * share
+
+
+@_compiled
+def _softplus(logit):
+    return max(logit, _ZERO) + np.log(_ONE + np.exp(-abs(logit)))
+
+
+@_compiled
+def _update(batch, gradient, linear, step, settings):
+    """A step of Adam, its gradient shortened to a norm of `clip`."""
+    by_logits = np.ascontiguousarray(gradient.T)  # (R, m)
+    slots, by_weights = _by_words(batch, by_logits, len(linear.weights))
+    by_biases = np.zeros_like(linear.biases)
+    for row in by_logits:
+        for bit in range(len(row)):
+            by_biases[bit] += row[bit]
+    square = _sum_of_squares(by_weights.ravel()) + _sum_of_squares(by_biases)
+    scale = np.float32(min(1.0, settings.clip / max(np.sqrt(square), 1e-30)))
+    rate = np.float32(settings.learning_rate / (1 - 0.9**step))
+    root = np.float32(1 / np.sqrt(1 - 0.999**step))
+    untouched = np.zeros(len(by_biases), np.float32)
+    for word in range(len(slots)):
+        by_word = by_weights[slots[word]] if slots[word] >= 0 else untouched
+        _adam(linear.weights[word], linear.weights_mean[word], linear.weights_square[word], by_word, scale, rate, root)
+    _adam(linear.biases, linear.biases_mean, linear.biases_square, by_biases, scale, rate, root)
+
+
+@_compiled
+def _by_words(batch, by_logits, n_words):
+    """The gradient by the weights of the words that occur, a row each, and for every word the number of its row or -1.
+
+    Entries are sorted by word first, so that each row is summed at one go.
+    """
+    ends = np.zeros(n_words, np.int64)
+    for word in batch.words:
+        ends[word] += 1
+    slots = np.full(n_words, -1, np.int32)
+    n_slots, total = 0, 0
+    for word in range(n_words):
+        count = ends[word]
+        ends[word] = total
+        total += count
+        if count:
+            slots[word] = n_slots
+            n_slots += 1
+    rows, values = np.empty(total, np.int32), np.empty(total, np.float32)
+    for i in range(len(batch.starts) - 1):
+        for place in range(batch.starts[i], batch.starts[i + 1]):
+            to = ends[batch.words[place]]
+            rows[to], values[to] = i, batch.values[place]
+            ends[batch.words[place]] += 1
+    sums = np.zeros((n_slots, by_logits.shape[1]), np.float32)
+    place = 0
+    for word in range(n_words):
+        if slots[word] < 0:
+            continue
+        out = sums[slots[word]]
+        while place < ends[word]:
+            value, row = values[place], by_logits[rows[place]]
+            for bit in range(len(row)):
+                out[bit] += value * row[bit]
+            place += 1
+    return slots, sums
+
+
+@_compiled
+def _sum_of_squares(numbers):
+    total = _ZERO
+    for number in numbers:
+        total += number * number
+    return total
+
+
+@_compiled
+def _adam(weights, mean, square, gradient, scale, rate, root):
+    """torch's Adam with its usual means of 0.9 and 0.999."""
+    for bit in range(len(weights)):
+        g = scale * gradient[bit]
+        mean[bit] = np.float32(0.9) * mean[bit] + np.float32(0.1) * g
+        square[bit] = np.float32(0.999) * square[bit] + np.float32(0.001) * g * g
+        weights[bit] -= rate * mean[bit] / (np.sqrt(square[bit]) * root + np.float32(1e-8))

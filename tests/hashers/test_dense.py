@@ -40,7 +40,7 @@ def precision(hasher: AMMI) -> float:
 def test_codes_of_embeddings_are_learned_wherever_these_lie(hasher, monkeypatch):
     assert precision(hasher) > 75
     monkeypatch.setattr("ammi.nets.scaling.Scaling.learn", lambda *_: None)
-    assert precision(hasher) < 20  # read as they are: chance is 12.5
+    assert precision(hasher) < 25  # read as they are: chance is 12.5
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from ammi.nets.networks import networks, register_network
 from ammi.nets.rows import Rows
 from tests.conftest import topics
 
-QUICK: dict[str, Any] = {"batch_size": 32, "epochs": 2, "random_state": 0, "verbose": False}
+QUICK: dict[str, Any] = {"batch_size": 32, "learning_rate": 0.03, "epochs": 3, "random_state": 0, "verbose": False}
 METHODS: list[Callable[..., Any]] = [AMMI, BMMI, BMSH, DVQ, GMSH, NASH, VDSH]
 every = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.__name__)
 

@@ -195,7 +195,7 @@ def test_a_large_sparse_matrix_is_never_made_dense():
         from ammi import AMMI
         from ammi.training import neighbours
 
-        neighbours.MOST_CANDIDATES = 2000  # fewer than by default, to save time
+        neighbours.MOST_CANDIDATES = 200  # fewer than by default, to save time
         def peak():  # not getrusage, which starts from the parent's peak
             lines = Path("/proc/self/status").read_text().splitlines()
             return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) * 1024
@@ -208,7 +208,7 @@ def test_a_large_sparse_matrix_is_never_made_dense():
         starts = np.arange(0, n * each + 1, each, dtype=np.int32)
         X = csr_matrix((np.ones(n * each, np.float32), indices, starts), (n, words))
         matrix = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
-        hasher = AMMI(64, epochs=1, random_state=0, verbose=False).fit(X)
+        hasher = AMMI(64, epochs=1, batch_size=256, random_state=0, verbose=False).fit(X)
         weights = sum(array.nbytes for array in hasher._arrays().values())
         print((peak() - before) / (2 * matrix + 6 * weights))  # weights, gradient, two moments, the best, the new best
     """

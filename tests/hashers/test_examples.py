@@ -86,7 +86,7 @@ told = ammi.load(sys.argv[3]).describe()
 print(told["method"], told["bits"], told["balance"])
 Balanced = by_name("balanced")
 texts, _ = written()
-model = ammi.DocumentHasher(Balanced(16, random_state=0, verbose=False)).fit(texts)
+model = ammi.DocumentHasher(Balanced(16, epochs=2, random_state=0, verbose=False)).fit(texts)
 model.save(sys.argv[1])
 print(Balanced.__module__, ammi.load(sys.argv[1]).fingerprint_ == model.fingerprint_)
 with ammi.Collection.create(sys.argv[2], sys.argv[1]) as articles:
@@ -121,7 +121,7 @@ def test_the_installed_package_adds_its_method(installed, tmp_path):
     settings = ("--method", "balanced", "--bits", 16, "--epochs", 2, "--set", "balance=3", "--json")
     assert json.loads(shown("-m", "ammi", "fit", source, "--out", model, *settings))["method"] == "Balanced"
     told = shown("-c", PROGRAM, tmp_path / "other", tmp_path / "articles", model)
-    assert told.splitlines() == ["True False", "Balanced 16 3", "balanced_hasher True", "0"]
+    assert told.splitlines() == ["True False", "Balanced 16 3.0", "balanced_hasher True", "0"]
 
 
 @pytest.mark.parametrize("method", [AMMI, NASH])

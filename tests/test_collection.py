@@ -429,8 +429,8 @@ def test_any_texts_can_be_added_and_found(texts, query, model, tmp_path_factory)
         assert [hit.distance for hit in hits] == sorted(away.tolist())[:3]
 
 
-def test_a_collection_that_is_forgotten_is_closed(tmp_path, model):
-    model.save(tmp_path / "model")
+def test_a_collection_that_is_forgotten_is_closed(tmp_path, other_model):
+    other_model.save(tmp_path / "model")
     code = f"""
         import gc, warnings
         import ammi
@@ -443,7 +443,7 @@ def test_a_collection_that_is_forgotten_is_closed(tmp_path, model):
         print(len(left))
     """
     ran = subprocess.run(
-        [sys.executable, "-X", "dev", "-W", "error::ResourceWarning", "-c", textwrap.dedent(code)],
+        [sys.executable, "-W", "error::ResourceWarning", "-c", textwrap.dedent(code)],
         capture_output=True,
         text=True,
         check=True,

@@ -9,18 +9,18 @@ from ammi.data import Document
 from ammi.data.docstrings import docstring_records
 from ammi.tuning.tasks import LabelledTask, documents_task
 
-SIZE = 1000
+SIZE = 500
 
 
 @cache
 def _records() -> list[dict[str, Any]]:
     """Docstrings of scipy, of which both sets are made: reading them takes seconds."""
-    return list(islice(docstring_records(("scipy",)), 2 * SIZE))
+    return list(islice(docstring_records(("scipy",)), 4 * SIZE))
 
 
 def tiny_task() -> LabelledTask:
     """Docstrings of scipy, labelled by their subpackage."""
-    records = _records()[::2]
+    records = _records()[::4]
     return documents_task([record["text"] for record in records], [record["label"] for record in records])
 
 

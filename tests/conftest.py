@@ -17,16 +17,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # So a shell starts what is to run in the background; the processes of the tests would ignore Ctrl-C as well.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+if SHARED.is_dir():
+    os.environ.setdefault("AMMI_DATA", str(SHARED))
+
 
 def pytest_collection_finish() -> None:
     """What was imported stays: else every search for garbage goes through all of it again."""
     gc.collect()
     gc.freeze()
-
-
-SHARED = Path(__file__).parents[2] / "shared" / "data"
-if SHARED.is_dir():
-    os.environ.setdefault("AMMI_DATA", str(SHARED))
 
 
 @pytest.fixture(scope="session")

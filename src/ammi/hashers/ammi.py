@@ -183,7 +183,10 @@ class AMMI(ChainHasher):
         near = first._pairs_of_its_own(first_stage)
         if first._learn(first_stage, near, first._scorer(first_stage.given, None)).interrupted:
             raise KeyboardInterrupt
-        return 2 * first._marginals(stage.given.X) - 1
+        codes = first._marginals(stage.given.X)
+        codes *= 2
+        codes -= 1
+        return codes
 
     def _n_epochs(self, n_documents: int) -> int:
         if self.epochs is not None:

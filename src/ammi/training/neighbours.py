@@ -70,6 +70,7 @@ def nearest_documents(
             dense.append(math.sqrt(weights.rows) * unit)
     found = np.zeros((X.shape[0], k), dtype=np.int32)
     vectors = np.hstack(dense)
+    dense.clear()
     index = _index(vectors, rng)
     for start in range(0, len(among), _ROWS_AT_ONCE):
         block = np.arange(start, min(start + _ROWS_AT_ONCE, len(among)))
@@ -108,7 +109,8 @@ def _index(vectors: Dense, rng: np.random.Generator) -> "faiss.Index":
 
 
 def _unit(rows: Matrix) -> Matrix:
-    return normalize(rows.astype(np.float32, copy=False))
+    """Rows that nobody else needs, of unit length."""
+    return normalize(rows.astype(np.float32, copy=False), copy=False)
 
 
 def _truncated_svd(rows: csr_matrix, dimensions: int, rng: np.random.Generator) -> Dense:

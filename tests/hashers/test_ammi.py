@@ -262,7 +262,7 @@ def test_a_large_sparse_matrix_is_never_made_dense():
         hasher = AMMI(128, epochs=1, random_state=0, verbose=False).fit(X)
         weights = sum(array.nbytes for array in hasher._arrays().values())
         vectors = n * (128 + 50) * 4  # by which neighbours are found: codes of the first model, and an SVD
-        print((peak() - before) / (2 * matrix + 6 * weights + 4 * vectors))  # weights, two means, the best, the new best
+        print((peak() - before) / (2 * matrix + 6 * weights + 6 * vectors))  # each and its copies
     """
     shown = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=280, check=True

@@ -1,8 +1,8 @@
 """The nearest documents of each document: pairs that the collection itself gives.
 
 Near means a high sum of cosines: of the documents' rows, of a truncated SVD of sparse ones, which knows that different
-words go together, of further views, and of the codes that a first model gives them. FAISS finds candidates by all that is
-dense, and the cosines of sparse rows are added to theirs.
+words go together, of further views, and of the codes that a first model gives them. FAISS finds candidates by all that
+is dense, and the cosines of sparse rows are added to theirs.
 """
 
 import math
@@ -96,14 +96,15 @@ def _nearest(
 
 def _index(vectors: Dense, rng: np.random.Generator) -> "faiss.Index":
     n, width = vectors.shape
-    index = faiss.IndexFlatIP(width)
-    if n > EXACT:
-        cells = int(4 * math.sqrt(n))
-        index = faiss.IndexIVFFlat(index, width, cells, faiss.METRIC_INNER_PRODUCT)
-        index.nprobe = _CELLS_LOOKED_AT
-        index.cp.max_points_per_centroid = 40
-        index.cp.seed = int(rng.integers(2**31))
-        index.train(vectors)
+    exact = faiss.IndexFlatIP(width)
+    if n <= EXACT:
+        exact.add(vectors)
+        return exact
+    index = faiss.IndexIVFFlat(exact, width, int(4 * math.sqrt(n)), faiss.METRIC_INNER_PRODUCT)
+    index.nprobe = _CELLS_LOOKED_AT
+    index.cp.max_points_per_centroid = 40
+    index.cp.seed = int(rng.integers(2**31))
+    index.train(vectors)
     index.add(vectors)
     return index
 

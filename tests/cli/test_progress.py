@@ -181,7 +181,7 @@ def test_interrupted_before_an_epoch_nothing_is_written(place: Place, ammi: Run,
 
 def test_interrupted_after_an_epoch_the_best_one_is_written(place: Place, ammi: Run, tmp_path):
     model, board = tmp_path / "model", tmp_path / "board"
-    options = ("--epochs", 100_000, "--set", "patience=100000", "--tensorboard", board)
+    options = ("--epochs", 100_000, "--set", "first_bits=0", "--tensorboard", board)
     with running("fit", place.source, "--out", model, *options) as fitting:
         wait_until(lambda: any(path.read_bytes().count(b"score") > 2 for path in board.glob("events*")))
         said = "\n".join(interrupted(fitting))

@@ -53,7 +53,7 @@ def test_pairs_are_learned_from_where_the_method_can():
     task = PairTask(small_pairs())
     hasher = AMMI(8, epochs=1, random_state=0, verbose=False)
     task.fit(hasher)
-    assert hasher.objective_.related_encoder is not None
+    assert hasher.predictive_
     task.fit(BOW())
     with pytest.raises(ValueError, match="VDSH has no predictive form"):
         task.fit(VDSH(8, verbose=False))

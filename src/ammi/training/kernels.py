@@ -2,9 +2,9 @@
 
     loss = conditional - β H⁺(Z),    H⁺(Z) = -sum_i sum_w μ_i(w) log q(z_i | the r bits before)
 
-It is what `AMMIObjective.loss` and torch's Adam compute, with the gradient written out and nothing in between kept: some
-hundred thousand numbers a step fit in the processor's cache, and calls of torch would take longer than the sums. Inside,
-documents are the last dimension, as in ammi.chain. Sums are of float32, in one thread, always in the same order.
+It is what `AMMIObjective.loss` and torch's Adam compute, with the gradient written out and nothing in between kept:
+some hundred thousand numbers a step fit in the processor's cache, and calls of torch would take longer than the sums.
+Inside, documents are the last dimension, as in ammi.chain. Sums are of float32, in one thread, always in the same order.
 """
 
 from typing import NamedTuple
@@ -83,8 +83,8 @@ def _take(documents, rows, dropout, rng):
     for i, row in enumerate(rows):
         starts[i] = end
         for place in range(documents.starts[row], documents.starts[row + 1]):
-            if dropout == 0 or rng.random() >= dropout:
-                words[end], values[end] = documents.words[place], documents.values[place]
+            words[end], values[end] = documents.words[place], documents.values[place]
+            if dropout == 0 or rng.random() >= dropout:  # else the next one is written over it
                 end += 1
     starts[len(rows)] = end
     return Documents(starts, words[:end], values[:end])
@@ -275,32 +275,31 @@ def _update(batch, gradient, linear, step, settings):
     """A step of Adam, its gradient shortened to a norm of `clip`."""
     by_logits = np.ascontiguousarray(gradient.T)  # (R, m)
     slots, by_weights = _by_words(batch, by_logits, len(linear.weights))
-    by_biases = np.zeros_like(linear.biases)
-    for row in by_logits:
-        for bit in range(len(row)):
-            by_biases[bit] += row[bit]
-    square = _sum_of_squares(by_weights.ravel()) + _sum_of_squares(by_biases)
+    by_biases = np.zeros((1, by_logits.shape[1]), np.float32)
+    for i in range(len(by_logits)):
+        for bit in range(by_logits.shape[1]):
+            by_biases[0, bit] += by_logits[i, bit]
+    square = _sum_of_squares(by_weights) + _sum_of_squares(by_biases)
     scale = np.float32(min(1.0, settings.clip / max(np.sqrt(square), 1e-30)))
     rate = np.float32(settings.learning_rate / (1 - 0.9**step))
     root = np.float32(1 / np.sqrt(1 - 0.999**step))
-    untouched = np.zeros(len(by_biases), np.float32)
-    for word in range(len(slots)):
-        by_word = by_weights[slots[word]] if slots[word] >= 0 else untouched
-        _adam(linear.weights[word], linear.weights_mean[word], linear.weights_square[word], by_word, scale, rate, root)
-    _adam(linear.biases, linear.biases_mean, linear.biases_square, by_biases, scale, rate, root)
+    _adam(linear.weights, linear.weights_mean, linear.weights_square, by_weights, slots, scale, rate, root)
+    m = len(linear.biases)
+    biases, mean = linear.biases.reshape(1, m), linear.biases_mean.reshape(1, m)
+    _adam(biases, mean, linear.biases_square.reshape(1, m), by_biases, np.zeros(1, np.int32), scale, rate, root)
 
 
 @_compiled
 def _by_words(batch, by_logits, n_words):
-    """The gradient by the weights of the words that occur, a row each, and for every word the number of its row or -1.
+    """The gradient by the weights of the words that occur, a row each behind one of zeros, and for every word its row.
 
     Entries are sorted by word first, so that each row is summed at one go.
     """
     ends = np.zeros(n_words, np.int64)
     for word in batch.words:
         ends[word] += 1
-    slots = np.full(n_words, -1, np.int32)
-    n_slots, total = 0, 0
+    slots = np.zeros(n_words, np.int32)
+    n_slots, total = 1, 0
     for word in range(n_words):
         count = ends[word]
         ends[word] = total
@@ -317,7 +316,7 @@ def _by_words(batch, by_logits, n_words):
     sums = np.zeros((n_slots, by_logits.shape[1]), np.float32)
     place = 0
     for word in range(n_words):
-        if slots[word] < 0:
+        if slots[word] == 0:
             continue
         out = sums[slots[word]]
         while place < ends[word]:
@@ -329,18 +328,24 @@ def _by_words(batch, by_logits, n_words):
 
 
 @_compiled
-def _sum_of_squares(numbers):
-    total = _ZERO
-    for number in numbers:
-        total += number * number
+def _sum_of_squares(matrix):
+    numbers, total = matrix.ravel(), _ZERO
+    for i in range(len(numbers)):  # by index: over the numbers themselves it would not be vectorised
+        total += numbers[i] * numbers[i]
     return total
 
 
 @_compiled
-def _adam(weights, mean, square, gradient, scale, rate, root):
-    """torch's Adam with its usual means of 0.9 and 0.999."""
-    for bit in range(len(weights)):
-        g = scale * gradient[bit]
-        mean[bit] = np.float32(0.9) * mean[bit] + np.float32(0.1) * g
-        square[bit] = np.float32(0.999) * square[bit] + np.float32(0.001) * g * g
-        weights[bit] -= rate * mean[bit] / (np.sqrt(square[bit]) * root + np.float32(1e-8))
+def _adam(weights, mean, square, gradient, slots, scale, rate, root):
+    """torch's Adam with its usual means of 0.9 and 0.999; the gradient of a row of weights is in the row of its slot.
+
+    One call for all rows: to hand a row over takes longer than its sums.
+    """
+    for row in range(len(weights)):
+        weight, first, second, by_weight = weights[row], mean[row], square[row], gradient[slots[row]]
+        for bit in range(len(weight)):
+            g = scale * by_weight[bit]
+            new_first = np.float32(0.9) * first[bit] + np.float32(0.1) * g
+            new_second = np.float32(0.999) * second[bit] + np.float32(0.001) * g * g
+            first[bit], second[bit] = new_first, new_second
+            weight[bit] -= rate * new_first / (np.sqrt(new_second) * root + np.float32(1e-8))

@@ -110,7 +110,12 @@ def _draw_block(n: int, real: csr_matrix, counts: np.ndarray, n_forms: int, rng:
 def measure(size: dict[str, int]) -> Row:
     """One row, in this process."""
     X = draw(size["documents"], size["words"])
-    parameters = {"order": size["order"], "prior_order": size["prior_order"], "random_state": 0, "verbose": False}
+    parameters: dict[str, Any] = {
+        "order": size["order"],
+        "prior_order": size["prior_order"],
+        "random_state": 0,
+        "verbose": False,
+    }
     AMMI(size["bits"], epochs=1, **parameters).fit(X[:500])
     Path("/proc/self/clear_refs").write_text("5")  # the peak of memory is counted from here
     before, hasher, clock = _memory("VmRSS"), AMMI(size["bits"], **parameters), Clock()

@@ -2,8 +2,8 @@
 
 Both of the others are written out below: version 0.1.0's neighbours by a sparse product, its loss and its steps by
 torch; and a plain dense version of the paper, the prior repeated for each document, G gradient steps of the adversary
-on every batch. All are run on the same documents in the same run, and the shortest of several times counts. How the time
-grows is in growth.py.
+on every batch. All are run on the same documents in the same run, and the shortest of several times counts. How the
+time grows is in growth.py.
 """
 
 import os
@@ -102,7 +102,13 @@ class Before(AMMI):
 
 
 def before() -> Before:
-    recipe = {"neighbours": 10, "first_bits": 0, "reorder": 0, "word_dropout": 0.0, "entropy_weight": 1.75}
+    recipe: dict[str, Any] = {
+        "neighbours": 10,
+        "first_bits": 0,
+        "reorder": 0,
+        "word_dropout": 0.0,
+        "entropy_weight": 1.75,
+    }
     return Before(BITS, batch_size=BATCH, epochs=40, random_state=0, verbose=False, **recipe)
 
 

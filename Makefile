@@ -17,7 +17,7 @@ demo: $(INSTALLED)
 
 # Two processes of one thread each use two cores better than one process of two threads.
 test: $(INSTALLED)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

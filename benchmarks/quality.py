@@ -1,8 +1,8 @@
 """Top-100 precision of AMMI on the benchmark sets: its defaults, each idea alone, and what others have published.
 
-One set of hyperparameters for all sets and all numbers of bits. Each variant is run without any label, and the default also
-with the epoch chosen on the validation part. The published programs' figures are with hyperparameters tuned for each
-cell. Runs are kept in results/quality.json, and a run that is there is not run again.
+One set of hyperparameters for all sets and all numbers of bits. Each variant is run without any label, and the default
+also with the epoch chosen on the validation part. The published programs' figures are with hyperparameters tuned for
+each cell. Runs are kept in results/quality.json, and a run that is there is not run again.
 """
 
 import itertools
@@ -93,7 +93,9 @@ Cells = dict[tuple[str, str, int], list[dict[str, Any]]]  # runs by variant, set
 
 
 def report(cells: Cells) -> None:
-    table = Table("", "", *(f"{bits} bits" for bits in BITS), title="Top-100 precision on test, mean ± spread of three seeds")
+    table = Table(
+        "", "", *(f"{bits} bits" for bits in BITS), title="Top-100 precision on test, mean ± spread of three seeds"
+    )
     for name in SETS:
         for variant in (DEFAULT, CHOSEN):
             table.add_row(name, variant, *(spread(cells.get((variant, name, bits), []), "test") for bits in BITS))
@@ -102,9 +104,11 @@ def report(cells: Cells) -> None:
     table = Table("mean of the twelve cells", "validation", "test", "ties by chance", "asymmetric", "CPU s of a fit")
     for variant in VARIANTS:
         figures = ("validation", "test", "test_expected_ties", "test_asymmetric", "cpu_seconds")
-        runs = [cells.get((variant, name, bits)) for name, bits in itertools.product(SETS, BITS)]
+        runs = [cells.get((variant, name, bits), []) for name, bits in itertools.product(SETS, BITS)]
         if all(runs):
-            table.add_row(variant, *(f"{statistics.mean(mean(one, figure) for one in runs if one):.2f}" for figure in figures))
+            table.add_row(
+                variant, *(f"{statistics.mean(mean(one, figure) for one in runs if one):.2f}" for figure in figures)
+            )
     table.add_row("published program", "", f"{statistics.mean(itertools.chain(*PROGRAM.values())):.2f}")
     Console().print(table)
 

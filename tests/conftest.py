@@ -1,6 +1,8 @@
 """What the tests share: one thread a process, the benchmark data where it is, a small collection with topics."""
 
+import gc
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +13,19 @@ from scipy.sparse import csr_matrix
 from ammi.data.registry import benchmark
 
 torch.set_num_threads(1)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # So a shell starts what is to run in the background; the processes of the tests would ignore Ctrl-C as well.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 if SHARED.is_dir():
     os.environ.setdefault("AMMI_DATA", str(SHARED))
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: else every search for garbage goes through all of it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """Collection: documents of every kind in, the same answers as plain numpy out, on every engine."""
 
+import gc
 import json
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import psutil
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -429,17 +431,24 @@ def test_any_texts_can_be_added_and_found(texts, query, model, tmp_path_factory)
         assert [hit.distance for hit in hits] == sorted(away.tolist())[:3]
 
 
+def open_files(folder: Path) -> list[str]:
+    return [file.path for file in psutil.Process().open_files() if Path(file.path).is_relative_to(folder)]
+
+
 def test_a_collection_that_is_forgotten_is_closed(tmp_path, model):
-    model.save(tmp_path / "model")
+    """Where it is forgotten, and where a process ends that has it open."""
+    place = tmp_path / "place"
+    collection = Collection.create(place, model)
+    collection.add(["crude oil"])
+    assert open_files(place)
+    del collection
+    gc.collect()
+    assert not open_files(place)
     code = f"""
-        import gc, warnings
+        import warnings
         import ammi
         warnings.simplefilter("error")
-        collection = ammi.Collection.create({str(tmp_path / "place")!r}, {str(tmp_path / "model")!r})
-        collection.add(["crude oil"])
-        del collection
-        gc.collect()
-        left = ammi.Collection.open({str(tmp_path / "place")!r})
+        left = ammi.Collection.open({str(place)!r})
         print(len(left))
     """
     ran = subprocess.run(

@@ -27,7 +27,7 @@ class Score(NamedTuple):
 class Demo:
     """The steps, in their order: read, learn, compare, build."""
 
-    def __init__(self, folder: Path, packages: Sequence[str] = PACKAGES, epochs: int = 20):
+    def __init__(self, folder: Path, packages: Sequence[str] = PACKAGES, epochs: int | None = None):
         self.folder, self.packages = folder, packages
         self.hasher = AMMI(64, epochs=epochs, random_state=0, verbose=False)
         self.place = folder / "index"

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,30 +38,35 @@ class Result(NamedTuple):
 Run = Callable[..., Result]
 
 
-@pytest.fixture
-def ammi(capfd, monkeypatch) -> Iterator[Run]:
-    """Run a command through the same function as the installed program, and see what it wrote and its exit code."""
-    monkeypatch.setenv("COLUMNS", "100")
+def exit_code(*arguments: object, stdin: str | io.RawIOBase = "") -> int:
+    """Run a command through the same function as the installed program."""
+    piped = io.BytesIO(stdin.encode()) if isinstance(stdin, str) else io.BufferedReader(stdin)
     before = signal.getsignal(signal.SIGPIPE)
-
-    def run(*arguments: object, stdin: str = "") -> Result:
-        monkeypatch.setattr(sys, "argv", ["ammi", *map(str, arguments)])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8"))
-        capfd.readouterr()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "100")
+        patch.setattr(sys, "argv", ["ammi", *map(str, arguments)])
+        patch.setattr(sys, "stdin", io.TextIOWrapper(piped, encoding="utf-8"))
         with pytest.raises(SystemExit) as ended:
             main()
-        return Result(ended.value.code, *capfd.readouterr())  # type: ignore[arg-type]
-
-    yield run
     signal.signal(signal.SIGPIPE, before)
+    return ended.value.code  # type: ignore[return-value]
 
 
-def process(*arguments: object, stdin: str = "", site: Path | None = None, **options: Any) -> Result:
-    """Run a command as a process of its own, with what is installed in a folder `site` beside all else."""
+@pytest.fixture
+def ammi(capfd) -> Run:
+    """Run a command in this process, and see what it wrote and its exit code."""
+
+    def run(*arguments: object, stdin: str | io.RawIOBase = "") -> Result:
+        capfd.readouterr()
+        return Result(exit_code(*arguments, stdin=stdin), *capfd.readouterr())
+
+    return run
+
+
+def process(*arguments: object, stdin: str = "", **options: Any) -> Result:
+    """Run a command as a process of its own."""
     command = [str(AMMI), *map(str, arguments)]
-    paths = [path for path in (site, ENVIRONMENT.get("PYTHONPATH")) if path]
-    environment = {**ENVIRONMENT, "PYTHONPATH": os.pathsep.join(map(str, paths))}
-    done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=240, env=environment, **options)
+    done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=240, env=ENVIRONMENT, **options)
     return Result(done.returncode, done.stdout, done.stderr)
 
 
@@ -116,6 +121,6 @@ def place(tmp_path_factory) -> Place:
     folder = tmp_path_factory.mktemp("place")
     made = Place(write(folder / "notes.jsonl", notes()), folder / "model", folder / "index")
     options = ("--bits", 16, "--set", "batch_size=16", "--set", "learning_rate=0.03", "--epochs", 20)
-    assert process("fit", made.source, "--out", made.model, *options).code == 0
-    assert process("index", "build", made.index, made.source, "--model", made.model).code == 0
+    assert exit_code("fit", made.source, "--out", made.model, *options) == 0
+    assert exit_code("index", "build", made.index, made.source, "--model", made.model) == 0
     return made

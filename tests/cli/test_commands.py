@@ -104,13 +104,14 @@ def test_every_command_works_on_real_documents(name, ammi: Run, tmp_path):
         assert about.get("documents", 300) == 300
 
 
-def test_pipes_on_both_sides(place: Place, tmp_path):
+def test_pipes_on_both_sides(place: Place, ammi: Run, tmp_path):
     """One line of a shell after another, as in the documentation."""
     lines = [document["text"] for document in notes(3000)]
     (tmp_path / "notes.txt").write_text("\n".join(lines))
+    piped = ammi("index", "build", tmp_path / "index", "-", "--model", place.model, "--json", stdin="\n".join(lines))
+    assert piped.json["documents"] == 3000
     script = """
     cat notes.txt | ammi encode $MODEL - | head -2
-    cat notes.txt | ammi index build index - --model $MODEL --json
     printf 'ship harbour\\nwheat soil\\n' | ammi search index -k 1 --json
     ammi duplicates index --threshold 0.1 --json | head -1
     """
@@ -120,9 +121,8 @@ def test_pipes_on_both_sides(place: Place, tmp_path):
     )
     assert "Traceback" not in done.stderr
     assert "BrokenPipe" not in done.stderr
-    code_1, code_2, built, ship, wheat, group = done.stdout.splitlines()
+    code_1, code_2, ship, wheat, group = done.stdout.splitlines()
     assert [json.loads(code)["id"] for code in (code_1, code_2)] == [1, 2]
-    assert json.loads(built)["documents"] == 3000
     assert json.loads(ship)["query"] == "ship harbour"
     assert json.loads(wheat)["hits"][0]["text"] in lines
     assert len(json.loads(group)["copies"]) > 1

@@ -2,6 +2,8 @@
 
 import json
 import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 from ammi.data import ArticlePairs, write_pairs
 from ammi.features import PieceFeatures
 from ammi.hashers import methods
-from tests.cli.conftest import Place, Run, notes, process, write
+from tests.cli.conftest import Place, Run, notes, write
 
 
 def test_settings_of_all_kinds(place: Place, ammi: Run, tmp_path):
@@ -102,25 +104,34 @@ class Thirds(LSH):
 '''
 
 
-def test_a_method_of_another_package(place: Place, tmp_path):
+@pytest.fixture
+def thirds(tmp_path, monkeypatch) -> Iterator[None]:
+    """A package with a method, as pip leaves it, on the path of a process that has just begun."""
     site = tmp_path / "site"
     about = site / "thirds-1.0.dist-info"
     about.mkdir(parents=True)
     (site / "thirds.py").write_text(METHOD)
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: thirds\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text("[ammi.methods]\nthirds = thirds:Thirds\n")
+    monkeypatch.syspath_prepend(site)
+    vars(methods).pop("_others", None)  # what is installed is looked up once a process
+    yield
+    vars(methods).pop("_others", None)
+    sys.modules.pop("thirds", None)
+
+
+def test_a_method_of_another_package(thirds, place: Place, ammi: Run, tmp_path):
     model, index = tmp_path / "model", tmp_path / "index"
-
-    def ammi(*arguments: object):
-        return process(*arguments, site=site)
-
     fitted = ammi("fit", place.source, "--out", model, "--method", "thirds", "--set", "shift=0.5", "--json")
     assert (fitted.code, fitted.json["method"]) == (0, "Thirds")
     assert json.loads((model / "hasher" / "config.json").read_text())["parameters"]["shift"] == 0.5
     assert ammi("index", "build", index, place.source, "--model", model).code == 0
     assert ammi("search", index, "ship", "--json").json["hits"]
     assert "sth, thirds, vdsh" in ammi("fit", place.source, "--out", model, "--method", "nothing").err
-    without = process("fit", place.source, "--out", tmp_path / "no", "--method", "thirds")
+
+
+def test_a_method_of_a_package_that_is_not_installed(place: Place, ammi: Run, tmp_path):
+    without = ammi("fit", place.source, "--out", tmp_path / "no", "--method", "thirds")
     assert (without.code, "no method 'thirds'" in without.err) == (1, True)
 
 

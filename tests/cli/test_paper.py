@@ -4,14 +4,14 @@ import subprocess
 import time
 from pathlib import Path
 
-from tests.cli.conftest import AMMI, ENVIRONMENT, Run, process
+from tests.cli.conftest import AMMI, ENVIRONMENT, Run
 
 
 def runs(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in (folder / "runs").rglob("*.json") if not path.name.startswith(".")}
 
 
-def test_the_whole_paper_survives_a_kill_and_is_reported(tmp_path):
+def test_the_whole_paper_survives_a_kill_and_is_reported(ammi: Run, tmp_path):
     command = ["paper", "--quick", "--out", tmp_path]
     killed = subprocess.Popen([AMMI, *map(str, command)], env=ENVIRONMENT, stderr=subprocess.DEVNULL)
     while len(finished := runs(tmp_path)) < 5:
@@ -20,7 +20,7 @@ def test_the_whole_paper_survives_a_kill_and_is_reported(tmp_path):
     killed.kill()
     killed.wait()
 
-    done = process(*command)
+    done = ammi(*command)
     assert done.code == 0, done.err
     assert "docstring-halves ammi 32 bits: 1 of 1 trials" in done.err  # progress, though there is no terminal
     assert finished.items() <= runs(tmp_path).items()
@@ -32,7 +32,7 @@ def test_the_whole_paper_survives_a_kill_and_is_reported(tmp_path):
     assert page.count("data:image/png") == text.count(".png)") > 3
 
     everything = runs(tmp_path)
-    assert process(*command).code == 0
+    assert ammi(*command).code == 0
     assert runs(tmp_path) == everything
 
 

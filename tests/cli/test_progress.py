@@ -1,5 +1,6 @@
 """What a user sees while a command works: bars on a terminal, lines elsewhere, nothing with --quiet; and Ctrl-C."""
 
+import io
 import json
 import os
 import pty
@@ -10,8 +11,8 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -146,18 +147,36 @@ def test_interrupted_it_keeps_what_was_added(place: Place, tmp_path):
         assert len(collection) == 2120
 
 
-def test_interrupted_before_an_epoch_nothing_is_written(place: Place, tmp_path):
+class ThenCtrlC(io.RawIOBase):
+    """Some input, after which whoever reads on is sent the signal of Ctrl-C."""
+
+    def __init__(self, content: bytes):
+        self.content = content
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self.content:
+            signal.raise_signal(signal.SIGINT)
+        part, self.content = self.content[: len(buffer)], self.content[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def files_of(folder: Path) -> dict[Path, bytes]:
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_interrupted_before_an_epoch_nothing_is_written(place: Place, ammi: Run, tmp_path):
     """U9: there was no word."""
-    with running("fit", "-", "--out", tmp_path / "model") as fitting:
-        feed(fitting, "a ship\n")
-        wait_until(lambda: reads_its_input(fitting))
-        assert interrupted(fitting)[-1] == f"Stopped: {tmp_path / 'model'} was not written"
+    stopped = ammi("fit", "-", "--out", tmp_path / "model", stdin=ThenCtrlC(b"a ship\n"))
+    assert (stopped.code, stopped.err) == (130, f"Stopped: {tmp_path / 'model'} was not written\n")
     assert list(tmp_path.iterdir()) == []
     shutil.copytree(place.model, tmp_path / "model")
-    with running("fit", "-", "--out", tmp_path / "model") as fitting:
-        feed(fitting, "a ship\n")
-        wait_until(lambda: reads_its_input(fitting))
-        assert interrupted(fitting)[-1] == f"Stopped: {tmp_path / 'model'} is as it was"
+    stopped = ammi("fit", "-", "--out", tmp_path / "model", stdin=ThenCtrlC(b"a ship\n"))
+    assert (stopped.code, stopped.err) == (130, f"Stopped: {tmp_path / 'model'} is as it was\n")
+    assert files_of(tmp_path / "model") == files_of(place.model)
 
 
 def test_interrupted_after_an_epoch_the_best_one_is_written(place: Place, ammi: Run, tmp_path):
@@ -170,18 +189,18 @@ def test_interrupted_after_an_epoch_the_best_one_is_written(place: Place, ammi: 
     assert len(ammi("encode", model, place.source).lines) == 120
 
 
-def test_interrupted_anywhere_else_nothing_is_changed(place: Place, tmp_path):
+def test_interrupted_anywhere_else_nothing_is_changed(place: Place, ammi: Run, tmp_path):
+    with running("search", place.index) as waiting:
+        feed(waiting, "note-1\n")
+        wait_until(lambda: reads_its_input(waiting))
+        assert interrupted(waiting)[-1] == "Stopped: nothing was changed."
     out = tmp_path / "codes.npz"
-    commands = {
-        ("search", place.index): "Stopped: nothing was changed.",
-        ("encode", place.model, "-", "--out", out): f"Stopped: {out} was not written",
-        ("index", "delete", place.index, "-"): "Stopped: nothing was changed.",
-    }
-    for command, sentence in commands.items():
-        with running(*command) as waiting:
-            feed(waiting, "note-1\n")
-            wait_until(partial(reads_its_input, waiting))
-            assert interrupted(waiting)[-1] == sentence
+    for command, sentence in (
+        (("encode", place.model, "-", "--out", out), f"Stopped: {out} was not written\n"),
+        (("index", "delete", place.index, "-"), "Stopped: nothing was changed.\n"),
+    ):
+        stopped = ammi(*command, stdin=ThenCtrlC(b"note-1\n"))
+        assert (stopped.code, stopped.err) == (130, sentence)
     assert list(tmp_path.iterdir()) == []
     with Collection.open(place.index) as collection:
         assert "note-1" in collection

@@ -388,8 +388,8 @@ def test_a_broken_archive_is_not_taken_for_a_short_one(tmp_path, ending):
 
 def test_zstd_frames_one_after_another(tmp_path):
     compress = zstandard.ZstdCompressor().compress
-    (tmp_path / "x.txt.zst").write_bytes(compress(b"a\n") + compress(b"") + compress(b"b\n" * 200_000))
-    assert sum(1 for _ in read_documents(tmp_path / "x.txt.zst")) == 200_001
+    (tmp_path / "x.txt.zst").write_bytes(compress(b"a\n") + compress(b"") + compress((b"b" * 99 + b"\n") * 4000))
+    assert sum(1 for _ in read_documents(tmp_path / "x.txt.zst")) == 4001
 
 
 def test_bad_files_in_a_folder(tmp_path):

@@ -1,6 +1,7 @@
 """What the tests of features share: a small corpus, the makers of terms, equality of rows to the bit."""
 
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -40,4 +41,4 @@ def articles(name: str, n: int) -> list[str]:
         data_folder()
     except FileNotFoundError as error:
         pytest.skip(str(error))
-    return [document.text or "" for document in read_documents(corpus_path(name))][:n]
+    return [document.text or "" for document in islice(read_documents(corpus_path(name)), n)]

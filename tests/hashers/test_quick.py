@@ -81,12 +81,12 @@ def test_it_says_of_itself_what_the_model_does(method, features):
 
 
 @pytest.mark.parametrize(
-    "features", [WordFeatures(5000), PieceFeatures(3000, sample_size=1000)], ids=["words", "pieces"]
+    "features", [WordFeatures(5000), PieceFeatures(1000, sample_size=300)], ids=["words", "pieces"]
 )
 @pytest.mark.parametrize("hasher", [AMMI(64, **TRAINED), ITQ(64, random_state=0)], ids=["ammi", "itq"])
 def test_also_of_real_articles(hasher, features):
-    documents = articles("reuters", 2500)
-    model = DocumentHasher(hasher, features).fit(documents[:2000])
+    documents = articles("reuters", 1000)
+    model = DocumentHasher(hasher, features).fit(documents[:800])
     quick = quick_codes(model_to_files(model))
     assert quick is not None
     np.testing.assert_array_equal(quick.encode(documents), model.encode(documents))

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 from collections.abc import Mapping
 from functools import partial
@@ -22,6 +21,7 @@ from ammi.training import neighbours
 from ammi.training.callbacks import TensorBoard
 from ammi.training.progress import Silent
 from tests.conftest import topics
+from tests.hashers.stopped import learned
 from tests.training.test_callbacks import scalars
 
 QUICK: dict[str, Any] = {"n_bits": 6, "batch_size": 32, "epochs": 4, "random_state": 0, "verbose": False}
@@ -199,28 +199,14 @@ def test_a_run_with_a_network_of_ones_own_goes_on_and_knows_its_arguments(tmp_pa
     assert AMMI(encoder=again, checkpoint=tmp_path, **QUICK).fit(X, validation=lambda _: 101.0).best_epoch_ == 3
 
 
-PROGRAM = """
-    import sys
-    from ammi import AMMI
-    from tests.conftest import topics
-
-    X, _ = topics(2000)
-    folder, slow = sys.argv[1], sys.argv[2] == "slow"
-    hasher = AMMI(16, epochs=8, patience=8, random_state=0, verbose=slow, checkpoint=folder)
-    if slow:
-        import time
-        hasher.fit(X, validation=lambda h: time.sleep(0.3) or h.score(X))
-    else:
-        hasher.fit(X, validation=lambda h: h.score(X))
-    print(len(hasher.history_), hasher.fingerprint_)
-"""
+ROOT = Path(__file__).parents[2]
 
 
-def start(folder: Path, speed: str) -> subprocess.Popen:
-    code = textwrap.dedent(PROGRAM)
-    return subprocess.Popen(
-        [sys.executable, "-c", code, str(folder), speed], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+def start(folder: Path) -> subprocess.Popen:
+    """The run of `learned`, slowly, in a process of its own."""
+    code = "from tests.hashers.stopped import run_slowly; run_slowly()"
+    command = [sys.executable, "-c", code, str(folder)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def wait_for(path: Path, newer_than: float = 0.0) -> float:
@@ -232,29 +218,25 @@ def wait_for(path: Path, newer_than: float = 0.0) -> float:
     raise AssertionError(f"{path} was not written")
 
 
-def test_a_killed_run_goes_on_and_ends_with_the_same_codes(tmp_path):
-    expected = start(tmp_path / "whole", "fast").communicate(timeout=200)[0]
-    for _ in range(2):
-        run = start(tmp_path / "killed", "slow")
-        first = wait_for(tmp_path / "killed" / "checkpoint.pt", time.time_ns())
-        wait_for(tmp_path / "killed" / "checkpoint.pt", first)
-        os.kill(run.pid, signal.SIGKILL)
-        assert run.wait() == -signal.SIGKILL
-        run.communicate()
-    shown = start(tmp_path / "killed", "fast").communicate(timeout=200)[0]
-    assert shown == expected
-    assert shown.startswith("8 ")
-    again = start(tmp_path / "killed", "fast").communicate(timeout=200)[0]  # there is nothing left to do
-    assert again == expected
+def test_a_run_that_is_killed_and_stopped_by_hand_goes_on_to_the_same_codes(tmp_path):
+    expected, folder = learned(tmp_path / "whole"), tmp_path / "stopped"
+    killed = start(folder)
+    wait_for(folder / "checkpoint.pt", wait_for(folder / "checkpoint.pt"))
+    os.kill(killed.pid, signal.SIGKILL)
+    assert killed.wait() == -signal.SIGKILL
+    killed.communicate()
 
-
-def test_a_signal_from_the_keyboard_keeps_the_best_model_so_far(tmp_path):
-    run = start(tmp_path, "slow")
-    wait_for(tmp_path / "checkpoint.pt")
-    run.send_signal(signal.SIGINT)
-    shown, progress = run.communicate(timeout=120)
-    assert run.returncode == 0
+    interrupted, begun = start(folder), time.time_ns()
+    wait_for(folder / "checkpoint.pt", begun)
+    interrupted.send_signal(signal.SIGINT)  # as Ctrl-C does
+    shown, progress = interrupted.communicate(timeout=120)
+    assert interrupted.returncode == 0
     epochs, fingerprint = shown.split()
-    assert 1 <= int(epochs) < 8
+    assert 3 <= int(epochs) < 8
     assert len(fingerprint) == 16
     assert "the best one so far is kept" in " ".join(progress.split())
+
+    for _ in range(2):  # the second time there is nothing left to do
+        resumed = learned(folder)
+        assert len(resumed.history_) == len(expected.history_) == 8
+        assert resumed.fingerprint_ == expected.fingerprint_

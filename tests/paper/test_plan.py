@@ -107,8 +107,9 @@ def test_table_3_walks_among_codes_of_table_2_where_there_are_texts():
 def test_a_scale_with_fewer_epochs_has_them_wherever_a_method_has_epochs(scale):
     plan = Plan(scale, found_everywhere(scale))
     for of in (*all_experiments(plan), *(search.experiment({}) for search in all_searches(plan))):
-        shortened = scale.epochs is not None and "epochs" in default_parameters(of.method)
-        assert of.parameters.get("epochs") == (scale.epochs if shortened else None)
+        for name in ("epochs", "pretraining_epochs"):
+            shortened = scale.epochs is not None and name in default_parameters(of.method)
+            assert of.parameters.get(name) == (scale.epochs if shortened else None)
 
 
 def test_the_kept_results_are_those_of_the_plan():

@@ -5,6 +5,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote
 
 import pytest
@@ -24,6 +25,24 @@ def links(markdown: Path) -> list[Path]:
     ]
 
 
+class Reported(NamedTuple):
+    """A report of everything, and all results as they were before it was written."""
+
+    page: Path
+    markdown: Path
+    results_before: dict[Path, bytes]
+
+
+def results(folder: PaperFolder) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.folder.rglob("*.json")}
+
+
+@pytest.fixture(scope="module")
+def reported(complete, tmp_path_factory) -> Reported:
+    before, markdown = results(complete), tmp_path_factory.mktemp("reported") / "docs" / "paper.md"
+    return Reported(write_report(complete, markdown), markdown, before)
+
+
 def test_report_of_nothing(tmp_path):
     page = write_report(PaperFolder(tmp_path / "new", SCALE), tmp_path / "docs" / "paper.md")
     text = (tmp_path / "docs" / "paper.md").read_text()
@@ -32,9 +51,8 @@ def test_report_of_nothing(tmp_path):
     assert Reader(page.read_text()).images == links(tmp_path / "docs" / "paper.md") == []
 
 
-def test_report_of_everything(complete, tmp_path):
-    markdown = tmp_path / "docs" / "paper.md"
-    page = write_report(complete, markdown)
+def test_report_of_everything(complete, reported):
+    page, markdown, _ = reported
     text = markdown.read_text()
     assert page == complete.page
     assert "not run yet" not in text
@@ -53,8 +71,8 @@ def test_report_of_everything(complete, tmp_path):
     assert html.tags["script"] == 0
 
 
-def test_report_shows_odd_titles_as_they_are(complete, tmp_path):
-    html = Reader(write_report(complete, tmp_path / "paper.md").read_text())
+def test_report_shows_odd_titles_as_they_are(reported):
+    html = Reader(reported.page.read_text())
     assert html.cells.count(ODD) == 2 * len(SCALE.pair_sets)
     assert html.cells.count("a|b, <c>") == 2 * len(SCALE.pair_sets)
 
@@ -96,10 +114,8 @@ def test_report_of_some_of_the_results(complete, tmp_path, seed):
     assert there.pairs.items() <= whole.pairs.items()
 
 
-def test_report_changes_no_results(complete, tmp_path):
-    before = {path: path.read_bytes() for path in complete.folder.rglob("*.json")}
-    write_report(complete, tmp_path / "paper.md")
-    assert {path: path.read_bytes() for path in complete.folder.rglob("*.json")} == before
+def test_report_changes_no_results(complete, reported):
+    assert results(complete) == reported.results_before
 
 
 @pytest.mark.parametrize(("module", "package"), [("markdown_it", "markdown-it-py"), ("matplotlib", "matplotlib")])
@@ -110,9 +126,8 @@ def test_what_is_not_installed_is_named(tmp_path, monkeypatch, module, package):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_parts_are_text_without_links_to_their_figures(complete, tmp_path):
-    write_report(complete, tmp_path / "paper.md")
-    report = (tmp_path / "paper.md").read_text()
+def test_parts_are_text_without_links_to_their_figures(complete, reported):
+    report = reported.markdown.read_text()
     for part in PARTS:
         text = write_part(complete, part)
         assert text.startswith("## ")

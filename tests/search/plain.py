@@ -54,7 +54,8 @@ class PlainIndex:
         return [entry.id for entry in self.documents.values()]
 
     def kept(self, where: dict[str, Any] | None) -> list[Entry]:
-        return [entry for entry in self.documents.values() if matches(parse(where), entry.metadata)]
+        filter = parse(where)
+        return [entry for entry in self.documents.values() if matches(filter, entry.metadata)]
 
     def ranked(self, codes: np.ndarray, where: dict[str, Any] | None) -> list[list[Hit]]:
         chosen = self.kept(where)

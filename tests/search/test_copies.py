@@ -214,11 +214,12 @@ def plain_vector_groups(X: np.ndarray, threshold: float) -> dict[int, list[tuple
     X = X.astype(np.float64)
     lengths = np.outer(*[np.linalg.norm(X, axis=1)] * 2)
     found = np.divide(X @ X.T, lengths, out=np.zeros((len(X), len(X))), where=lengths > 0)
-    free, groups = set(range(len(X))), {}
+    free, groups = np.ones(len(X), bool), {}
     for row in range(len(X)):
-        if row in free:
-            copies = [other for other in sorted(free - {row}) if found[row, other] >= threshold - 1e-9]
-            free -= {row, *copies}
+        if free[row]:
+            free[row] = False
+            copies = np.flatnonzero(free & (found[row] >= threshold - 1e-9)).tolist()
+            free[copies] = False
             if copies:
                 groups[row] = sorted(((copy, found[row, copy]) for copy in copies), key=lambda copy: -copy[1])
     return groups

@@ -167,7 +167,7 @@ def test_ctrl_c_later_keeps_the_best_epoch_so_far(tmp_path):
         return scores(run)
 
     with (tmp_path / "shown").open("w+") as file:
-        run = trained(objective, score, progress=Lines("Middle", 6, file))
+        run = trained(objective, score, progress=Lines("Middle", file))
         file.seek(0)
         assert file.read() == "Stopped by hand after epoch 2; the best one so far is kept.\n"
     assert (len(run.history), run.best_epoch, run.interrupted, run.finished) == (2, 1, True, False)

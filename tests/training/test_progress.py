@@ -1,5 +1,6 @@
 """Lines of progress on a real pseudo-terminal and in a file; and silence."""
 
+import io
 import os
 import sys
 import time
@@ -9,7 +10,7 @@ from typing import TextIO
 
 import pytest
 
-from ammi.training.progress import Lines, Silent, measured
+from ammi.training.progress import AsPart, Lines, Silent, measured
 
 
 def row(epoch: int) -> dict[str, float]:
@@ -52,12 +53,12 @@ def read(shown: int, n_lines: int) -> str:
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs pseudo-terminals")
 def test_on_a_terminal_one_line_is_written_over():
     with terminal() as (stream, shown):
-        with Lines("AMMI", 40, stream) as lines:
+        with Lines("AMMI", stream) as lines:
             advance = lines.part("neighbours", 2000)
             advance(1000)
             advance(1000)
-            lines.epoch(row(1))
-            lines.epoch(row(2))
+            lines.epoch(row(1), 40)
+            lines.epoch(row(2), 40)
         assert read(shown, 1) == (
             "\rAMMI: neighbours 1,000 of 2,000\rAMMI: neighbours 2,000 of 2,000"
             f"\rAMMI 1/40  {SHOWN}\rAMMI 2/40  {SHOWN}\n"
@@ -67,48 +68,48 @@ def test_on_a_terminal_one_line_is_written_over():
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs pseudo-terminals")
 def test_a_shorter_line_covers_the_longer_one_and_a_sentence_has_its_own():
     with terminal() as (stream, shown):
-        with Lines("AMMI", 40, stream) as lines:
+        with Lines("AMMI", stream) as lines:
             advance = lines.part("a long name", 10)
             advance(5)
             lines.part("a", 1)(1)
             lines.say("Stopped.")
-            lines.epoch(row(1))
+            lines.epoch(row(1), 40)
         first = "AMMI: a long name 5 of 10"
         assert read(shown, 3) == f"\r{first}\r{'AMMI: a 1 of 1'.ljust(len(first))}\nStopped.\n\rAMMI 1/40  {SHOWN}\n"
 
 
 def test_in_a_file_there_is_a_line_every_so_often_and_one_at_the_end(tmp_path):
     with (tmp_path / "log").open("w+") as file:
-        with Lines("AMMI", 40, file, seconds_between=0.2) as lines:
-            lines.epoch(row(1))
+        with Lines("AMMI", file, seconds_between=0.2) as lines:
+            lines.epoch(row(1), 40)
             time.sleep(0.25)
-            lines.epoch(row(2))
-            lines.epoch(row(3))
-            lines.epoch(row(4))
+            lines.epoch(row(2), 40)
+            lines.epoch(row(3), 40)
+            lines.epoch(row(4), 40)
         file.seek(0)
         assert file.read() == f"AMMI 2/40  {SHOWN}\nAMMI 4/40  {SHOWN}\n"
 
 
 def test_a_run_that_is_short_still_shows_where_it_ended(tmp_path):
     with (tmp_path / "log").open("w+") as file:
-        with Lines("AMMI", 40, file) as lines:
+        with Lines("AMMI", file) as lines:
             lines.part("neighbours", 10)(10)
-            lines.epoch(row(1))
+            lines.epoch(row(1), 40)
         file.seek(0)
         assert file.read() == f"AMMI 1/40  {SHOWN}\n"
 
 
 def test_a_sentence_is_said_at_once_and_ends_what_was_waiting(tmp_path):
     with (tmp_path / "log").open("w+") as file:
-        with Lines("AMMI", 40, file) as lines:
-            lines.epoch(row(1))
+        with Lines("AMMI", file) as lines:
+            lines.epoch(row(1), 40)
             lines.say("Stopped.")
         file.seek(0)
         assert file.read() == "Stopped.\n"
 
 
 def test_it_goes_to_standard_error_unless_told_otherwise(capsys):
-    with Lines("AMMI", 40) as lines:
+    with Lines("AMMI") as lines:
         lines.say("to be read")
     assert capsys.readouterr() == ("", "to be read\n")
     assert lines._stream is sys.stderr
@@ -117,6 +118,16 @@ def test_it_goes_to_standard_error_unless_told_otherwise(capsys):
 def test_nothing_is_shown_in_silence(capsys):
     with Silent() as silent:
         silent.part("neighbours", 10)(10)
-        silent.epoch(row(1))
+        silent.epoch(row(1), 40)
         silent.say("nothing")
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_run_that_is_part_of_another_one_is_a_part_of_what_is_shown():
+    with io.StringIO() as stream:
+        with Lines("AMMI", stream, seconds_between=0) as lines, AsPart(lines, "first model") as part:
+            part.part("neighbours", 9)(9)
+            part.epoch(row(1), 2)
+            part.epoch(row(2), 2)
+        shown = stream.getvalue().splitlines()
+    assert shown == ["AMMI: neighbours 9 of 9", "AMMI: first model 1 of 2", "AMMI: first model 2 of 2"]

@@ -1,5 +1,6 @@
 """What takes the steps: torch's own Adam, and compiled steps that are the same as torch's."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -86,25 +87,22 @@ def test_words_that_are_dropped_are_drawn_anew_by_the_batches_own_chance():
 
 
 def test_compiled_steps_go_on_where_they_were():
-    whole, broken = (objective(6, 2, pairs=True, reorder=2) for _ in range(2))
+    whole, again = (objective(6, 2, pairs=True, reorder=2) for _ in range(2))
     documents = [batches("neighbours") for _ in range(2)]
-    settings_ = {"learning_rate": 0.05, "clip": 10.0}
-    steps = steps_of(whole, CompiledSteps, **settings_)
-    whole.train()
+    steps, more = (steps_of(made, CompiledSteps, learning_rate=0.05, clip=10.0) for made in (whole, again))
+    for made in (whole, again):
+        made.train()
     torch.manual_seed(1)
     steps.epoch(documents[0])
-    state, model, drawn = steps.state_dict(), whole.state_dict(), torch.get_rng_state()
-    state, model = (torch.utils._pytree.tree_map(lambda t: t.clone() if isinstance(t, torch.Tensor) else t, one) for one in (state, model))
-    steps.epoch(documents[0])
-    broken.load_state_dict(model)
-    again = steps_of(broken, CompiledSteps, **settings_)
-    again.load_state_dict(state)
     documents[1].draw()
-    torch.set_rng_state(drawn)
-    broken.train()
-    again.epoch(documents[1])
+    saved = copy.deepcopy((whole.state_dict(), steps.state_dict(), torch.get_rng_state()))
+    steps.epoch(documents[0])
+    again.load_state_dict(saved[0])
+    more.load_state_dict(saved[1])
+    torch.set_rng_state(saved[2])
+    more.epoch(documents[1])
     for name, value in whole.state_dict().items():
-        assert torch.equal(value, broken.state_dict()[name]), name
+        assert torch.equal(value, again.state_dict()[name]), name
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ from ammi.data import ArticlePairs
 from ammi.tuning.tasks import LabelledTask, Task
 from tests.conftest import topics
 
+SHORT = {"epochs": 1, "neighbours": 0}
+
 
 def small_task(seed: int = 0) -> LabelledTask:
     X, labels = topics(300, seed=seed)

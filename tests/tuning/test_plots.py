@@ -11,28 +11,21 @@ from ammi.tuning.search import Search, Tuning
 from tests.tuning.small import Scripted
 
 
-@pytest.fixture
-def tuning(tmp_path):
-    with Tuning(Search("small", "ammi", 8, {"epochs": 1, "neighbours": 0}), Scripted(), tmp_path) as tuning:
-        tuning.run_until(20)
-        yield tuning
-
-
 def points(line: Line2D) -> dict[float, float]:
     x, y = (np.asarray(values, dtype=float).tolist() for values in (line.get_xdata(), line.get_ydata()))
     return dict(zip(x, y, strict=True))
 
 
-def test_the_history_shows_every_trial_and_the_best_so_far(tuning):
-    rows = tuning.rows()
+def test_the_history_shows_every_trial_and_the_best_so_far(finished):
+    rows = finished.rows()
     best, finished, given_up = search_history(rows).axes[0].lines
     assert points(finished) == {row["trial"]: row["validation"] for row in rows if row["state"] == "complete"}
     assert points(given_up) == {row["trial"]: row["validation"] for row in rows if row["state"] == "pruned"}
     assert list(points(best).values()) == np.maximum.accumulate(list(points(finished).values())).tolist()
 
 
-def test_the_importance_names_what_matters_most(tuning):
-    figure = search_importance(tuning.study)
+def test_the_importance_names_what_matters_most(finished):
+    figure = search_importance(finished.study)
     assert figure
     names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert names[-1] == "learning_rate"  # on which alone the scores depend; the last bar is the highest

@@ -5,6 +5,7 @@ import inspect
 import json
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 
 import psutil
 import pytest
@@ -14,9 +15,7 @@ from ammi.tuning.display import Silent
 from ammi.tuning.grids import GRIDS
 from ammi.tuning.search import Search, Tuning
 from ammi.tuning.tasks import Task
-from tests.tuning.small import Scripted, small_task
-
-SHORT = {"epochs": 1, "neighbours": 0}
+from tests.tuning.small import SHORT, Scripted, small_task
 
 
 def tuned(folder, trials: int, search: Search | None = None, task: Task | None = None, **options) -> Tuning:
@@ -36,8 +35,8 @@ def test_the_first_trial_is_the_defaults(method, tmp_path):
     assert row["parameters"] == {name: defaults[name].default for name in GRIDS[method]}
 
 
-def test_parameters_without_a_say_are_not_drawn(tmp_path):
-    for row in tuned(tmp_path, 12, task=Scripted()).rows():
+def test_parameters_without_a_say_are_not_drawn(finished):
+    for row in finished.rows():
         chosen = row["parameters"]
         assert ("adversary_steps" in chosen) == (chosen["adversary"] == "gradient")
         assert chosen.keys().isdisjoint(SHORT)
@@ -54,24 +53,23 @@ def test_a_search_that_goes_on_is_the_search_that_was_not_interrupted(sampler, t
     assert len({json.dumps(parameters) for parameters, _ in drawn(whole)}) > 1
 
 
-def test_hopeless_trials_are_given_up(tmp_path):
-    tuning = tuned(tmp_path, 20, task=Scripted())
-    given_up = [row for row in tuning.rows() if row["state"] == "pruned"]
+def test_hopeless_trials_are_given_up(finished):
+    given_up = [row for row in finished.rows() if row["state"] == "pruned"]
     assert given_up
     assert all(len(row["scores"]) < 10 for row in given_up)
-    best = max(row["parameters"]["learning_rate"] for row in tuning.rows())
-    assert tuning.best_parameters()["learning_rate"] == best
+    best = max(row["parameters"]["learning_rate"] for row in finished.rows())
+    assert finished.best_parameters()["learning_rate"] == best
     assert all(row["parameters"]["learning_rate"] < best for row in given_up)
 
 
-def test_an_interrupted_trial_is_tried_again(tmp_path):
+def test_an_interrupted_trial_is_tried_again(finished, tmp_path):
     class Interrupted(Scripted):
         def fit(self, hasher, watch=lambda score: None):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         tuned(tmp_path, 1, task=Interrupted())
-    assert drawn(tuned(tmp_path, 3, task=Scripted())) == drawn(tuned(tmp_path / "calm", 3, task=Scripted()))
+    assert drawn(tuned(tmp_path, 3, task=Scripted())) == drawn(finished)[:3]
 
 
 def test_a_study_of_other_parameters_is_refused(tmp_path):
@@ -89,12 +87,11 @@ def test_a_shared_study_of_other_parameters_is_refused(tmp_path):
         tuned(tmp_path / "other", 1, Search("small", "ammi", 8, {"neighbours": 5}), Scripted(), storage=url)
 
 
-def test_a_database_that_was_lost_is_made_again_from_the_trials(tmp_path):
-    whole = tuned(tmp_path / "whole", 10, task=Scripted())
-    tuned(tmp_path / "lost", 6, task=Scripted())
-    (tmp_path / "lost" / "study.db").unlink()
-    (tmp_path / "lost" / "best.json").unlink()
-    assert drawn(tuned(tmp_path / "lost", 10, task=Scripted())) == drawn(whole)
+def test_a_database_that_was_lost_is_made_again_from_the_trials(finished, tmp_path):
+    tuned(tmp_path, 6, task=Scripted())
+    (tmp_path / "study.db").unlink()
+    (tmp_path / "best.json").unlink()
+    assert drawn(tuned(tmp_path, 10, task=Scripted())) == drawn(finished)[:10]
 
 
 def test_trials_of_other_data_do_not_make_a_lost_database_again(tmp_path):
@@ -117,12 +114,10 @@ def test_a_trial_that_breaks_is_not_tried_for_ever(tmp_path):
     assert tuned(tmp_path, 1, task=Breaking()).rows()
 
 
-def test_other_seeds_draw_other_trials(tmp_path):
-    def after_the_first(seed: int) -> list:
-        search = Search("small", "ammi", 8, SHORT, seed=seed)
-        return drawn(tuned(tmp_path / str(seed), 4, search, Scripted()))[1:]
-
-    assert not [trial for trial in after_the_first(0) if trial in after_the_first(1)]
+def test_other_seeds_draw_other_trials(finished, tmp_path):
+    other = drawn(tuned(tmp_path, 4, Search("small", "ammi", 8, SHORT, seed=1), Scripted()))
+    assert drawn(finished)[0] == other[0]  # the defaults
+    assert not [trial for trial in drawn(finished)[1:4] if trial in other[1:]]
 
 
 def test_what_is_no_storage_is_refused(tmp_path):
@@ -154,17 +149,15 @@ def test_the_files_say_what_was_found(tmp_path):
     assert best["validation"] == max(row["validation"] for row in trials["trials"])
 
 
-def test_the_plots_are_drawn(tmp_path):
-    tuned(tmp_path, 8, task=Scripted()).plot()
-    assert all((tmp_path / name).stat().st_size > 1000 for name in ("history.png", "importance.png"))
+def test_the_plots_are_drawn(finished):
+    finished.plot()
+    assert all((finished.folder / name).stat().st_size > 1000 for name in ("history.png", "importance.png"))
 
 
-def test_the_best_come_first_and_those_given_up_do_not_count(tmp_path):
-    tuning = tuned(tmp_path, 12, task=Scripted())
-    scores = [row["validation"] for row in tuning.best_rows(3)]
-    assert (
-        scores == sorted((row["validation"] for row in tuning.rows() if row["state"] == "complete"), reverse=True)[:3]
-    )
+def test_the_best_come_first_and_those_given_up_do_not_count(finished):
+    scores = [row["validation"] for row in finished.best_rows(3)]
+    complete = [row["validation"] for row in finished.rows() if row["state"] == "complete"]
+    assert scores == sorted(complete, reverse=True)[:3]
 
 
 class Recorder(Silent):
@@ -196,15 +189,15 @@ def test_a_display_is_told_of_every_epoch_and_every_trial(tmp_path):
     assert recorder.told == [("small ammi 8 bits", 2, 1), *epochs, ("trial", 2, best)]
 
 
-def open_databases() -> list[str]:
-    return [file.path for file in psutil.Process().open_files() if file.path.endswith("study.db")]
+def open_databases(folder: Path) -> list[str]:
+    return [file.path for file in psutil.Process().open_files() if file.path == str(folder / "study.db")]
 
 
 @pytest.mark.parametrize("ending", ["with", "close", "forgotten", "refused"])
 def test_nothing_is_left_open(tmp_path, ending):
     tuning: Tuning | None = tuned(tmp_path, 1, task=Scripted())
     assert tuning
-    assert open_databases()
+    assert open_databases(tmp_path)
     if ending == "with":
         with tuning:
             pass
@@ -218,7 +211,7 @@ def test_nothing_is_left_open(tmp_path, ending):
             tuned(tmp_path, 1)
     tuning = None
     gc.collect()
-    assert not open_databases()
+    assert not open_databases(tmp_path)
 
 
 @pytest.mark.parametrize("package", ["optuna", "psutil"])

@@ -89,7 +89,7 @@ def _read(demo: "Demo") -> None:
 def _learn(demo: "Demo") -> None:
     n_bits = demo.hasher.n_bits
     _section(f"Codes: {n_bits} bits a document, learned without labels")
-    model = demo.learn(progress=training_progress(type(demo.hasher).__name__, demo.hasher.epochs))
+    model = demo.learn(progress=training_progress(type(demo.hasher).__name__))
     with counter("encoding all documents, three ways"):
         scores = demo.compare()
     results.print(f"{model.features_.n_features_:,} words, {n_bits // 8} bytes a document.")

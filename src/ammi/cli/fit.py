@@ -205,7 +205,7 @@ def _shown(hasher: "Hasher", tensorboard: Path | None) -> dict[str, Any]:
             name = type(hasher).__name__
             raise typer.BadParameter(f"{name} is not trained in epochs.", param_hint="'--tensorboard'")
         return {}
-    progress = training_progress(type(hasher).__name__, hasher.epochs)
+    progress = training_progress(type(hasher).__name__)
     return {"progress": progress, "callbacks": [TensorBoard(tensorboard)] if tensorboard else []}
 
 

@@ -13,22 +13,22 @@ if TYPE_CHECKING:
     from ammi.training.progress import Progress as TrainingProgress
 
 
-def training_progress(name: str, epochs: int) -> "TrainingProgress":
+def training_progress(name: str) -> "TrainingProgress":
     """What shows the training of a method."""
     from ammi.training.progress import Lines, Silent
 
     if screen.notes.quiet:
         return Silent()
     if screen.notes.is_terminal:
-        return TrainingBars(name, epochs)
-    return Lines(name, epochs, seconds_between=screen.SECONDS_BETWEEN_LINES)
+        return TrainingBars(name)
+    return Lines(name, seconds_between=screen.SECONDS_BETWEEN_LINES)
 
 
 class TrainingBars:
     """A bar for each part of a run and one for its epochs; below them, what the last epoch measured."""
 
-    def __init__(self, name: str, epochs: int):
-        self._name, self._epochs = name, epochs
+    def __init__(self, name: str):
+        self._name = name
         self._bars = _Bars(
             TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn(),
             console=screen.notes,
@@ -46,11 +46,11 @@ class TrainingBars:
         bar = self._bars.add_task(name, total=total)
         return lambda steps: self._bars.advance(bar, steps)
 
-    def epoch(self, row: Mapping[str, float]) -> None:
+    def epoch(self, row: Mapping[str, float], epochs: int) -> None:
         from ammi.training.progress import measured
 
         if self._bar_of_epochs is None:
-            self._bar_of_epochs = self._bars.add_task(self._name, total=self._epochs)
+            self._bar_of_epochs = self._bars.add_task(self._name, total=epochs)
         self._bars.figures = measured(row)
         self._bars.update(self._bar_of_epochs, completed=int(row["epoch"]), refresh=True)
 

@@ -31,7 +31,6 @@ from ammi.training.batches import Batches
 from ammi.training.progress import AsPart, Progress
 from ammi.training.steps import CompiledSteps, Steps
 
-
 MOST_COMPILED_ORDER = 7
 
 # Chosen on the validation parts of the benchmark sets (LOG.md).
@@ -62,7 +61,7 @@ class AMMIObjective(InformationObjective):
             return super().steps(batches, learning_rate, clip)
         assert isinstance(self.encoder, Encoder)
         assert isinstance(self.adversary, ExactAdversary)
-        layer = self.encoder[0]
+        layer = self.encoder.first
         return CompiledSteps(
             layer.weight,
             layer.bias,
@@ -137,8 +136,8 @@ class AMMI(ChainHasher):
         most=MOST_BITS,
     )
     reorder: int = parameter(
-        "where one encoder of independent bits reads pairs, the exact adversary puts the bits into another random order "
-        "after so many batches, so that no two may come to say the same; 0 keeps the order. Useful: 5 to 20.",
+        "where one encoder of independent bits reads pairs, the exact adversary puts the bits into another random "
+        "order after so many batches, so that no two may come to say the same; 0 keeps the order. Useful: 5 to 20.",
         default=10,
         whole=True,
         least=0,
@@ -171,19 +170,22 @@ class AMMI(ChainHasher):
             reorder=0,
             epochs=epochs,
         )
-        checkpoint = stage.checkpoint and stage.checkpoint.part("first")
+        checkpoint = stage.checkpoint.part("first") if stage.checkpoint else None
         first_stage = replace(
             stage,
             given=replace(stage.given, validation=None),
-            progress=AsPart(stage.progress, "first model", epochs),
+            progress=AsPart(stage.progress, "first model"),
             checkpoint=checkpoint,
-            saved=checkpoint and checkpoint.load(),
+            saved=checkpoint.load() if checkpoint else None,
         )
         first._begin(first_stage)
         near = first._pairs_of_its_own(first_stage)
         if first._learn(first_stage, near, first._scorer(first_stage.given, None)).interrupted:
             raise KeyboardInterrupt
-        return 2 * first._marginals(stage.given.X) - 1
+        codes = first._marginals(stage.given.X)
+        codes *= 2
+        codes -= 1
+        return codes
 
     def _n_epochs(self, n_documents: int) -> int:
         if self.epochs is not None:

@@ -4,9 +4,9 @@
                              β H(Z) - H⁺(Z|X)      with related documents    (the paper's equation 3)
 
 H⁺(Z|X) is the cross entropy between p(z|y) and a second encoder q(z|x) of the related document. One encoder may read
-both documents instead, p of the one and q of the other. Then either of them is predicted from the other, the conditional
-entropy is the mean of H(p), H(p, q), H(q) and H(q, p), and H(Z) is of the codes of both. Without related documents the
-collection gives its own: x is one of the nearest documents of y.
+both documents instead, p of the one and q of the other. Then either of them is predicted from the other: the
+conditional entropy is the mean of H(p), H(p, q), H(q) and H(q, p), and H(Z) is of the codes of both. Without related
+documents the collection gives its own: x is one of the nearest documents of y.
 """
 
 from abc import abstractmethod

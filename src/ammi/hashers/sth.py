@@ -42,7 +42,7 @@ class STH(ProjectionHasher):
         X = self._check_rows(X, reset=True)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         weights, thresholds = np.zeros((X.shape[1], self.n_bits), X.dtype), np.zeros(self.n_bits, X.dtype)
-        with progress or (Lines("STH", self.n_bits) if self.verbose else Silent()) as shown:
+        with progress or (Lines("STH") if self.verbose else Silent()) as shown:
             W = neighbour_graph(X, self.neighbours)
             codes = graph_codes(W, self.n_bits, rng)
             X = X.astype(np.float64, copy=False)  # the solver's, once for all bits

@@ -39,7 +39,7 @@ _NOT_PART_OF_A_RUN = {"verbose", "checkpoint", "n_jobs", "device"}
 
 @dataclass(frozen=True)
 class Stage:
-    """A run that is about to begin, or to go on from what was saved: on which of the documents, and where it is kept."""
+    """A run that is about to begin, or to go on from what was saved: on which documents, and where it is kept."""
 
     given: Given
     rows: NDArray[np.integer]
@@ -137,8 +137,7 @@ class TrainedHasher(SizedHasher):
         self._check_parameters()
         given = Given.checked(self, X, y, related, views, validation)
         seed = check_random_state(self.random_state).randint(2**31)
-        epochs = self._n_epochs(given.X.shape[0])
-        shown = progress or (Lines(type(self).__name__, epochs) if self.verbose else Silent())
+        shown = progress or (Lines(type(self).__name__) if self.verbose else Silent())
         with shown, torch_threads(self.n_jobs), torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             run = self._train(given, np.random.default_rng(seed), callbacks, shown)

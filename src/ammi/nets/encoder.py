@@ -36,6 +36,13 @@ class Encoder(nn.Sequential):
         super().__init__(*layers)
 
     @property
+    def first(self) -> FirstLayer:
+        """The layer that reads the rows."""
+        layer = self[0]
+        assert isinstance(layer, FirstLayer)
+        return layer
+
+    @property
     def is_linear(self) -> bool:
         """Whether there is but the first layer, `0.weight` and `0.bias`."""
         return len(self) == 1

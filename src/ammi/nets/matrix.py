@@ -11,4 +11,4 @@ Matrix: TypeAlias = csr_matrix | NDArray[np.floating]  # (n, V)
 
 def is_dense(X: Matrix) -> bool:
     """Whether it is an array most of whose values are not 0."""
-    return isinstance(X, np.ndarray) and 2 * np.count_nonzero(X) > X.size
+    return isinstance(X, np.ndarray) and bool(2 * np.count_nonzero(X) > X.size)

@@ -175,9 +175,11 @@ class Plan:
         return [Experiment(name, method, bits, self._shortened(method, parameters)) for parameters in wanted]
 
     def _shortened(self, method: str, parameters: Parameters) -> dict[str, Any]:
-        """The parameters of an experiment at this scale, which may have fewer epochs."""
-        shorter = self.scale.epochs and "epochs" in default_parameters(method)
-        return {**parameters, **({"epochs": self.scale.epochs} if shorter else {})}
+        """The parameters of an experiment at this scale, which may have fewer epochs, also of what comes before."""
+        if self.scale.epochs is None:
+            return dict(parameters)
+        of_epochs = {"epochs", "pretraining_epochs"} & default_parameters(method).keys()
+        return {**parameters, **dict.fromkeys(sorted(of_epochs), self.scale.epochs)}
 
 
 def tuned_methods(table: Iterable[Row]) -> list[str]:

@@ -4,7 +4,7 @@
 
 It is what `AMMIObjective.loss` and torch's Adam compute, with the gradient written out and nothing in between kept:
 some hundred thousand numbers a step fit in the processor's cache, and calls of torch would take longer than the sums.
-Inside, documents are the last dimension, as in ammi.chain. Sums are of float32, in one thread, always in the same order.
+Inside, documents are the last dimension, as in ammi.chain. Sums are of float32, in one thread, always in one order.
 """
 
 from typing import NamedTuple

@@ -83,7 +83,7 @@ def train(
             objective.after_epoch(documents)
             run.history.append({"epoch": len(run.history) + 1, **row})
             run.add(float(score()), objective.state_dict(), schedule)
-            progress.epoch(run.history[-1])
+            progress.epoch(run.history[-1], schedule.epochs)
             for callback in callbacks:
                 callback(dict(run.history[-1]))
             if checkpoint:
@@ -125,9 +125,7 @@ def _state(run: TrainingRun, objective: Objective, steps: Steps, batches: Batche
     }
 
 
-def _restore(
-    saved: State, run: TrainingRun, objective: Objective, steps: Steps, batches: Batches
-) -> None:
+def _restore(saved: State, run: TrainingRun, objective: Objective, steps: Steps, batches: Batches) -> None:
     objective.load_state_dict(saved["model"])
     steps.load_state_dict(saved["optimiser"])
     batches.rng.bit_generator.state = saved["order"]

@@ -1,8 +1,8 @@
 """The nearest documents of each document: pairs that the collection itself gives.
 
 Near means a high sum of cosines: of the documents' rows, of a truncated SVD of sparse ones, which knows that different
-words go together, of further views, and of the codes that a first model gives them. FAISS finds candidates by all that is
-dense, and the cosines of sparse rows are added to theirs.
+words go together, of further views, and of the codes that a first model gives them. FAISS finds candidates by all that
+is dense, and the cosines of sparse rows are added to theirs.
 """
 
 import math
@@ -70,6 +70,7 @@ def nearest_documents(
             dense.append(math.sqrt(weights.rows) * unit)
     found = np.zeros((X.shape[0], k), dtype=np.int32)
     vectors = np.hstack(dense)
+    dense.clear()
     index = _index(vectors, rng)
     for start in range(0, len(among), _ROWS_AT_ONCE):
         block = np.arange(start, min(start + _ROWS_AT_ONCE, len(among)))
@@ -95,20 +96,22 @@ def _nearest(
 
 def _index(vectors: Dense, rng: np.random.Generator) -> "faiss.Index":
     n, width = vectors.shape
-    index = faiss.IndexFlatIP(width)
-    if n > EXACT:
-        cells = int(4 * math.sqrt(n))
-        index = faiss.IndexIVFFlat(index, width, cells, faiss.METRIC_INNER_PRODUCT)
-        index.nprobe = _CELLS_LOOKED_AT
-        index.cp.max_points_per_centroid = 40
-        index.cp.seed = int(rng.integers(2**31))
-        index.train(vectors)
+    exact = faiss.IndexFlatIP(width)
+    if n <= EXACT:
+        exact.add(vectors)
+        return exact
+    index = faiss.IndexIVFFlat(exact, width, int(4 * math.sqrt(n)), faiss.METRIC_INNER_PRODUCT)
+    index.nprobe = _CELLS_LOOKED_AT
+    index.cp.max_points_per_centroid = 40
+    index.cp.seed = int(rng.integers(2**31))
+    index.train(vectors)
     index.add(vectors)
     return index
 
 
 def _unit(rows: Matrix) -> Matrix:
-    return normalize(rows.astype(np.float32, copy=False))
+    """Rows that nobody else needs, of unit length."""
+    return normalize(rows.astype(np.float32, copy=False), copy=False)
 
 
 def _truncated_svd(rows: csr_matrix, dimensions: int, rng: np.random.Generator) -> Dense:

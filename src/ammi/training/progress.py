@@ -21,8 +21,8 @@ class Progress(Protocol):
     def part(self, name: str, total: int) -> Advance:
         """A part of the run before its epochs has begun; the function is called with the steps that are done."""
 
-    def epoch(self, row: Mapping[str, float]) -> None:
-        """An epoch is over; a row of the history says what it measured."""
+    def epoch(self, row: Mapping[str, float], epochs: int) -> None:
+        """An epoch is over, of at most so many; a row of the history says what it measured."""
 
     def say(self, text: str) -> None:
         """A sentence for the user."""
@@ -40,7 +40,7 @@ class Silent:
     def part(self, name: str, total: int) -> Advance:
         return lambda steps: None
 
-    def epoch(self, row: Mapping[str, float]) -> None:
+    def epoch(self, row: Mapping[str, float], epochs: int) -> None:
         pass
 
     def say(self, text: str) -> None:
@@ -50,24 +50,24 @@ class Silent:
 class AsPart(Silent):
     """Shows a run that is part of another one: its epochs are the steps of a part."""
 
-    def __init__(self, progress: Progress, name: str, epochs: int):
-        self._progress, self._name, self._epochs = progress, name, epochs
+    def __init__(self, progress: Progress, name: str):
+        self._progress, self._name = progress, name
         self._advance: Advance | None = None
 
     def part(self, name: str, total: int) -> Advance:
         return self._progress.part(name, total)
 
-    def epoch(self, row: Mapping[str, float]) -> None:
+    def epoch(self, row: Mapping[str, float], epochs: int) -> None:
         if self._advance is None:
-            self._advance = self._progress.part(self._name, self._epochs)
+            self._advance = self._progress.part(self._name, epochs)
         self._advance(1)
 
 
 class Lines:
     """One line that is written over on a terminal; elsewhere a new line every so often, and one at the end."""
 
-    def __init__(self, name: str, epochs: int, stream: TextIO | None = None, seconds_between: float = 10.0):
-        self.name, self.epochs, self.seconds_between = name, epochs, seconds_between
+    def __init__(self, name: str, stream: TextIO | None = None, seconds_between: float = 10.0):
+        self.name, self.seconds_between = name, seconds_between
         self._stream = sys.stderr if stream is None else stream
         self._terminal = self._stream.isatty()
         self._last_time = time.monotonic()
@@ -93,8 +93,8 @@ class Lines:
 
         return advance
 
-    def epoch(self, row: Mapping[str, float]) -> None:
-        self._show(f"{self.name} {int(row['epoch'])}/{self.epochs}  {measured(row)}")
+    def epoch(self, row: Mapping[str, float], epochs: int) -> None:
+        self._show(f"{self.name} {int(row['epoch'])}/{epochs}  {measured(row)}")
 
     def say(self, text: str) -> None:
         self._pending = ""

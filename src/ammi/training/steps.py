@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from scipy.sparse import vstack
+from scipy.sparse import csr_matrix, vstack
 from torch import Tensor, nn
 
 from ammi.nets.units import BITS_PER_NAT
@@ -143,7 +143,7 @@ class CompiledSteps(Steps):
 
 def _documents(batches: Batches) -> Documents:
     """All rows that batches are made of, the related documents behind the others."""
-    rows = batches.Y if batches.X is None else vstack([batches.Y, batches.X], format="csr")
+    rows: csr_matrix = batches.Y if batches.X is None else vstack([batches.Y, batches.X], format="csr")
     return Documents(rows.indptr, rows.indices, rows.data.astype(np.float32, copy=False))
 
 

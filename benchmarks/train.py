@@ -186,7 +186,7 @@ def step_parts(X: csr_matrix) -> list[Row]:
     rng = np.random.default_rng(0)
     near = nearest_documents(X, 10, np.arange(n), rng)
     documents = kernels.Documents(X.indptr, X.indices, X.data)
-    weights, biases = rng.uniform(-0.1, 0.1, (V, BITS)).astype(np.float32), np.zeros(BITS, np.float32)
+    weights, biases = rng.uniform(-0.1, 0.1, (V, BITS)).astype(np.float32), np.zeros((1, BITS), np.float32)
     zeros = [np.zeros_like(one) for one in (weights, biases, weights, biases)]
     linear = kernels.Linear(weights, biases, *zeros)
     others = [weights.copy() for _ in range(3)]

@@ -30,7 +30,7 @@ class Linear(NamedTuple):
     """What is trained, and Adam's two means of its gradient."""
 
     weights: NDArray[np.float32]  # (V, m)
-    biases: NDArray[np.float32]  # (m,)
+    biases: NDArray[np.float32]  # (1, m)
     weights_mean: NDArray[np.float32]
     biases_mean: NDArray[np.float32]
     weights_square: NDArray[np.float32]
@@ -60,7 +60,11 @@ def take_steps(documents, y, x, batch_size, linear, windows, order, steps_before
     code_entropy, conditional = 0.0, 0.0
     for start in range(0, len(y), batch_size):
         n = min(batch_size, len(y) - start)
-        rows = np.concatenate((y[start : start + n], x[start : start + n]))
+        rows = np.empty(2 * n if len(x) else n, np.int64)
+        for i in range(n):
+            rows[i] = y[start + i]
+            if len(x):
+                rows[n + i] = x[start + i]
         batch = _take(documents, rows, settings.dropout, rng)
         logits = _logits(batch, linear)  # (m, R)
         gradient = np.empty_like(logits)
@@ -93,12 +97,12 @@ def _take(documents, rows, dropout, rng):
 @_compiled
 def _logits(batch, linear):
     """The logits (m, R) of rows."""
-    n_rows, m = len(batch.starts) - 1, len(linear.biases)
+    n_rows, m = len(batch.starts) - 1, linear.biases.shape[1]
     logits = np.empty((n_rows, m), np.float32)
     for i in range(n_rows):
         sums = logits[i]
         for bit in range(m):
-            sums[bit] = linear.biases[bit]
+            sums[bit] = linear.biases[0, bit]
         for place in range(batch.starts[i], batch.starts[i + 1]):
             value, direction = batch.values[place], linear.weights[batch.words[place]]
             for bit in range(m):
@@ -124,7 +128,7 @@ def _prior_step(probs, windows, order, settings, gradient):
     older = r + 1 - newer
     padded = np.zeros((r + m, n_rows), np.float32)  # bits before the first one are 0
     for place in range(m):
-        padded[r + place] = probs[order[place]]
+        _copy(probs[order[place]], padded[r + place])
     of_older, of_newer = _halves(padded, r - newer, m, older), _halves(padded, r, m, newer)
     entropy, costs = _respond(_means(of_older, of_newer), windows, settings.decay)
     by_padded = np.zeros_like(padded)
@@ -136,6 +140,12 @@ def _prior_step(probs, windows, order, settings, gradient):
         for i in range(n_rows):
             out[i] = scale * by_prob[i] * p[i] * (_ONE - p[i])
     return entropy
+
+
+@_compiled
+def _copy(numbers, to):
+    for i in range(len(numbers)):  # what numba makes of to[:] = numbers takes it seconds to compile
+        to[i] = numbers[i]
 
 
 @_compiled
@@ -230,7 +240,7 @@ def _add_gradient(padded, first, width, by_tables, by_padded):
         start = first + end - width + 1
         for window in range(n_windows):
             for j in range(width):
-                part[:] = by_tables[end, window]
+                _copy(by_tables[end, window], part)
                 _multiply(part, padded, start, width, window, j)
                 sign = _ONE if window >> (width - 1 - j) & 1 else -_ONE
                 out = by_padded[start + j]
@@ -275,7 +285,7 @@ def _update(batch, gradient, linear, step, settings):
     """A step of Adam, its gradient shortened to a norm of `clip`."""
     by_logits = np.ascontiguousarray(gradient.T)  # (R, m)
     slots, by_weights = _by_words(batch, by_logits, len(linear.weights))
-    by_biases = np.zeros((1, by_logits.shape[1]), np.float32)
+    by_biases = np.zeros_like(linear.biases)
     for i in range(len(by_logits)):
         for bit in range(by_logits.shape[1]):
             by_biases[0, bit] += by_logits[i, bit]
@@ -284,9 +294,8 @@ def _update(batch, gradient, linear, step, settings):
     rate = np.float32(settings.learning_rate / (1 - 0.9**step))
     root = np.float32(1 / np.sqrt(1 - 0.999**step))
     _adam(linear.weights, linear.weights_mean, linear.weights_square, by_weights, slots, scale, rate, root)
-    m = len(linear.biases)
-    biases, mean = linear.biases.reshape(1, m), linear.biases_mean.reshape(1, m)
-    _adam(biases, mean, linear.biases_square.reshape(1, m), by_biases, np.zeros(1, np.int32), scale, rate, root)
+    only = np.zeros(1, np.int32)
+    _adam(linear.biases, linear.biases_mean, linear.biases_square, by_biases, only, scale, rate, root)
 
 
 @_compiled

@@ -210,9 +210,9 @@ def main() -> None:
         new = RESULTS.with_suffix(".new")
         new.write_text(json.dumps(rows, indent=1) + "\n")
         new.replace(RESULTS)
+        plot(rows)
         print(size, f"{rows[-1]['fit']['seconds']:.1f} s", flush=True)
     report(rows)
-    plot(rows)
 
 
 if __name__ == "__main__":

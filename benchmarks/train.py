@@ -1,33 +1,235 @@
-"""Seconds an epoch of AMMI beside a plain dense version of the paper's algorithm, and how they grow.
+"""How long AMMI trains on ng20: beside version 0.1.0's way, beside the paper's algorithm, and where a step's time goes.
 
-The plain version is written below: dense input, the prior repeated for each document, G gradient steps of the
-adversary on every batch. Both are trained on the same batches of ng20 in the same run.
+Both of the others are written out below: version 0.1.0's neighbours by a sparse product, its loss and its steps by
+torch; and a plain dense version of the paper, the prior repeated for each document, G gradient steps of the adversary
+on every batch. All are run on the same documents in the same run, and the shortest of several times counts. How the
+time grows is in growth.py.
 """
 
+import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from numba import njit
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 from scipy.sparse import csr_matrix
-from scipy.sparse import random as random_sparse
+from sklearn.preprocessing import normalize
 from torch import Tensor
 
 from ammi import AMMI
+from ammi.chain import Distributions
 from ammi.data import benchmark
+from ammi.hashers.ammi import AMMIObjective
+from ammi.hashers.given import Given
+from ammi.hashers.trained import Stage
+from ammi.training import kernels
+from ammi.training.batches import Batch, Batches
+from ammi.training.neighbours import nearest_documents
+from ammi.training.steps import Steps, TorchSteps
 from timing import save
 
 BATCH, BITS, ORDER, STEPS = 128, 64, 3, 4
-SIZES: dict[str, Any] = {"documents": 10_000, "words": 10_000, "bits": BITS, "order": 0, "prior_order": ORDER}
-VARIANTS: dict[str, dict[str, Any]] = {
-    "documents alone, gradient adversary": {"neighbours": 0, "adversary": "gradient"},
-    "documents alone, exact adversary": {"neighbours": 0},
-    "default: exact adversary, neighbours": {},
-}
+RATE, CLIP = 0.01, 10.0
+WANTED = {"neighbours": 3.0, "epoch": 2.5, "fit": 1.0}  # times faster than version 0.1.0
+SIMILARITIES_AT_ONCE = 2**22
+
+Row = dict[str, Any]
+Near = NDArray[np.int32]
+
+
+def measure(job: Callable[[], object], repeats: int = 5, warm: bool = True) -> dict[str, float]:
+    """The shortest times of a job, by the clock and of the processor: what else the machine does can only add."""
+    if warm:
+        job()
+    times = []
+    for _ in range(repeats):
+        start, cpu = time.perf_counter(), time.process_time()
+        job()
+        times.append((time.perf_counter() - start, time.process_time() - cpu))
+    return {"seconds": min(clock for clock, _ in times), "cpu_seconds": min(cpu for _, cpu in times)}
+
+
+# Version 0.1.0
+
+
+def nearest_before(X: csr_matrix, k: int, among: NDArray[np.integer]) -> Near:
+    """The nearest of each document by the cosine, from blocks of a sparse product."""
+    columns = normalize(X[among]).T.tocsr()
+    found = np.empty((X.shape[0], k), np.int32)
+    step = max(1, SIMILARITIES_AT_ONCE // len(among))
+    for start in range(0, X.shape[0], step):
+        similarity = (X[start : start + step] @ columns).toarray()
+        rows = np.arange(len(similarity))
+        place = np.searchsorted(among, start + rows)
+        itself = among[np.minimum(place, len(among) - 1)] == start + rows
+        similarity[rows[itself], place[itself]] = -np.inf
+        near = np.argpartition(-similarity, k - 1, axis=1)[:, :k]
+        order = np.argsort(-np.take_along_axis(similarity, near, 1), axis=1, kind="stable")
+        found[start : start + step] = among[np.take_along_axis(near, order, 1)]
+    return found
+
+
+class ObjectiveBefore(AMMIObjective):
+    """Half H(Z|Y) and half H⁺(Z|X), H⁺(Z) of the codes of y alone, by torch."""
+
+    def _conditional_entropy(self, batch: Batch) -> tuple[Tensor, Distributions]:
+        if batch.x is None:
+            return super()._conditional_entropy(batch)
+        p, q = self.distributions(batch.y), self.distributions(batch.x)
+        return torch.stack([p.entropy().mean(), p.cross_entropy(q).mean()]).mean(), p
+
+    def steps(self, batches: Batches, learning_rate: float, clip: float) -> Steps:
+        return TorchSteps(self, learning_rate, clip)
+
+
+class Before(AMMI):
+    """Its defaults: ten neighbours by words, 40 epochs at most, the best one by the objective on a tenth held out."""
+
+    def objective(self, n_features: int, predictive: bool) -> AMMIObjective:
+        return ObjectiveBefore(self._adversary(False), *self._readers(n_features, predictive), self.entropy_weight)
+
+    def _near_documents(self, stage: Stage) -> Near:
+        return nearest_before(stage.given.X, self.neighbours, stage.rows)
+
+    def _keeps_last(self, given: Given) -> bool:
+        return False
+
+
+def before() -> Before:
+    recipe: dict[str, Any] = {
+        "neighbours": 10,
+        "first_bits": 0,
+        "reorder": 0,
+        "word_dropout": 0.0,
+        "entropy_weight": 1.75,
+    }
+    return Before(BITS, batch_size=BATCH, epochs=40, random_state=0, verbose=False, **recipe)
+
+
+def now(bits: int = BITS) -> AMMI:
+    return AMMI(bits, batch_size=BATCH, random_state=0, verbose=False)
+
+
+def against_before(X: csr_matrix) -> list[Row]:
+    """Each part as it was and as it is."""
+    old, new, everything = before(), now(), np.arange(X.shape[0])
+    rng = np.random.default_rng(0)
+    near_before, near = nearest_before(X, 10, everything), nearest_documents(X, 10, everything, rng)
+    fits = {"0.1.0": measure(lambda: old.fit(X), 2, warm=False), "now": measure(lambda: new.fit(X), 3, warm=False)}
+    first = now(128).set_params(first_bits=0, neighbours=10, reorder=0, epochs=11).fit(X)
+    codes = 2 * first.bit_probabilities(X) - 1
+
+    def epoch(hasher: AMMI, neighbours: Near, dropout: float, by_torch: bool = False) -> dict[str, float]:
+        torch.manual_seed(0)
+        objective = hasher.objective(X.shape[1], predictive=False).train()
+        batches = Batches(X, neighbours=neighbours, batch_size=BATCH, dropout=dropout, rng=np.random.default_rng(0))
+        steps = TorchSteps(objective, RATE, CLIP) if by_torch else objective.steps(batches, RATE, CLIP)
+        return measure(lambda: steps.epoch(batches))
+
+    table: list[tuple[str, str, dict[str, float]]] = [
+        ("neighbours", "0.1.0: sparse product", measure(lambda: nearest_before(X, 10, everything), 3)),
+        ("neighbours", "first graph, by words", measure(lambda: nearest_documents(X, 10, everything, rng), 3)),
+        (
+            "neighbours",
+            "second graph, by codes",
+            measure(lambda: nearest_documents(X, 50, everything, rng, codes=codes), 3),
+        ),
+        ("epoch", "0.1.0: torch", epoch(old, near_before, 0.0)),
+        ("epoch", "compiled steps", epoch(new, near, new.word_dropout)),
+        ("epoch", "the same by torch", epoch(new, near, new.word_dropout, by_torch=True)),
+        ("epoch", "compiled steps, 128 bits (the first model's)", epoch(now(128), near, new.word_dropout)),
+        ("fit", f"0.1.0: {len(old.history_)} epochs", fits["0.1.0"]),
+        ("fit", f"both graphs and models, {len(new.history_)} epochs of the second", fits["now"]),
+    ]
+    base = {part: times for part, name, times in table if name.startswith("0.1.0")}
+    return [
+        {
+            "part": part,
+            "method": name,
+            **times,
+            "ratio": base[part]["seconds"] / times["seconds"],
+            "cpu_ratio": base[part]["cpu_seconds"] / times["cpu_seconds"],
+            "wanted": WANTED[part],
+        }
+        for part, name, times in table
+    ]
+
+
+# The parts of a compiled step
+
+
+@njit(fastmath=True)
+def touch(weights, mean, square, factor):
+    """Read and write as many numbers as Adam: 6 × V × m × 4 bytes."""
+    a, b, c = weights.ravel(), mean.ravel(), square.ravel()
+    for i in range(len(a)):
+        a[i], b[i], c[i] = factor * a[i], factor * b[i], factor * c[i]
+
+
+def sums_of_rows(rows: csr_matrix, dense: NDArray[np.float32]) -> Callable[[], Tensor]:
+    """A sparse product, by torch."""
+    starts, words, values, matrix = map(torch.from_numpy, (rows.indptr, rows.indices, rows.data, dense))
+    return lambda: F.embedding_bag(
+        words, matrix, starts, mode="sum", per_sample_weights=values, include_last_offset=True
+    )
+
+
+def step_parts(X: csr_matrix) -> list[Row]:
+    """Milliseconds a step of each kernel, all in turn on the batches of an epoch, and what a step cannot do without."""
+    n, V = X.shape
+    rng = np.random.default_rng(0)
+    near = nearest_documents(X, 10, np.arange(n), rng)
+    documents = kernels.Documents(X.indptr, X.indices, X.data)
+    weights, biases = rng.uniform(-0.1, 0.1, (V, BITS)).astype(np.float32), np.zeros((1, BITS), np.float32)
+    zeros = [np.zeros_like(one) for one in (weights, biases, weights, biases)]
+    linear = kernels.Linear(weights, biases, *zeros)
+    others = [weights.copy() for _ in range(3)]
+    settings = kernels.Settings(2.25, 0.3, 0.9, RATE, CLIP)
+    windows, order = np.zeros((BITS, 2 ** (ORDER + 1)), np.float32), rng.permutation(BITS)
+    one = np.float32(1)
+    epochs: list[dict[str, float]] = []
+    torch.set_flush_denormal(True)
+    for _ in range(6):
+        spent: dict[str, float] = {}
+
+        def timed(name: str, job: Callable[..., Any], *given: Any, spent: dict[str, float] = spent) -> Any:
+            start = time.perf_counter()
+            made = job(*given)
+            spent[name] = spent.get(name, 0.0) + time.perf_counter() - start
+            return made
+
+        y = rng.permutation(n)
+        x = near[y, rng.integers(near.shape[1], size=n)].astype(np.int64)
+        for start in range(0, n - BATCH, BATCH):
+            rows = np.concatenate((y[start : start + BATCH], x[start : start + BATCH]))
+            batch = timed("take rows, words dropped", kernels._take, documents, rows, settings.dropout, rng)
+            logits = timed("logits", kernels._logits, batch, linear)
+            probs = timed("sigmoid", kernels._sigmoid, logits)
+            gradient = np.empty_like(logits)
+            timed("prior and its gradient", kernels._prior_step, probs, windows, order, settings, gradient)
+            timed("conditional entropy and its gradient", kernels._conditional_step, logits, probs, BATCH, gradient)
+            by_logits = timed("gradient transposed", np.ascontiguousarray, gradient.T)
+            slots, by_weights = timed("gradient by words", kernels._by_words, batch, by_logits, V)
+            timed("its norm", kernels._sum_of_squares, by_weights)
+            of_weights = (linear.weights, linear.weights_mean, linear.weights_square)
+            timed("Adam", kernels._adam, *of_weights, by_weights, slots, one, np.float32(RATE), one)
+            timed("floor: Adam's bytes read and written", touch, *others, one)
+            sparse = csr_matrix((batch.values, batch.words, batch.starts), shape=(len(rows), V))
+            timed("floor: logits, torch's sparse product", sums_of_rows(sparse, linear.weights))
+            turned = sparse.T.tocsr()
+            timed("floor: gradient by words, torch's sparse product", sums_of_rows(turned, by_logits))
+        epochs.append({name: 1e3 * seconds / (n // BATCH) for name, seconds in spent.items()})
+    torch.set_flush_denormal(False)
+    return [{"part": name, "milliseconds": min(row[name] for row in epochs[1:])} for name in epochs[0]]
+
+
+# The paper's algorithm
 
 
 def plain_cross_entropy(p: Tensor, q: Tensor) -> Tensor:
@@ -76,65 +278,55 @@ def batches(n: int, seed: int = 0) -> Iterator[np.ndarray]:
     return (order[start : start + BATCH] for start in range(0, n, BATCH))
 
 
-def epoch_seconds(X: Any, bits: int = BITS, **parameters: Any) -> float:
-    """The shortest of five epochs, validation left out: what else the machine does can only add to it."""
-    hasher = AMMI(bits, epochs=5, patience=5, batch_size=BATCH, random_state=0, verbose=False, **parameters)
+VARIANTS: dict[str, dict[str, Any]] = {
+    "documents alone, gradient adversary (torch)": {"adversary": "gradient"},
+    "documents alone, exact adversary (compiled)": {},
+}
+
+
+def epoch_seconds(X: csr_matrix, **parameters: Any) -> float:
+    """The shortest of five epochs on documents alone, validation left out."""
+    hasher = AMMI(BITS, neighbours=0, epochs=5, batch_size=BATCH, random_state=0, verbose=False, **parameters)
     hasher.fit(X, validation=lambda _: 0.0)
     return min(row["seconds"] for row in hasher.history_)
 
 
-def compare(X: csr_matrix) -> list[dict]:
-    dense = X.toarray()
-    times = []
-    for seed in range(5):
-        start = time.perf_counter()
-        plain_epoch(dense, batches(len(dense), seed))
-        times.append(time.perf_counter() - start)
-    plain = min(times)
-    rows = [{"method": "plain dense version, gradient adversary", "seconds": plain, "ratio": 1.0}]
-    for name, parameters in VARIANTS.items():
-        seconds = epoch_seconds(X, **parameters)
-        rows.append({"method": name, "seconds": seconds, "ratio": plain / seconds})
-    return rows
-
-
-def growth() -> list[dict]:
-    """Seconds an epoch as one size grows and the others stay."""
-    settings: list[dict[str, Any]] = [
-        *({"documents": n} for n in (5_000, 10_000, 20_000, 40_000)),
-        *({"words": words} for words in (5_000, 20_000, 40_000)),
-        *({"bits": bits} for bits in (16, 32, 128, 256)),
-        *({"order": o, "prior_order": o + 2} for o in (0, 1, 2)),
-        *({"prior_order": r} for r in (1, 3, 5, 7)),
-    ]
-    rows = []
-    for setting in settings:
-        full: dict[str, Any] = {
-            "documents": 10_000,
-            "words": 10_000,
-            "bits": BITS,
-            "order": 0,
-            "prior_order": 3,
-        } | setting
-        X = random_sparse(full["documents"], full["words"], 70 / full["words"], "csr", np.float32, random_state=0)
-        seconds = epoch_seconds(X, full["bits"], order=full["order"], prior_order=full["prior_order"], neighbours=0)
-        rows.append({**full, "seconds": seconds})
-    return rows
+def against_paper(X: csr_matrix, default: float) -> list[Row]:
+    """Epochs beside one of the plain version; that of the default recipe is already known."""
+    dense, seeds = X.toarray(), iter(range(6))
+    plain = measure(lambda: plain_epoch(dense, batches(len(dense), next(seeds))))["seconds"]
+    times = {"plain dense version, gradient adversary": plain}
+    times |= {name: epoch_seconds(X, **parameters) for name, parameters in VARIANTS.items()}
+    times["default: pairs, exact adversary (compiled)"] = default
+    return [{"method": name, "seconds": seconds, "ratio": plain / seconds} for name, seconds in times.items()]
 
 
 def main() -> None:
-    console = Console()
-    compared = compare(benchmark("ng20").train)
+    console, load = Console(width=120), [os.getloadavg()[0]]
+    X = benchmark("ng20").train.tocsr().astype(np.float32)
+    rows = against_before(X)
+    load.append(os.getloadavg()[0])
+    table = Table("ng20, 64 bits, batch 128", "", "seconds", "CPU", "times faster", "by CPU", "wanted")
+    for row in rows:
+        figures = (row["seconds"], row["cpu_seconds"], row["ratio"], row["cpu_ratio"], row["wanted"])
+        table.add_row(row["part"], row["method"], *(f"{figure:.2f}" for figure in figures))
+    console.print(table)
+    parts = step_parts(X)
+    table = Table("a step by compiled kernels", "ms")
+    for row in parts:
+        table.add_row(row["part"], f"{row['milliseconds']:.3f}")
+    for name, of_floor in (("kernels together", False), ("floor together", True)):
+        total = sum(row["milliseconds"] for row in parts if row["part"].startswith("floor") == of_floor)
+        table.add_row(name, f"{total:.3f}")
+    console.print(table)
+    compared = against_paper(X, next(row["seconds"] for row in rows if row["method"] == "compiled steps"))
     table = Table("an epoch of ng20, 64 bits, batch 128", "seconds", "times faster")
     for row in compared:
         table.add_row(row["method"], f"{row['seconds']:.2f}", f"{row['ratio']:.1f}")
     console.print(table)
-    grown = growth()
-    table = Table("documents", "words", "bits", "order", "prior order", "seconds an epoch")
-    for row in grown:
-        table.add_row(*(f"{row[key]:,}" for key in list(row)[:-1]), f"{row['seconds']:.2f}")
-    console.print(table)
-    save("train", {"compared": compared, "growth": grown})
+    load.append(os.getloadavg()[0])
+    threads = os.environ.get("OMP_NUM_THREADS", "all")
+    save("train", {"load": load, "threads": threads, "before": rows, "step": parts, "compared": compared})
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ class Linear(NamedTuple):
     """What is trained, and Adam's two means of its gradient."""
 
     weights: NDArray[np.float32]  # (V, m)
-    biases: NDArray[np.float32]  # (m,)
+    biases: NDArray[np.float32]  # (1, m)
     weights_mean: NDArray[np.float32]
     biases_mean: NDArray[np.float32]
     weights_square: NDArray[np.float32]
@@ -60,7 +60,11 @@ def take_steps(documents, y, x, batch_size, linear, windows, order, steps_before
     code_entropy, conditional = 0.0, 0.0
     for start in range(0, len(y), batch_size):
         n = min(batch_size, len(y) - start)
-        rows = np.concatenate((y[start : start + n], x[start : start + n]))
+        rows = np.empty(2 * n if len(x) else n, np.int64)
+        for i in range(n):
+            rows[i] = y[start + i]
+            if len(x):
+                rows[n + i] = x[start + i]
         batch = _take(documents, rows, settings.dropout, rng)
         logits = _logits(batch, linear)  # (m, R)
         gradient = np.empty_like(logits)
@@ -83,8 +87,8 @@ def _take(documents, rows, dropout, rng):
     for i, row in enumerate(rows):
         starts[i] = end
         for place in range(documents.starts[row], documents.starts[row + 1]):
-            if dropout == 0 or rng.random() >= dropout:
-                words[end], values[end] = documents.words[place], documents.values[place]
+            words[end], values[end] = documents.words[place], documents.values[place]
+            if dropout == 0 or rng.random() >= dropout:  # else the next one is written over it
                 end += 1
     starts[len(rows)] = end
     return Documents(starts, words[:end], values[:end])
@@ -93,12 +97,12 @@ def _take(documents, rows, dropout, rng):
 @_compiled
 def _logits(batch, linear):
     """The logits (m, R) of rows."""
-    n_rows, m = len(batch.starts) - 1, len(linear.biases)
+    n_rows, m = len(batch.starts) - 1, linear.biases.shape[1]
     logits = np.empty((n_rows, m), np.float32)
     for i in range(n_rows):
         sums = logits[i]
         for bit in range(m):
-            sums[bit] = linear.biases[bit]
+            sums[bit] = linear.biases[0, bit]
         for place in range(batch.starts[i], batch.starts[i + 1]):
             value, direction = batch.values[place], linear.weights[batch.words[place]]
             for bit in range(m):
@@ -124,7 +128,7 @@ def _prior_step(probs, windows, order, settings, gradient):
     older = r + 1 - newer
     padded = np.zeros((r + m, n_rows), np.float32)  # bits before the first one are 0
     for place in range(m):
-        padded[r + place] = probs[order[place]]
+        _copy(probs[order[place]], padded[r + place])
     of_older, of_newer = _halves(padded, r - newer, m, older), _halves(padded, r, m, newer)
     entropy, costs = _respond(_means(of_older, of_newer), windows, settings.decay)
     by_padded = np.zeros_like(padded)
@@ -136,6 +140,12 @@ def _prior_step(probs, windows, order, settings, gradient):
         for i in range(n_rows):
             out[i] = scale * by_prob[i] * p[i] * (_ONE - p[i])
     return entropy
+
+
+@_compiled
+def _copy(numbers, to):
+    for i in range(len(numbers)):  # what numba makes of to[:] = numbers takes it seconds to compile
+        to[i] = numbers[i]
 
 
 @_compiled
@@ -230,7 +240,7 @@ def _add_gradient(padded, first, width, by_tables, by_padded):
         start = first + end - width + 1
         for window in range(n_windows):
             for j in range(width):
-                part[:] = by_tables[end, window]
+                _copy(by_tables[end, window], part)
                 _multiply(part, padded, start, width, window, j)
                 sign = _ONE if window >> (width - 1 - j) & 1 else -_ONE
                 out = by_padded[start + j]
@@ -276,31 +286,29 @@ def _update(batch, gradient, linear, step, settings):
     by_logits = np.ascontiguousarray(gradient.T)  # (R, m)
     slots, by_weights = _by_words(batch, by_logits, len(linear.weights))
     by_biases = np.zeros_like(linear.biases)
-    for row in by_logits:
-        for bit in range(len(row)):
-            by_biases[bit] += row[bit]
-    square = _sum_of_squares(by_weights.ravel()) + _sum_of_squares(by_biases)
+    for i in range(len(by_logits)):
+        for bit in range(by_logits.shape[1]):
+            by_biases[0, bit] += by_logits[i, bit]
+    square = _sum_of_squares(by_weights) + _sum_of_squares(by_biases)
     scale = np.float32(min(1.0, settings.clip / max(np.sqrt(square), 1e-30)))
     rate = np.float32(settings.learning_rate / (1 - 0.9**step))
     root = np.float32(1 / np.sqrt(1 - 0.999**step))
-    untouched = np.zeros(len(by_biases), np.float32)
-    for word in range(len(slots)):
-        by_word = by_weights[slots[word]] if slots[word] >= 0 else untouched
-        _adam(linear.weights[word], linear.weights_mean[word], linear.weights_square[word], by_word, scale, rate, root)
-    _adam(linear.biases, linear.biases_mean, linear.biases_square, by_biases, scale, rate, root)
+    _adam(linear.weights, linear.weights_mean, linear.weights_square, by_weights, slots, scale, rate, root)
+    only = np.zeros(1, np.int32)
+    _adam(linear.biases, linear.biases_mean, linear.biases_square, by_biases, only, scale, rate, root)
 
 
 @_compiled
 def _by_words(batch, by_logits, n_words):
-    """The gradient by the weights of the words that occur, a row each, and for every word the number of its row or -1.
+    """The gradient by the weights of the words that occur, a row each behind one of zeros, and for every word its row.
 
     Entries are sorted by word first, so that each row is summed at one go.
     """
     ends = np.zeros(n_words, np.int64)
     for word in batch.words:
         ends[word] += 1
-    slots = np.full(n_words, -1, np.int32)
-    n_slots, total = 0, 0
+    slots = np.zeros(n_words, np.int32)
+    n_slots, total = 1, 0
     for word in range(n_words):
         count = ends[word]
         ends[word] = total
@@ -317,7 +325,7 @@ def _by_words(batch, by_logits, n_words):
     sums = np.zeros((n_slots, by_logits.shape[1]), np.float32)
     place = 0
     for word in range(n_words):
-        if slots[word] < 0:
+        if slots[word] == 0:
             continue
         out = sums[slots[word]]
         while place < ends[word]:
@@ -329,18 +337,24 @@ def _by_words(batch, by_logits, n_words):
 
 
 @_compiled
-def _sum_of_squares(numbers):
-    total = _ZERO
-    for number in numbers:
-        total += number * number
+def _sum_of_squares(matrix):
+    numbers, total = matrix.ravel(), _ZERO
+    for i in range(len(numbers)):  # by index: over the numbers themselves it would not be vectorised
+        total += numbers[i] * numbers[i]
     return total
 
 
 @_compiled
-def _adam(weights, mean, square, gradient, scale, rate, root):
-    """torch's Adam with its usual means of 0.9 and 0.999."""
-    for bit in range(len(weights)):
-        g = scale * gradient[bit]
-        mean[bit] = np.float32(0.9) * mean[bit] + np.float32(0.1) * g
-        square[bit] = np.float32(0.999) * square[bit] + np.float32(0.001) * g * g
-        weights[bit] -= rate * mean[bit] / (np.sqrt(square[bit]) * root + np.float32(1e-8))
+def _adam(weights, mean, square, gradient, slots, scale, rate, root):
+    """torch's Adam with its usual means of 0.9 and 0.999; the gradient of a row of weights is in the row of its slot.
+
+    One call for all rows: to hand a row over takes longer than its sums.
+    """
+    for row in range(len(weights)):
+        weight, first, second, by_weight = weights[row], mean[row], square[row], gradient[slots[row]]
+        for bit in range(len(weight)):
+            g = scale * by_weight[bit]
+            new_first = np.float32(0.9) * first[bit] + np.float32(0.1) * g
+            new_second = np.float32(0.999) * second[bit] + np.float32(0.001) * g * g
+            first[bit], second[bit] = new_first, new_second
+            weight[bit] -= rate * new_first / (np.sqrt(new_second) * root + np.float32(1e-8))

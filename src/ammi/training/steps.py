@@ -107,7 +107,7 @@ class CompiledSteps(Steps):
         settings = Settings(
             self._entropy_weight, batches.dropout, self._adversary.decay, self._learning_rate, self._clip
         )
-        linear = Linear(*(tensor.detach().numpy() for tensor in (*self._trained, *self._means)))
+        linear = Linear(*(np.atleast_2d(tensor.detach().numpy()) for tensor in (*self._trained, *self._means)))
         entropy = conditional = 0.0
         start = 0
         with _without_denormals():

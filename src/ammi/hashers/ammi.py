@@ -35,7 +35,7 @@ MOST_COMPILED_ORDER = 7
 
 # Chosen on the validation parts of the benchmark sets (LOG.md).
 _FIRST_NEIGHBOURS, _FIRST_SHARE = 10, 2 / 3  # the share is of the epochs
-_EPOCHS_ALONE = 40
+_EPOCHS_ALONE, _EPOCHS_OF_PAIRS = 40, 60
 _STEPS, _MOST_EPOCHS = 1500, 200  # small collections
 _EPOCHS, _MOST_STEPS, _LEAST_EPOCHS = 10, 6000, 2  # large ones
 
@@ -119,8 +119,8 @@ class AMMI(ChainHasher):
     )
 
     epochs: int | None = parameter(
-        "at most so many. None stands for 40 with documents alone; with pairs for as many as make 1,500 steps, or in "
-        "large collections for 10, or for as many fewer as make 6,000 steps.",
+        "at most so many. None stands for 60 with related documents, and for 40 without neighbours; with neighbours for "
+        "as many as make 1,500 steps, or in large collections for 10, or for as many fewer as make 6,000 steps.",
         default=None,
         whole=True,
         least=1,
@@ -162,7 +162,7 @@ class AMMI(ChainHasher):
 
     def _first_codes(self, stage: Stage) -> NDArray[np.float32]:
         """What a first model, trained on neighbours by words, expects the bits of each document to be, from -1 to 1."""
-        epochs = math.ceil(_FIRST_SHARE * self._n_epochs(stage.given.X.shape[0]))
+        epochs = math.ceil(_FIRST_SHARE * self._n_epochs(stage.given.X.shape[0], predictive=False))
         first = clone(self).set_params(
             n_bits=self.first_bits,
             first_bits=0,
@@ -187,11 +187,11 @@ class AMMI(ChainHasher):
         codes -= 1
         return codes
 
-    def _n_epochs(self, n_documents: int) -> int:
+    def _n_epochs(self, n_documents: int, predictive: bool) -> int:
         if self.epochs is not None:
             return self.epochs
-        if not self.neighbours:  # nor with related documents then, whose number of steps this would be, too
-            return _EPOCHS_ALONE
+        if predictive or not self.neighbours:
+            return _EPOCHS_OF_PAIRS if predictive else _EPOCHS_ALONE
         steps = math.ceil(n_documents / self.batch_size)  # of an epoch
         small, large = math.ceil(_STEPS / steps), min(_EPOCHS, math.ceil(_MOST_STEPS / steps))
         return max(min(small, _MOST_EPOCHS), large, _LEAST_EPOCHS)

@@ -99,8 +99,8 @@ class TrainedHasher(SizedHasher):
         """The share of the words that is left out of rows that are trained on."""
         return 0.0
 
-    def _n_epochs(self, n_documents: int) -> int:
-        """How many epochs a run has at most."""
+    def _n_epochs(self, n_documents: int, predictive: bool) -> int:
+        """How many epochs a run has at most, on documents alone or with related ones."""
         assert self.epochs is not None
         return self.epochs
 
@@ -197,7 +197,8 @@ class TrainedHasher(SizedHasher):
     def _schedule(self, given: Given) -> Schedule:
         # The objective is noisy as long as codes tell little, and the best of the first epochs may be so by luck.
         rising = self.objective_.rising if given.validation is None else None
-        epochs, keeps_last = self._n_epochs(given.X.shape[0]), given.validation is None and self._keeps_last(given)
+        keeps_last = given.validation is None and self._keeps_last(given)
+        epochs = self._n_epochs(given.X.shape[0], self.predictive_)
         return Schedule(epochs, self.patience, self._learning_rate(), self.clip, rising, keeps_last)
 
     def plot_history(self) -> "Figure":

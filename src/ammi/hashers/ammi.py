@@ -120,7 +120,8 @@ class AMMI(ChainHasher):
 
     epochs: int | None = parameter(
         "at most so many. None stands for 60 with related documents, and for 40 without neighbours; with "
-        "neighbours for as many as make 1,500 steps, or in large collections for 10, or for as many fewer as make 6,000 steps.",
+        "neighbours for as many as make 1,500 steps, or in large collections for 10, or for as many fewer as make "
+        "6,000 steps.",
         default=None,
         whole=True,
         least=1,

@@ -41,7 +41,8 @@ def costs_section(folder: PaperFolder) -> list[str]:
 def _search_row(folder: PaperFolder, search: Search, trials: list[TrialRow]) -> tuple[str, ...]:
     given_up = sum(trial["state"] == "pruned" for trial in trials)
     best = max((trial for trial in trials if trial["state"] == "complete"), key=lambda trial: trial["validation"])
-    found = ", ".join(f"{parameter} {value}" for parameter, value in (folder.found(search) or {}).items())
+    varied = {name: value for name, value in (folder.found(search) or {}).items() if name not in search.fixed}
+    found = ", ".join(f"{name} {value}" for name, value in varied.items())
     place = "first, near the defaults of then" if best["trial"] == 0 else str(best["trial"])
     hours = _hours(sum(map(_seconds, trials)))
     figures = (str(len(trials)), str(given_up), f"{best['validation']:.2f}", place, hours)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ammi.paper import claims, published
-from ammi.paper.claims import AMMI, BMSH, NEIGHBOURS, all_claims
+from ammi.paper.claims import AMMI, BMSH, RECIPE, all_claims
 from ammi.paper.findings import Findings, PairScore
 from ammi.paper.judging import RANKS, Claim
 from ammi.paper.plan import PAPER
@@ -61,15 +61,15 @@ def test_a_better_rival_never_helps_ammi(points, more):
     assert all(after[claim] <= before[claim] for claim in before if claim.startswith("AMMI"))
 
 
-def test_neighbours_are_named_where_only_they_hold():
+def test_the_recipe_is_named_where_only_it_holds():
     findings = shifted(as_published(), AMMI, -20)
     for name in PAPER.sets:
         for bits in PAPER.bits:
-            findings.precision[NEIGHBOURS, name, bits] = [99.0]
+            findings.precision[RECIPE, name, bits] = [99.0]
     claim = claims.best_average(findings)
     assert claim.verdict == "does not hold"
-    assert "not the paper's, it holds: AMMI, neighbours 99.00" in claim.evidence
-    assert "neighbours" not in claims.best_average(as_published()).evidence
+    assert "not the paper's, it holds: AMMI, recipe 99.00" in claim.evidence
+    assert "recipe" not in claims.best_average(as_published()).evidence
 
 
 @pytest.mark.parametrize(
@@ -123,6 +123,17 @@ def test_predictive_hashing_on_all_sets_but_one():
     ]
     assert claims.fewest_codes(findings).verdict == "holds in part"
     assert claims.best_matching(findings).verdict == "holds in part"
+
+
+def test_the_recipe_on_pairs_is_named_where_only_it_holds():
+    findings = as_published()
+    for name in PAPER.pair_sets:
+        score = findings.pairs[AMMI, name][0]
+        findings.pairs[RECIPE, name] = [score]
+        findings.pairs[AMMI, name] = [score._replace(matching=10.0, distinct=score.documents)]
+    for claim in (claims.fewest_codes(findings), claims.best_matching(findings)):
+        assert claim.verdict == "does not hold"
+        assert "not the paper's, it holds: reuters-pairs: AMMI, recipe" in claim.evidence
 
 
 def test_drift_that_means_nothing():

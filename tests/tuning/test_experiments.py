@@ -2,16 +2,17 @@
 
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ammi.tuning.experiments import Experiment, Results
+from ammi.tuning.experiments import Experiment, Results, default_parameters
 from ammi.tuning.locks import lock_for
 from tests.tuning.small import small_task
 
-parameters = st.dictionaries(st.sampled_from(["epochs", "batch_size", "C"]), st.integers(1, 3))
+parameters = st.dictionaries(st.sampled_from(["epochs", "batch_size", "hidden_layers"]), st.integers(0, 3))
 experiments = st.builds(
     Experiment,
     st.sampled_from(["reuters", "ng20"]),
@@ -24,7 +25,23 @@ experiments = st.builds(
 
 @given(experiments, experiments)
 def test_a_path_tells_experiments_apart(one, other):
-    assert (one.path == other.path) == (one == other)
+    in_full = [replace(experiment, parameters=experiment.effective_parameters) for experiment in (one, other)]
+    assert (one.path == other.path) == (in_full[0] == in_full[1])
+
+
+@given(experiments)
+def test_saying_a_default_is_the_same_experiment(experiment):
+    said = {name: value for name, value in default_parameters(experiment.method).items() if name != "n_bits"}
+    assert replace(experiment, parameters={**said, **experiment.parameters}).path == experiment.path
+
+
+@pytest.mark.parametrize(("parameter", "same"), [("neighbours", False), ("first_bits", False), ("n_jobs", True)])
+def test_a_changed_default_is_another_experiment_where_it_decides_the_result(parameter, same, monkeypatch):
+    experiment = Experiment("reuters", "ammi", 64, {"epochs": 2})
+    changed = {**default_parameters("ammi"), parameter: 7}
+    before = experiment.path
+    monkeypatch.setattr("ammi.tuning.experiments.default_parameters", lambda method: changed)
+    assert (experiment.path == before) == same
 
 
 def test_a_result_keeps_what_was_done_and_where(tmp_path):
@@ -32,7 +49,8 @@ def test_a_result_keeps_what_was_done_and_where(tmp_path):
     results.complete([experiment], lambda name: small_task())
     result = json.loads((tmp_path / experiment.path).read_text())
     assert (result["task"], result["method"], result["bits"], result["seed"]) == ("small", "ammi", 8, 3)
-    assert (result["parameters"], result["epochs"]) == ({"epochs": 2}, 2)
+    assert result["parameters"] == experiment.effective_parameters
+    assert result["epochs"] == 2
     assert 25 < result["test"] <= 100
     assert {"processor", "cores", "ammi", "date", "fit_s", "encode_s", "validation"} <= set(result)
 

@@ -51,7 +51,7 @@ def test_a_fingerprint_tells_tasks_apart():
 
 def test_pairs_are_learned_from_where_the_method_can():
     task = PairTask(small_pairs())
-    hasher = AMMI(8, epochs=1, random_state=0, verbose=False)
+    hasher = AMMI(8, related_encoder="own", epochs=1, random_state=0, verbose=False)
     task.fit(hasher)
     assert hasher.predictive_
     task.fit(BOW())

@@ -195,8 +195,9 @@ class TrainedHasher(SizedHasher):
         return run
 
     def _schedule(self, given: Given) -> Schedule:
-        # The objective is noisy as long as codes tell little, and the best of the first epochs may be so by luck.
-        rising = self.objective_.rising if given.validation is None else None
+        # Any score is noisy as long as codes tell little, and the best of the first epochs may be so by luck.
+        waits = given.validation is None or self._keeps_last(given)
+        rising = self.objective_.rising if waits else None
         keeps_last = given.validation is None and self._keeps_last(given)
         epochs = self._n_epochs(given.X.shape[0], self.predictive_)
         return Schedule(epochs, self.patience, self._learning_rate(), self.clip, rising, keeps_last)

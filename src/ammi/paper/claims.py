@@ -16,8 +16,8 @@ PAPERS_ORDER = 3  # of the prior, in all of the paper's tables
 FEW = 100  # pairs of articles, of which a share is not judged
 UNEVEN = 2.0  # points by which such a share may rise
 
-AMMI, NEIGHBOURS, BMMI, BMSH, DVQ, BOW = "AMMI", "AMMI, neighbours", "BMMI", "BMSH", "DVQ", "BOW"
-RIVALS = tuple(row.name for row in TABLE_1 if row.name not in (BOW, AMMI, NEIGHBOURS, BMMI))
+AMMI, RECIPE, BMMI, BMSH, DVQ, BOW = "AMMI", "AMMI, recipe", "BMMI", "BMSH", "DVQ", "BOW"
+RIVALS = tuple(row.name for row in TABLE_1 if row.name not in (BOW, AMMI, RECIPE, BMMI))
 AS_EQUAL = f"within {EQUAL} points or one standard deviation over seeds counts as equal"
 BEYOND = f"by more than {EQUAL} points and one standard deviation over seeds"
 
@@ -130,14 +130,14 @@ def no_worse_than_brute_force(findings: Findings) -> Claim:
     def checks(ours: str) -> list[Check]:
         return [_versus(findings, ours, [BMMI], name, bits, not_behind) for name in findings.scale.sets]
 
-    return _with_neighbours(f"AMMI is no worse than BMMI at {bits} bits, on every set ({AS_EQUAL}).", checks)
+    return _with_recipe(f"AMMI is no worse than BMMI at {bits} bits, on every set ({AS_EQUAL}).", checks)
 
 
 def leads(findings: Findings, bits: int) -> Claim:
     def checks(ours: str) -> list[Check]:
         return [_versus(findings, ours, RIVALS, name, bits, not_behind) for name in findings.scale.sets]
 
-    return _with_neighbours(f"AMMI leads or shares the lead at {bits} bits, on every set ({AS_EQUAL}).", checks)
+    return _with_recipe(f"AMMI leads or shares the lead at {bits} bits, on every set ({AS_EQUAL}).", checks)
 
 
 def ahead_of_bmsh(findings: Findings) -> Claim:
@@ -146,7 +146,7 @@ def ahead_of_bmsh(findings: Findings) -> Claim:
     def checks(ours: str) -> list[Check]:
         return [_versus(findings, ours, [BMSH], name, bits, ahead) for name in findings.scale.sets]
 
-    return _with_neighbours(f"AMMI is well ahead of BMSH at {bits} bits, on every set ({BEYOND}).", checks)
+    return _with_recipe(f"AMMI is well ahead of BMSH at {bits} bits, on every set ({BEYOND}).", checks)
 
 
 def best_average(findings: Findings) -> Claim:
@@ -161,7 +161,7 @@ def best_average(findings: Findings) -> Claim:
         return [Check(figures, average >= known[best] - EQUAL), Check("", average >= known[best])]
 
     claim = f"AMMI has the best average over all sets and widths (second by at most {EQUAL} points is holding in part)."
-    return _with_neighbours(claim, checks)
+    return _with_recipe(claim, checks)
 
 
 def rises_where_bmsh_falls(findings: Findings) -> Claim:
@@ -199,35 +199,33 @@ def fewest_codes(findings: Findings) -> Claim:
         "In predictive hashing AMMI has the fewest distinct codes, on every set (fewer than BMSH and DVQ by more than "
         "one standard deviation over seeds)."
     )
-    checks = []
-    for name in findings.scale.pair_sets:
-        seeds = {row: findings.pairs.get((row, name), []) for row in (AMMI, BMSH, DVQ)}
+
+    def check(ours: str, name: str) -> Check:
+        seeds = {row: findings.pairs.get((row, name), []) for row in (ours, BMSH, DVQ)}
         codes = {row: [float(score.distinct) for score in scores] for row, scores in seeds.items()}
         if not all(codes.values()):
-            checks.append(NOT_YET)
-            continue
+            return NOT_YET
         fewer = [
-            mean(codes[row]) - mean(codes[AMMI]) > max(spread(codes[row]), spread(codes[AMMI])) for row in (BMSH, DVQ)
+            mean(codes[row]) - mean(codes[ours]) > max(spread(codes[row]), spread(codes[ours])) for row in (BMSH, DVQ)
         ]
         shown = ", ".join(f"{row} {mean(counts):,.0f}" for row, counts in codes.items())
-        documents = findings.pairs[AMMI, name][0].documents
-        checks.append(Check(f"{name}: {shown} of {documents:,} articles", all(fewer)))
-    return judged(claim, checks)
+        return Check(f"{name}: {shown} of {seeds[ours][0].documents:,} articles", all(fewer))
+
+    return _with_recipe(claim, lambda ours: [check(ours, name) for name in findings.scale.pair_sets])
 
 
 def best_matching(findings: Findings) -> Claim:
     claim = f"In predictive hashing AMMI has the best matching or shares it, BOW included, on every set ({AS_EQUAL})."
-    checks = []
-    for name in findings.scale.pair_sets:
-        rows = (AMMI, BMSH, DVQ, BOW)
+
+    def check(ours: str, name: str) -> Check:
+        rows = (ours, BMSH, DVQ, BOW)
         scores = {row: [score.matching for score in findings.pairs.get((row, name), [])] for row in rows}
         if not all(scores.values()):
-            checks.append(NOT_YET)
-            continue
+            return NOT_YET
         shown = ", ".join(f"{row} {mean(matching):.1f}" for row, matching in scores.items())
-        first = all(not_behind(scores[AMMI], scores[row]) for row in rows)
-        checks.append(Check(f"{name}: {shown}", first))
-    return judged(claim, checks)
+        return Check(f"{name}: {shown}", all(not_behind(scores[ours], scores[row]) for row in rows))
+
+    return _with_recipe(claim, lambda ours: [check(ours, name) for name in findings.scale.pair_sets])
 
 
 def semantic_drift(findings: Findings) -> Claim:
@@ -262,7 +260,7 @@ def as_good_as_the_program(findings: Findings) -> Claim:
         return _counted("cells", [not_behind(own, [theirs]) for own, theirs in known], averages)
 
     claim = f"AMMI here is as good as the published program on the same matrices (a check of our own; {AS_EQUAL})."
-    return _with_neighbours(claim, checks)
+    return _with_recipe(claim, checks)
 
 
 def _priors(findings: Findings, order: int) -> list[int]:
@@ -299,10 +297,10 @@ def _versus(
     return Check(figures, all(compare(own, scores) for scores in theirs.values()))
 
 
-def _with_neighbours(claim: str, checks: Callable[[str], list[Check]]) -> Claim:
+def _with_recipe(claim: str, checks: Callable[[str], list[Check]]) -> Claim:
     """The verdict on the paper's objective; where this package's own addition does better, its figures say so."""
-    papers, own = judged(claim, checks(AMMI)), judged(claim, checks(NEIGHBOURS))
+    papers, own = judged(claim, checks(AMMI)), judged(claim, checks(RECIPE))
     if 0 < RANKS[papers.verdict] < RANKS[own.verdict]:
-        addition = f"With neighbours, which is this package's addition and not the paper's, it {own.verdict}"
+        addition = f"With the recipe, which is this package's addition and not the paper's, it {own.verdict}"
         return papers._replace(evidence=f"{papers.evidence} {addition}: {own.evidence}")
     return papers

@@ -24,7 +24,7 @@ def costs_section(folder: PaperFolder) -> list[str]:
         f"{scale.pair_bits} bits for table 2; BMMI at its {scale.bits[0]} bits, which favours it a little "
         "beside AMMI. The paper searches at each width.",
         f"At their defaults: {defaults}. The defaults were chosen on validation parts of the same sets (LOG.md). Tuned "
-        "methods, BMMI and “AMMI, neighbours” were "
+        "methods, BMMI and “AMMI, recipe” were "
         f"run with {len(scale.seeds)} seeds, the rest with one.",
         table(head, [_search_row(folder, search, trials) for search, trials in searched])
         if searched
@@ -41,8 +41,9 @@ def costs_section(folder: PaperFolder) -> list[str]:
 def _search_row(folder: PaperFolder, search: Search, trials: list[TrialRow]) -> tuple[str, ...]:
     given_up = sum(trial["state"] == "pruned" for trial in trials)
     best = max((trial for trial in trials if trial["state"] == "complete"), key=lambda trial: trial["validation"])
-    found = ", ".join(f"{parameter} {value}" for parameter, value in (folder.found(search) or {}).items())
-    place = "first, the defaults" if best["trial"] == 0 else str(best["trial"])
+    varied = {name: value for name, value in (folder.found(search) or {}).items() if name not in search.fixed}
+    found = ", ".join(f"{name} {value}" for name, value in varied.items())
+    place = "first, near the defaults of then" if best["trial"] == 0 else str(best["trial"])
     hours = _hours(sum(map(_seconds, trials)))
     figures = (str(len(trials)), str(given_up), f"{best['validation']:.2f}", place, hours)
     return (search.task, search.method.upper(), *figures, escaped(found))

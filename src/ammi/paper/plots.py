@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Colours that the colour-blind tell apart (Okabe and Ito's).
 RED, BLUE, GREEN, YELLOW, PINK, GREY = "#D55E00", "#0072B2", "#009E73", "#E69F00", "#CC79A7", "0.7"
 PROGRAM = "published program"
-COLOURS = {"AMMI": RED, "AMMI, neighbours": YELLOW, "BMSH": BLUE, "DVQ": GREEN, "BMMI": PINK, PROGRAM: "black"}
+COLOURS = {"AMMI": RED, "AMMI, recipe": YELLOW, "BMSH": BLUE, "DVQ": GREEN, "BMMI": PINK, PROGRAM: "black"}
 Label = tuple[float, str, str]  # height, text, colour
 
 

@@ -60,9 +60,11 @@ def _summary(claims: list[Claim], tiny: bool) -> list[str]:
         f"# {TITLE}",
         "The claims of *Learning Discrete Structured Representations by Adversarially Maximizing Mutual Information* "
         f"(Stratos and Wiseman, ICML 2020), judged by runs of this package. {shown}.",
-        "AMMI is the paper's objective, which sees documents alone, with parameters found by a search. “AMMI, "
-        "neighbours” is the default of this package, which pairs each document with its nearest neighbours. That is "
-        "an addition of ours: no claim is said to hold because of it.",
+        "AMMI is the paper's objective, which sees documents alone, or pairs with an encoder for either side, with "
+        "parameters found by a search. “AMMI, recipe” is the default of this package: each document is predicted from "
+        "near ones, which the codes of a first model help to find; one encoder reads both documents of a pair, some of "
+        "their words left out; and the bits change their order. That is an addition of ours: no claim is said to hold "
+        "because of it.",
         *(
             ["This is a quick run: the verdicts show that everything works, and nothing about the claims."]
             if tiny

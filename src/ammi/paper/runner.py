@@ -99,7 +99,7 @@ class Runner:
         name, hasher, pairs = experiment.task, experiment.hasher(), self.sets.pairs(experiment.task)
         self.sets.task(name).fit(hasher)
         found = drift_of(name, read_pairs(pairs), read_pair_texts(pairs), hasher)
-        about = {"task": name, "bits": experiment.bits, "parameters": dict(experiment.parameters)}
+        about = {"task": name, "bits": experiment.bits, "parameters": experiment.effective_parameters}
         write_json(self.folder.walks(experiment), {**about, "seed": experiment.seed, **found, **machine()})
 
 

@@ -115,8 +115,8 @@ def figure1_section(findings: Findings, files: FigureFiles) -> list[str]:
         alt = "Validation precision by the order of the prior"
         parts += [
             "(b) The validation precision that is reached with a prior of order r. A point is the best of the entropy "
-            f"weights {' and '.join(map(str, scale.entropy_weights))} with one seed, other parameters at their "
-            "defaults; the paper tunes all of them at each point.",
+            f"weights {' and '.join(map(str, scale.entropy_weights))} with one seed, the paper's "
+            "objective and other parameters at their defaults; the paper tunes all of them at each point.",
             files.add("figure1b", alt, plots.precision_by_order(findings)),
         ]
     expected = len(scale.bound_orders) + 1 + sum(prior >= order for order in (0, 1) for prior in scale.prior_orders)
@@ -133,6 +133,7 @@ def table2_section(findings: Findings, files: FigureFiles) -> list[str]:
         "are to choose from: the paper's test part has 7,326, of which 100 are 1.4%. "
         "Distinct codes are counted on the training articles. Bold: the fewest codes and the best matching of ours; in "
         f"parentheses the paper's, of {published.TABLE_2_DOCUMENTS:,} other articles.",
+        "AMMI has the paper's two encoders, one for either side of a pair, and “AMMI, recipe” one for both.",
     ]
     if len(findings.pairs) < len(TABLE_2) * len(findings.scale.pair_sets):
         parts.append(f"What is missing was not run yet: {_command('table2')}.")
@@ -150,7 +151,7 @@ def table2_section(findings: Findings, files: FigureFiles) -> list[str]:
 def _matchings(findings: Findings, name: str) -> str:
     """Table 2 on a set of pairs."""
     scores = [findings.pairs.get((row.name, name), []) for row in TABLE_2]
-    codes, matching = zip(*(published.TABLE_2[row.name] for row in TABLE_2), strict=True)
+    codes, matching = zip(*(published.TABLE_2.get(row.name, (None, None)) for row in TABLE_2), strict=True)
     columns = [
         [f"{seeds[0].dimension:,}" if seeds else "" for seeds in scores],
         _column([[float(score.distinct) for score in seeds] for seeds in scores], codes, best=min, form=",.0f"),

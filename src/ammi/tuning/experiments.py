@@ -1,4 +1,8 @@
-"""Experiments: one method fitted to one task and measured, kept as one JSON file whose path says what was done."""
+"""Experiments: one method fitted to one task and measured, kept as one JSON file whose path says what was done.
+
+The path is of all parameters that decide a result, also of those at their defaults: where a default changes, an old
+result is not taken for a new one.
+"""
 
 import hashlib
 import inspect
@@ -16,8 +20,8 @@ from ammi.tuning.locks import make_missing
 from ammi.tuning.machine import machine
 from ammi.tuning.tasks import Task
 
-DEFAULTS = "defaults"
 GENERAL_PARAMETERS = ("n_bits", "random_state", "verbose")  # which an experiment sets itself
+UNDECISIVE_PARAMETERS = ("checkpoint", "device", "n_jobs")  # which change no result
 
 Parameters = Mapping[str, Any]  # a hyperparameter may be anything that JSON holds
 Result = dict[str, Any]  # of an experiment, as its JSON file has it
@@ -34,9 +38,17 @@ class Experiment:
     seed: int = 0
 
     @property
+    def effective_parameters(self) -> dict[str, Any]:
+        """All parameters that decide its result: those that are set, and the method's defaults."""
+        parameters = {**default_parameters(self.method), **self.parameters}
+        apart = (*GENERAL_PARAMETERS, *UNDECISIVE_PARAMETERS)
+        return {name: value for name, value in parameters.items() if name not in apart}
+
+    @property
     def path(self) -> Path:
-        """Where its result belongs: parameters other than the defaults are told apart by a digest of them."""
-        return Path(self.task, f"{self.method}-{self.bits}-{parameters_digest(self.parameters)}-{self.seed}.json")
+        """Where its result belongs: a digest tells parameters apart."""
+        digest = parameters_digest(self.effective_parameters)
+        return Path(self.task, f"{self.method}-{self.bits}-{digest}-{self.seed}.json")
 
     def hasher(self) -> Hasher:
         """The method with its parameters, not fitted yet."""
@@ -48,8 +60,6 @@ class Experiment:
 
 def parameters_digest(parameters: Parameters) -> str:
     """A short name of parameters."""
-    if not parameters:
-        return DEFAULTS
     return hashlib.blake2b(json.dumps(parameters, sort_keys=True).encode(), digest_size=4).hexdigest()
 
 
@@ -70,7 +80,7 @@ def measure(experiment: Experiment, task: Task) -> Result:
         "task": experiment.task,
         "method": experiment.method,
         "bits": experiment.bits,
-        "parameters": dict(experiment.parameters),
+        "parameters": experiment.effective_parameters,
         "seed": experiment.seed,
         "dimension": hasher.n_bits,
         **task.test(hasher),

@@ -107,8 +107,15 @@ def test_the_epoch_with_the_best_validation_score_is_kept():
     assert hasher.best_epoch_ == int(np.argmax(scores)) + 1
     assert precision_at_k(hasher.encode(new), new_labels, hasher.encode(X), labels) == max(scores)
     falling = iter([3.0, 2.0, 1.0, 0.0])
-    hasher = AMMI(8, **SMALL, patience=2).fit(X, validation=lambda _: next(falling))
+    hasher = AMMI(8, neighbours=0, **SMALL, patience=2).fit(X, validation=lambda _: next(falling))
     assert (len(hasher.history_), hasher.best_epoch_) == (3, 1)
+
+
+def test_with_neighbours_patience_waits_while_the_information_rises():
+    X, _ = topics()
+    hasher = AMMI(8, **{**SMALL, "epochs": 8}, patience=2).fit(X, validation=lambda fitted: -len(fitted.history_))
+    assert hasher.best_epoch_ == 1
+    assert len(hasher.history_) > 3
 
 
 def test_documents_alone_and_no_validation_the_objective_on_held_out_documents_decides():

@@ -131,7 +131,7 @@ def plot(cells: Cells) -> None:
     for axes, name in zip(figure.subplots(1, 3), SETS, strict=True):
         for variant, colour in ((DEFAULT, "black"), (ALONE, "tab:blue")):
             points = [(bits, mean(runs, "test")) for bits in BITS if (runs := cells.get((variant, name, bits)))]
-            if points:
+            if len(points) == len(BITS):
                 axes.plot(*zip(*points, strict=True), color=colour, marker="o", markersize=3, label=f"ammi: {variant}")
         axes.plot(BITS, PROGRAM[name], "s", color="tab:red", label="published AMMI program, these matrices")
         axes.plot(64, SNUH_PROGRAM[name], "D", color="tab:green", label="published SNUH program, these matrices")

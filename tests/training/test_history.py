@@ -15,7 +15,7 @@ HISTORY: History = [
 
 
 def test_what_was_measured_is_above_and_the_score_below(tmp_path):
-    figure = plot_history(HISTORY)
+    figure = plot_history(HISTORY, 2)
     above, below = figure.axes
     assert [line.get_label() for line in above.lines] == ["entropy", "information"]
     np.testing.assert_array_equal(above.lines[1].get_ydata(), [1, 2, 3])
@@ -29,4 +29,4 @@ def test_what_was_measured_is_above_and_the_score_below(tmp_path):
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ImportError, match=r"plots need matplotlib: pip install 'ammi\[plots\]'"):
-        plot_history(HISTORY)
+        plot_history(HISTORY, 2)

@@ -198,7 +198,7 @@ class AMMI(ChainHasher):
         return max(min(small, _MOST_EPOCHS), large, _LEAST_EPOCHS)
 
     def _keeps_last(self, given: Given) -> bool:
-        return self._reads_pairs(given)
+        return self._sees_pairs(given.related is not None)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -201,11 +201,8 @@ class ChainHasher(EncoderHasher):
         """Whether one encoder reads both documents of pairs: of related ones, or of those that are near."""
         return self.related_encoder == "shared" if predictive else self.neighbours > 0
 
-    def _reads_pairs(self, given: Given) -> bool:
-        return self._sees_pairs(given.related is not None)
-
     def _dropout(self, given: Given) -> float:
-        return self.word_dropout if self._reads_pairs(given) else 0.0
+        return self.word_dropout if self._sees_pairs(given.related is not None) else 0.0
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

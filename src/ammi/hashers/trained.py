@@ -91,7 +91,7 @@ class TrainedHasher(SizedHasher):
         """Whether it pairs documents with near ones where it has no related documents."""
         return False
 
-    def _near_documents(self, stage: "Stage") -> NDArray | None:
+    def _near_documents(self, stage: Stage) -> NDArray | None:
         """The numbers (n, k) of rows to pair each row with, where a method wants that and has no related documents."""
         return None
 
@@ -105,7 +105,7 @@ class TrainedHasher(SizedHasher):
         return self.epochs
 
     def _keeps_last(self, given: Given) -> bool:
-        """Whether a run goes to its end, and its last epoch is the one to keep."""
+        """Whether it is the last epoch that is kept where no validation chooses one."""
         return False
 
     def fit(
@@ -129,7 +129,8 @@ class TrainedHasher(SizedHasher):
                 made of X alone.
             validation: what chooses the epoch to keep: (X_val, labels) for top-100 precision, which needs y; with
                 `related`, (X_val, related_val) for top-100 matching; a function of the hasher, whose history_ ends
-                with the figures of the epoch; or None for the objective on a tenth of the documents (2,000 at most).
+                with the figures of the epoch; or None for the objective on a tenth of the documents (2,000 at most),
+                or where AMMI's one encoder reads pairs, for the last epoch.
             callbacks: functions that are called after each epoch with its figures, such as
                 ammi.training.callbacks.TensorBoard.
             progress: what shows the run, in place of the lines that `verbose` asks for.
@@ -155,7 +156,7 @@ class TrainedHasher(SizedHasher):
         self._begin(stage)
         return self._learn(stage, self._pairs_of_its_own(stage), self._scorer(given, held_out), callbacks)
 
-    def _begin(self, stage: "Stage") -> None:
+    def _begin(self, stage: Stage) -> None:
         """Make the objective."""
         self.predictive_ = stage.given.related is not None
         objective = self.objective(stage.given.X.shape[1], self.predictive_)
@@ -165,7 +166,7 @@ class TrainedHasher(SizedHasher):
             self.objective_.pretrain(stage.given.X, stage.rng, stage.progress)
 
     def _learn(
-        self, stage: "Stage", near: NDArray | None, score: Callable[[], float], callbacks: Sequence[Callback] = ()
+        self, stage: Stage, near: NDArray | None, score: Callable[[], float], callbacks: Sequence[Callback] = ()
     ) -> TrainingRun:
         """Train the objective on documents alone, on related ones, or on pairs with those that are near."""
         given = stage.given
@@ -205,7 +206,7 @@ class TrainedHasher(SizedHasher):
     def plot_history(self) -> "Figure":
         """A matplotlib figure of the training: what was measured in each epoch, and the epoch that was kept."""
         check_is_fitted(self)
-        return plot_history(self.history_)
+        return plot_history(self.history_, self.best_epoch_)
 
     def hyperplanes(self) -> HyperplaneNames | None:
         names = self.objective_.linear()
@@ -244,7 +245,7 @@ class TrainedHasher(SizedHasher):
         with torch_threads(self.n_jobs), torch.no_grad():
             yield
 
-    def _pairs_of_its_own(self, stage: "Stage") -> NDArray | None:
+    def _pairs_of_its_own(self, stage: Stage) -> NDArray | None:
         """The documents that the collection itself gives each one to be paired with; a run that goes on has them."""
         if stage.given.related is not None:
             return None

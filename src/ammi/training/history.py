@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 History = list[dict[str, float]]
 
 
-def plot_history(history: Sequence[Mapping[str, float]]) -> "Figure":
+def plot_history(history: Sequence[Mapping[str, float]], kept_epoch: int) -> "Figure":
     """A matplotlib figure: the measured quantities above, the validation score below."""
     try:
         from matplotlib.figure import Figure
@@ -22,10 +22,10 @@ def plot_history(history: Sequence[Mapping[str, float]]) -> "Figure":
     for name in quantities:
         above.plot(epochs, [row[name] for row in history], label=name.replace("_", " "))
     above.legend(frameon=False)
-    best = max(history, key=lambda row: row["score"])
+    kept = history[kept_epoch - 1]
     below.plot(epochs, [row["score"] for row in history], color="black")
     below.plot(
-        best["epoch"], best["score"], "o", color="black", label=f"kept: epoch {best['epoch']}, {best['score']:.2f}"
+        kept["epoch"], kept["score"], "o", color="black", label=f"kept: epoch {kept['epoch']}, {kept['score']:.2f}"
     )
     below.legend(frameon=False, loc="lower right")
     below.set(xlabel="epoch", ylabel="validation score")

@@ -7,6 +7,7 @@ is dense, and the cosines of sparse rows are added to theirs.
 
 import math
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import faiss
@@ -14,13 +15,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
-from sklearn.decomposition import TruncatedSVD
 from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import randomized_range_finder
 
 from ammi.nets.matrix import Matrix
 
 EXACT = 50_000  # documents among which all are compared; beyond, those of the nearest cells
-_CANDIDATES = 200
+_CANDIDATES = 100  # at least, and three for each neighbour: 98 and 99 of 100 nearest are among them
 _CELLS_LOOKED_AT = 16
 _SAMPLE = 20_000  # documents that the SVD is learned from
 _ROWS_AT_ONCE = 4096
@@ -83,10 +84,10 @@ def _nearest(
     block: NDArray[np.integer], k: int, vectors: Dense, index: "faiss.Index", sparse: Sequence[csr_matrix]
 ) -> NDArray[np.integer]:
     """The k nearest (B, k) of some rows."""
-    n_candidates = min(len(vectors), max(_CANDIDATES, 4 * k) + 1)
+    n_candidates = min(len(vectors), max(_CANDIDATES, 3 * k) + 1)
     similarity, candidates = index.search(vectors[block], n_candidates)
     for rows in sparse:
-        _add_products(rows.data, rows.indices, rows.indptr, rows.shape[1], block, candidates, similarity)
+        _add_products_in_threads(rows, block, candidates, similarity)
     similarity[(candidates == block[:, None]) | (candidates < 0)] = -np.inf
     order = np.argsort(-similarity, axis=1, kind="stable")[:, :k]
     near = np.take_along_axis(candidates, order, 1)
@@ -119,9 +120,19 @@ def _truncated_svd(rows: csr_matrix, dimensions: int, rng: np.random.Generator) 
     if rows.shape[0] > _SAMPLE:
         sample = rows[np.sort(rng.choice(rows.shape[0], _SAMPLE, replace=False))]
     dimensions = min(dimensions, min(sample.shape))
-    svd = TruncatedSVD(dimensions, n_iter=4, random_state=int(rng.integers(2**31)))
-    with np.errstate(invalid="ignore"):  # the explained share of rows without a word
-        return svd.fit(sample).transform(rows).astype(np.float32, copy=False)
+    seed = int(rng.integers(2**31))
+    basis = randomized_range_finder(sample.T, size=dimensions, n_iter=4, random_state=seed)  # cosines need no more
+    return np.asarray(rows @ basis, np.float32)
+
+
+def _add_products_in_threads(
+    rows: csr_matrix, block: NDArray[np.integer], candidates: NDArray[np.integer], similarity: Dense
+) -> None:
+    n_threads = faiss.omp_get_max_threads()
+    parts = zip(*(np.array_split(whole, n_threads) for whole in (block, candidates, similarity)), strict=True)
+    matrix = (rows.data, rows.indices, rows.indptr, rows.shape[1])
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(lambda part: _add_products(*matrix, *part), parts))
 
 
 @njit(cache=True, nogil=True)

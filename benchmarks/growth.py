@@ -203,15 +203,16 @@ def main() -> None:
         return
     rows: list[Row] = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
     for size in (BASE | one for one in SIZES):
-        if size["documents"] > asked.most or any(all(row[key] == size[key] for key in size) for row in rows):
+        if size["documents"] > asked.most or any(all(one[key] == size[key] for key in size) for one in rows):
             continue
-        rows.append(in_a_process(size))
-        rows.sort(key=lambda row: row["documents"])  # which keeps the others as they are
+        row = in_a_process(size)
+        rows.append(row)
+        rows.sort(key=lambda one: one["documents"])  # which keeps the others as they are
         new = RESULTS.with_suffix(".new")
         new.write_text(json.dumps(rows, indent=1) + "\n")
         new.replace(RESULTS)
         plot(rows)
-        print(size, f"{rows[-1]['fit']['seconds']:.1f} s", flush=True)
+        print(size, f"{row['fit']['seconds']:.1f} s", flush=True)
     report(rows)
 
 

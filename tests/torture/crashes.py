@@ -5,7 +5,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -15,10 +14,10 @@ from ammi import load
 from ammi.search import HammingIndex
 from tests.search.plain import PlainIndex
 from tests.torture import jobs
+from tests.torture.commands import FORK
 from tests.torture.outcome import Outcome
 from tests.torture.system_calls import Disk, record
 
-_FORK = get_context("fork")  # what is imported need not be imported again
 Job = Callable[[Path, int, int, jobs.Say], None]
 Look = Callable[[Path], object]  # what is there now
 
@@ -79,8 +78,8 @@ def killed(job: Job, folder: Path, first: int, rng: np.random.Generator) -> int:
 
 @contextmanager
 def _running(job: Job, folder: Path, first: int) -> Iterator[tuple]:
-    said, saying = _FORK.Pipe(duplex=False)
-    process = _FORK.Process(target=job, args=(folder, first, sys.maxsize, saying.send))
+    said, saying = FORK.Pipe(duplex=False)
+    process = FORK.Process(target=job, args=(folder, first, sys.maxsize, saying.send))
     process.start()
     saying.close()
     try:

@@ -21,7 +21,9 @@ def change(index: HammingIndex | PlainIndex, step: int) -> None:
     if kind < 0.5 or not present:
         ids = rng.integers(0, 400, rng.integers(1, 60)).tolist()
         codes = rng.integers(0, 256, (len(ids), N_BITS // 8), dtype=np.uint8)
-        index.add(codes, ids, [f"{step} words " * 100 for _ in ids], [{"step": step, "even": id % 2 == 0} for id in ids])
+        index.add(
+            codes, ids, [f"{step} words " * 100 for _ in ids], [{"step": step, "even": id % 2 == 0} for id in ids]
+        )
         return
     chosen = rng.choice(present, size=min(len(present), int(rng.integers(1, 40))), replace=False).tolist()
     if kind < 0.75:

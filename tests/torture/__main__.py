@@ -54,15 +54,10 @@ ATTACKS: dict[str, Attack] = {
     "encodings killed": Attack(50, runs.kill_encodes),
     "rebuilds of an index killed": Attack(50, runs.kill_rebuilds),
     **{
-        f"a full disk at every step: {name}": Attack(
-            50, lambda folder, tries, work=work: disks.fill(folder, work, tries)
-        )
+        f"a full disk at every step: {name}": Attack(50, partial(disks.fill, work=work))
         for name, work in disks.WORKS.items()
     },
-    **{
-        f"one bit flipped: {name}": Attack(5000, lambda folder, tries, kind=kind: flips.flip(folder, kind, tries))
-        for name, kind in flips.KINDS.items()
-    },
+    **{f"one bit flipped: {name}": Attack(5000, partial(flips.flip, kind=kind)) for name, kind in flips.KINDS.items()},
     "generated inputs to every command and public function": Attack(100_000, generated_inputs),
     "readers and writers side by side, seconds": Attack(600, side_by_side.run),
 }

@@ -1,4 +1,4 @@
-"""Commands as an attack runs them: in a process of their own that need not import anything, until they end or are killed."""
+"""Commands as an attack runs them: in a process of their own that imports nothing, until they end or are killed."""
 
 import io
 import os

@@ -37,7 +37,8 @@ class Expected:
     """What an index holds after so many changes."""
 
     def __init__(self) -> None:
-        self._plain, self._contents = PlainIndex(jobs.N_BITS), [[]]
+        self._plain = PlainIndex(jobs.N_BITS)
+        self._contents: list[list[tuple]] = [[]]
 
     def __getitem__(self, n: int) -> list[tuple]:
         while len(self._contents) <= n:

@@ -43,7 +43,7 @@ def disk(place: Path, before: Path, pages: int) -> Iterator[None]:
         subprocess.run(["umount", place], check=True)
 
 
-def fill(folder: Path, work: Work, tries: int) -> Outcome:
+def fill(folder: Path, tries: int, work: Work) -> Outcome:
     """Do the work with more and more room, in about so many steps."""
     outcome = Outcome()
     before, place = folder / "before", folder / "disk"

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,21 @@ from ammi.features import PieceFeatures, WordFeatures
 from ammi.hashers import LSH
 from tests.torture.outcome import Outcome
 
-_WORDS = "bank rate wheat trade oil price export loan market yen dollar tonnes crop share profit".split()
+_WORDS = [
+    "bank",
+    "rate",
+    "wheat",
+    "trade",
+    "oil",
+    "price",
+    "export",
+    "loan",
+    "market",
+    "yen",
+    "dollar",
+    "tonnes",
+    "crop",
+]
 
 
 class Kind(NamedTuple):
@@ -95,7 +110,7 @@ def ask_model(folder: Path) -> Any:
     return model.encode([*texts(), "a word that is new"]).tobytes(), model.fingerprint_
 
 
-class _Stopped(Exception):
+class _StopError(Exception):
     pass
 
 
@@ -104,12 +119,10 @@ def make_checkpoint(folder: Path) -> None:
 
     def stop(figures: Any) -> None:
         if figures["epoch"] == 3:
-            raise _Stopped
+            raise _StopError
 
-    try:
+    with suppress(_StopError):
         _run(folder).fit(rows(), callbacks=[stop])
-    except _Stopped:
-        pass
 
 
 def ask_checkpoint(folder: Path) -> Any:
@@ -135,7 +148,7 @@ KINDS = {
 }
 
 
-def flip(folder: Path, kind: Kind, tries: int, seed: int = 0) -> Outcome:
+def flip(folder: Path, tries: int, kind: Kind, seed: int = 0) -> Outcome:
     """Flip one bit of one file, ask for everything, and compare with what was answered before."""
     rng, outcome = np.random.default_rng(seed), Outcome()
     whole, damaged = folder / "whole", folder / "damaged"

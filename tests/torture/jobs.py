@@ -1,4 +1,4 @@
-"""What the attacked programs do: python -m tests.torture.jobs JOB FOLDER ... Each says what it has done once it is done."""
+"""What the attacked programs do: python -m tests.torture.jobs JOB FOLDER ... Each says which steps it has made."""
 
 import sys
 from collections.abc import Callable

@@ -10,8 +10,9 @@ from multiprocessing.sharedctypes import SynchronizedArray
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ammi.search import Entry, Hit, HammingIndex
+from ammi.search import Entry, HammingIndex, Hit
 from tests.torture.commands import FORK
 from tests.torture.outcome import Outcome
 
@@ -51,7 +52,8 @@ def run(folder: Path, seconds: float, writers: int = 2, readers: int = 2, seed: 
 
 
 def _reporting(job, folder: Path, begun, made, until: float, sending: Connection, seed: int, *numbers: int) -> None:
-    rng, n, failures = np.random.default_rng([seed, *numbers]), 0, []
+    rng, n = np.random.default_rng([seed, *numbers]), 0
+    failures: list[str] = []
     with HammingIndex.open(folder) as index:
         while time.monotonic() < until and len(failures) < 20:
             n += 1
@@ -109,8 +111,7 @@ def _read(
             query = rng.integers(0, 256, (1, N_BITS // 8), dtype=np.uint8)
             found = {_told(hit) for hit in index.search(query, 10 * SIZE, {"set": one})[0]}
             for hit in index.search(query, 3)[0]:
-                code = np.frombuffer(dict(_codes(hit))[hit.id], np.uint8)
-                if hit.distance != np.bitwise_count(code ^ query).sum():
+                if hit.distance != np.bitwise_count(_code(hit) ^ query).sum():
                     raise AssertionError(f"{hit} is not {hit.distance} away")
         case 2:
             try:
@@ -130,5 +131,7 @@ def _told(one: Entry | Hit) -> tuple:
     return one.id, one.text, one.metadata["version"]
 
 
-def _codes(hit: Hit) -> list[tuple[int, bytes]]:
-    return [(id, code) for id, code, _, _ in version_of(hit.metadata["set"], hit.metadata["version"])]
+def _code(hit: Hit) -> NDArray[np.uint8]:
+    """What the code of a document must be."""
+    codes = {id: code for id, code, _, _ in version_of(hit.metadata["set"], hit.metadata["version"])}
+    return np.frombuffer(codes[int(hit.id)], np.uint8)

@@ -40,11 +40,11 @@ class _Open:
     position: int = 0
 
 
-def record(command: Sequence[str], folder: Path, **options: object) -> list[Call]:
+def record(command: Sequence[str], folder: Path) -> list[Call]:
     """Run a command, and list what it did in a folder, and the lines it said, in order."""
     with tempfile.NamedTemporaryFile("r") as log:
         strace = ["strace", "-f", "-y", "-xx", "-s", "100000000", "--seccomp-bpf", "-e", f"trace={_CHANGING}"]
-        subprocess.run([*strace, "-o", log.name, *command], check=True, stdout=subprocess.PIPE, **options)
+        subprocess.run([*strace, "-o", log.name, *command], check=True, stdout=subprocess.PIPE)
         return list(_parsed(_whole_lines(log), folder.resolve()))
 
 

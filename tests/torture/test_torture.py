@@ -45,12 +45,12 @@ def test_commands_that_are_killed_end_as_if_they_had_not_been(kill, tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="a disk in memory is Linux's")
 @pytest.mark.parametrize("name", ["change of an index", "save", "encode", "rebuild", "export", "fit with a checkpoint"])
 def test_a_full_disk(name, tmp_path):
-    check(disks.fill(tmp_path, disks.WORKS[name], 4), 4)
+    check(disks.fill(tmp_path, 4, disks.WORKS[name]), 4)
 
 
 @pytest.mark.parametrize("name", flips.KINDS)
 def test_one_flipped_bit(name, tmp_path):
-    check(flips.flip(tmp_path, flips.KINDS[name], 25), 25)
+    check(flips.flip(tmp_path, 40, flips.KINDS[name]), 40)
 
 
 def test_readers_and_writers_side_by_side(tmp_path):

@@ -1,18 +1,19 @@
 """What only the embedded engine promises: what it keeps in its folder, and what it leaves open."""
 
 import gc
-import sqlite3
 import sys
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+import apsw
 import numpy as np
 import pandas as pd
 import pytest
 
 from ammi.search import HammingIndex, Hits
 from ammi.search.blocks import BLOCK
+from tests.search.engines import traced
 
 CODES = np.arange(24, dtype=np.uint8).reshape(3, 8)
 
@@ -23,11 +24,16 @@ def test_an_index_that_is_forgotten_is_closed(tmp_path):
     index.add(CODES)
     entries = index.entries()
     next(entries)
-    connection = index._store._db
+    assert len(open_connections(tmp_path)) == 1
+    len(index)
+    assert len(open_connections(tmp_path)) == 2  # one of them for the entries
     del index, entries
     gc.collect()
-    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-        connection.execute("SELECT 1")
+    assert not open_connections(tmp_path)
+
+
+def open_connections(home: Path) -> list[apsw.Connection]:
+    return [connection for connection in apsw.connections() if connection and connection.filename.startswith(str(home))]
 
 
 def test_metadata_comes_straight_from_pandas(tmp_path):
@@ -85,17 +91,16 @@ def test_an_indexed_key_spares_the_reading_of_metadata(tmp_path):
     n = 5000
     with HammingIndex.create(tmp_path / "index", 8, keys=["year"]) as index:
         index.add(np.zeros((n, 1), np.uint8), metadata=[{"year": year % 100, "lang": "en"} for year in range(n)])
-        statements: list[str] = []
-        index._store._db.set_trace_callback(statements.append)
-        for where in ({"year": 7}, {"year": {">=": 7, "<": 8}}, {"year": 7, "lang": "en"}):
-            assert [hit.id for hit in index.search(np.zeros((1, 1), np.uint8), 3, where)[0]] == [7, 107, 207]
-        index._store._db.set_trace_callback(None)
-        plans = [
-            step
-            for statement in statements
-            if "key_values" in statement or "metadata" in statement
-            for *_, step in index._store._db.execute(f"EXPLAIN QUERY PLAN {statement}")
-        ]
+        with traced(index) as statements:
+            for where in ({"year": 7}, {"year": {">=": 7, "<": 8}}, {"year": 7, "lang": "en"}):
+                assert [hit.id for hit in index.search(np.zeros((1, 1), np.uint8), 3, where)[0]] == [7, 107, 207]
+        with index._reading():
+            plans = [
+                step
+                for statement, values in statements
+                if "key_values" in statement or "metadata" in statement
+                for *_, step in index._store.execute(f"EXPLAIN QUERY PLAN {statement}", values)
+            ]
         assert any("SEARCH key_values USING PRIMARY KEY (key=? AND value=?)" in step for step in plans)
         assert any("SEARCH key_values USING PRIMARY KEY (key=? AND value>? AND value<?)" in step for step in plans)
         assert not any(step.startswith("SCAN") and ("documents" in step or "key_values" in step) for step in plans)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ammi.search import HammingIndex, OtherModelError
+from ammi.search.connections import connect
 
 CODES = np.arange(24, dtype=np.uint8).reshape(3, 8)
 
@@ -164,11 +165,11 @@ def test_databases_of_other_programs_are_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("version", "words"),
-    [(1, "has format 1, and this ammi reads format 2: build it again"), (3, "has format 3, .*: upgrade ammi")],
+    [(1, "has format 1, and this ammi reads format 3: build it again"), (4, "has format 4, .*: upgrade ammi")],
 )
 def test_another_format_is_refused(index, version, words):
     index.close()
-    db = sqlite3.connect(Path(index.place) / "index.sqlite")
+    db = connect(Path(index.place) / "index.sqlite", "mode=rw")
     db.execute(f"PRAGMA user_version = {version}")
     db.close()
     with pytest.raises(ValueError, match=words):
@@ -180,5 +181,5 @@ def test_a_truncated_file_is_called_damaged(index):
     index.close()
     file = Path(index.place) / "index.sqlite"
     os.truncate(file, file.stat().st_size // 2)
-    with pytest.raises(ValueError, match=r"is damaged .*: build it again"), HammingIndex.open(index.place) as damaged:
+    with pytest.raises(ValueError, match=r"is damaged .*: restore a copy"), HammingIndex.open(index.place) as damaged:
         damaged.export()

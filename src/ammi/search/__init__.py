@@ -1,7 +1,7 @@
 """Finding documents by their codes: the Index protocol and its engines, filters, and the exact search under them."""
 
 from ammi.search.base import Index
-from ammi.search.checks import OtherModelError
+from ammi.search.checks import DamagedError, OtherModelError
 from ammi.search.documents import Entry, Hit, Hits, Id
 from ammi.search.embedded import HammingIndex
 from ammi.search.hamming import nearest, within
@@ -9,6 +9,7 @@ from ammi.search.places import create_index, index_exists, open_index
 from ammi.search.vectors import KeptVectors
 
 __all__ = [
+    "DamagedError",
     "Entry",
     "HammingIndex",
     "Hit",

@@ -15,6 +15,10 @@ class OtherModelError(ValueError):
     """The codes of a call are of another model than those of the index."""
 
 
+class DamagedError(ValueError):
+    """What an index holds is not what was put into it."""
+
+
 def check_codes(codes: Codes, about: About, fingerprint: str | None, place: str) -> None:
     """Refuse codes that are not such as the index, or its next version, is about."""
     if fingerprint is not None and fingerprint != about.fingerprint:

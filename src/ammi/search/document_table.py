@@ -3,13 +3,17 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
+from itertools import islice
 from typing import Any
+from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ammi.search.blocks import Positions
 from ammi.search.documents import Id, Metadata, Record, as_json, id_key
 from ammi.search.filters import Filter, matches
+from ammi.search.hamming import Codes
 from ammi.search.keys import Keys
 from ammi.search.ranking_words import WordIndex
 from ammi.search.sql_filters import for_python, to_sql
@@ -38,17 +42,23 @@ class DocumentTable:
         rows = [self._store.execute(find, (id_key(id),)).fetchone() for id in ids]
         return [row and row[0] for row in rows]
 
-    def records(self, positions: Positions) -> dict[int, Record]:
-        """The documents at those of the positions where there is one."""
+    def records(self, positions: Positions, codes: Codes) -> dict[int, Record]:
+        """The documents at positions, all of which are there and have these codes; each is held to its checksum."""
         rows = self._store.execute(
-            "SELECT documents.position, documents.id, id_is_text, text, metadata FROM json_each(:positions) AS chosen "
-            "CROSS JOIN documents ON documents.position = chosen.value LEFT JOIN texts USING (position)",
+            "SELECT documents.position, documents.id, id_is_text, text, metadata, checksum "
+            "FROM json_each(:positions) AS chosen CROSS JOIN documents ON documents.position = chosen.value "
+            "LEFT JOIN texts USING (position)",
             {"positions": json.dumps(positions.tolist())},
         ).fetchall()
+        if missing := {*positions.tolist()} - {row[0] for row in rows}:
+            raise self._store.damaged(f"the document at position {min(missing)} is missing")
+        for (_, id, is_text, text, metadata, written), code in zip(rows, codes, strict=True):
+            if checksum(_id(id, is_text), text, metadata, code) != written:
+                raise self._store.damaged(f"document {_id(id, is_text)!r} is not as it was written")
         parsed = _parsed([row[4] for row in rows])
         return {
             position: Record(_id(id, is_text), text, metadata)
-            for (position, id, is_text, text, _), metadata in zip(rows, parsed, strict=True)
+            for (position, id, is_text, text, *_), metadata in zip(rows, parsed, strict=True)
         }
 
     def texts(self, positions: Positions) -> dict[int, str]:
@@ -61,15 +71,23 @@ class DocumentTable:
         rows = self._store.execute("SELECT position FROM documents WHERE change > ? ORDER BY position", (change,))
         return _positions(rows)
 
-    def append(self, positions: Positions, records: Sequence[Record], change: int) -> None:
-        """Add documents at new positions."""
-        places = positions.tolist()
+    def append(self, positions: Positions, records: Sequence[Record], codes: Codes) -> None:
+        """Add documents, which have these codes, at new positions."""
+        places, change = positions.tolist(), self._store.state().change
         spelled = [as_json(record.metadata) for record in records]
         self._store.execute_each(
-            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?)",
             (
-                (position, id_key(record.id), isinstance(record.id, str), change, for_python(metadata), metadata)
-                for position, record, metadata in zip(places, records, spelled, strict=True)
+                (
+                    position,
+                    id_key(record.id),
+                    isinstance(record.id, str),
+                    change,
+                    checksum(record.id, record.text, metadata, code),
+                    for_python(metadata),
+                    metadata,
+                )
+                for position, record, metadata, code in zip(places, records, spelled, codes, strict=True)
             ),
         )
         texts = [
@@ -88,20 +106,31 @@ class DocumentTable:
         for table in ("documents", "texts"):
             self._store.execute_each(f"DELETE FROM {table} WHERE position = ?", ((p,) for p in positions.tolist()))
 
-    def replace_metadata(self, new: list[tuple[int, Metadata]], change: int) -> None:
-        """Give the documents at positions other metadata."""
-        self.keys.remove(self._metadata(np.array([position for position, _ in new], np.int64)))
-        self.keys.add(new)
-        spelled = ((position, as_json(metadata)) for position, metadata in new)
+    def replace_metadata(self, positions: Positions, new: Sequence[Metadata], codes: Codes) -> None:
+        """Give the documents at sorted positions, which have these codes, other metadata."""
+        records = self.records(positions, codes)
+        placed = list(zip(positions.tolist(), new, strict=True))
+        self.keys.remove([(position, record.metadata) for position, record in records.items()])
+        self.keys.add(placed)
+        change = self._store.state().change
         self._store.execute_each(
-            "UPDATE documents SET change = ?, for_python = ?, metadata = ? WHERE position = ?",
-            ((change, for_python(metadata), metadata, position) for position, metadata in spelled),
+            "UPDATE documents SET change = ?, checksum = ?, for_python = ?, metadata = ? WHERE position = ?",
+            (
+                (change, checksum(*records[position][:2], spelled, code), for_python(spelled), spelled, position)
+                for (position, metadata), code in zip(placed, codes, strict=True)
+                for spelled in (as_json(metadata),)
+            ),
         )
+
+    def renew_checksums(self, positions: Positions, checksums: NDArray[np.uint32]) -> None:
+        """Write the checksums of documents that have got other codes."""
+        rows = zip(checksums.tolist(), positions.tolist(), strict=True)
+        self._store.execute_each("UPDATE documents SET checksum = ? WHERE position = ?", rows)
 
     def all_metadata(self) -> Iterator[tuple[int, Metadata]]:
         """The position and the metadata of every document, in insertion order; documents may share a dict."""
         rows = self._store.execute("SELECT position, metadata FROM documents ORDER BY position")
-        while chunk := rows.fetchmany(_ROWS_AT_ONCE):
+        while chunk := list(islice(rows, _ROWS_AT_ONCE)):
             distinct = list(dict.fromkeys(metadata for _, metadata in chunk))
             parsed = dict(zip(distinct, _parsed(distinct), strict=True))
             yield from ((position, parsed[metadata]) for position, metadata in chunk)
@@ -129,7 +158,7 @@ class DocumentTable:
         where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
         rows = self._store.execute(f"SELECT position, {uncertain} FROM documents {where} ORDER BY position", values)
         found = [np.empty(0, np.int64)]
-        while chunk := rows.fetchmany(_ROWS_AT_ONCE):
+        while chunk := list(islice(rows, _ROWS_AT_ONCE)):
             distinct = list({metadata for _, metadata in chunk if metadata is not None})  # documents often share theirs
             parsed = zip(distinct, _parsed(distinct), strict=True)
             good = {None, *(spelled for spelled, metadata in parsed if matches(filter, metadata))}
@@ -140,6 +169,13 @@ class DocumentTable:
         select = f"SELECT position, metadata FROM documents WHERE position {_SOME}"
         rows = self._store.execute(select, {"positions": json.dumps(positions.tolist())}).fetchall()
         return list(zip((position for position, _ in rows), _parsed([spelled for _, spelled in rows]), strict=True))
+
+
+def checksum(id: Id, text: str | None, metadata: str, code: Codes) -> int:
+    """Of all that a document is; with the lengths of its parts, so that no part of one can be taken for the next."""
+    is_text = isinstance(id, str)
+    head = f"{is_text:d} {id} {len(metadata)} {metadata} {-1 if text is None else len(text)}"
+    return crc32(code.tobytes(), crc32((text or "").encode(), crc32(head.encode())))
 
 
 def _id(key: Id, is_text: int) -> Id:

@@ -50,9 +50,10 @@ class WordIndex:
         """How many texts there are, and how many have each of these words."""
         texts, characters = self._store.execute("SELECT texts, characters FROM text_totals").fetchone()
         change = self._store.state().code_change
-        if self._counted[0] != change:
-            self._counted = change, {}
-        known = self._counted[1]
+        counted = self._counted
+        if counted[0] != change:
+            self._counted = counted = change, {}
+        known = counted[1]
         for word in words:
             if word not in known:  # to count a word that a million texts have takes a few hundredths of a second
                 row = self._store.execute("SELECT doc FROM word_counts WHERE term = ?", (word,)).fetchone()

@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, overload
 
+from ammi.files import check_not_read
 from ammi.kept_model import KeptModel
 from ammi.search import Entry, Hit, Hits, Index, OtherModelError, create_index, index_exists, open_index
 from ammi.search.documents import Id
@@ -375,6 +376,8 @@ class Collection:
     def export(self, file: Place, *, advance: Advance = lambda n_documents: None) -> int:
         """Write documents as JSONL or Parquet, with codes and kept vectors, which `add` takes back; return how many."""
         from ammi.data.exports import write_export
+
+        check_not_read(file, self.place)
 
         def entries() -> Iterator[Entry]:
             for block in self.index.entries():

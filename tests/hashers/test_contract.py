@@ -12,7 +12,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import ammi
 from ammi import hashers
 from ammi.evaluate import precision_at_k
+from ammi.files import seal
 from tests.conftest import topics
+from tests.damage import flipped
 
 Make = Callable[..., hashers.Hasher]
 TRAINED = {"epochs": 3, "batch_size": 32, "random_state": 0, "verbose": False}
@@ -106,7 +108,11 @@ def test_saved_and_loaded_it_is_the_same(name, tmp_path):
     assert loaded.get_params() == hasher.get_params()
     assert loaded.fingerprint_ == hasher.fingerprint_
     assert np.array_equal(loaded.encode(X), hasher.encode(X))
-    assert sorted(path.name for path in (tmp_path / "model").iterdir()) == ["config.json", "weights.safetensors"]
+    assert sorted(path.name for path in (tmp_path / "model").iterdir()) == [
+        "SHA256SUMS",
+        "config.json",
+        "weights.safetensors",
+    ]
     assert np.array_equal(pickle.loads(pickle.dumps(hasher)).encode(X), hasher.encode(X))
     other = make(name, **quick(name)).fit(topics(seed=3, n_words=100)[0])
     assert other.fingerprint_ != hasher.fingerprint_
@@ -119,13 +125,13 @@ def test_damaged_and_foreign_folders_are_refused(name, tmp_path):
     hasher.save(folder)
     weights, config = folder / "weights.safetensors", folder / "config.json"
     whole, text = weights.read_bytes(), config.read_text()
-    for damage in (whole[:-3], whole[: len(whole) // 2], b"", b"\0" * len(whole)):
+    for damage in (whole[:-3], whole[: len(whole) // 2], b"", b"\0" * len(whole), flipped(whole, 8 * len(whole) - 8)):
         weights.write_bytes(damage)
-        with pytest.raises(ValueError, match="damaged"):
+        with pytest.raises(ValueError, match=r"weights.safetensors is damaged or of another version"):
             ammi.load(folder)
-    weights.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-    with pytest.raises(ValueError, match=r"was written with|damaged"):
-        ammi.load(folder)
+        seal(folder)
+        with pytest.raises(ValueError, match=r"was written with|damaged"):
+            ammi.load(folder)
     weights.write_bytes(whole)
     for change, message in (
         ({"format": 99}, "has format 99"),
@@ -134,18 +140,29 @@ def test_damaged_and_foreign_folders_are_refused(name, tmp_path):
         ({"fingerprint": "0" * 16}, "save the model again"),
         ({"parameters": {"nothing": 1}}, "its parameters do not fit"),
         ({"parameters": [1]}, "its parameters do not fit"),
+        ({"parameters": {"n_bits": "eight"}}, "its parameters do not fit"),
+        ({"parameters": {"n_bits": 10**9}}, "its parameters do not fit"),
+        ({"parameters": {"n_bits": True}}, "its parameters do not fit"),
+        ({"n_features_in": 10**12}, "does not belong to config.json"),
+        ({"n_features_in": "many"}, "does not belong to config.json"),
         ({"n_features_in": 121}, "does not belong to config.json"),
     ):
         config.write_text(json.dumps({**json.loads(text), **change}))
+        seal(folder)
         with pytest.raises(ValueError, match=message):
             ammi.load(folder)
     if name != "bow":
         parameters = {**json.loads(text)["parameters"], "n_bits": 7}
         config.write_text(json.dumps({**json.loads(text), "parameters": parameters}))
+        seal(folder)
         with pytest.raises(ValueError, match=r"does not belong to config.json"):
             ammi.load(folder)
     config.write_text(text[:-10])
     with pytest.raises(ValueError, match="damaged"):
+        ammi.load(folder)
+    config.write_text(json.dumps({**json.loads(text), "format": 2}))
+    (folder / "SHA256SUMS").unlink()
+    with pytest.raises(ValueError, match=r"has format 2, this ammi .* reads 3: fit the model again"):
         ammi.load(folder)
     config.unlink()
     with pytest.raises(ValueError, match="not a model of ammi"):

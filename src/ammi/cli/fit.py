@@ -12,6 +12,7 @@ from ammi.cli.screen import facts, note, say_json
 from ammi.cli.settings import make_features, make_hasher, read_config
 from ammi.cli.sources import Contents, Documents, default_features
 from ammi.cli.training import training_progress
+from ammi.files import check_not_read
 
 if TYPE_CHECKING:
     from ammi.hashers import DocumentHasher, Hasher
@@ -145,6 +146,7 @@ def fit(
     from ammi.hashers.config import check_place, holds_model
 
     check_place(out)
+    check_not_read(out, source, cache, *(view or []))
     more = _shown(hasher, tensorboard) | _views(hasher, view or [])
     with if_stopped(lambda: f"{out} is as it was" if holds_model(out) else f"{out} was not written"):
         if holds_pairs(source):

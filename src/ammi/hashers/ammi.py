@@ -22,7 +22,7 @@ from ammi.hashers.base import MOST_BITS
 from ammi.hashers.chains import MOST_ORDER, ChainHasher, InformationObjective, Reader
 from ammi.hashers.given import Given
 from ammi.hashers.parameters import estimator, parameter
-from ammi.hashers.trained import Stage
+from ammi.hashers.trained import MOST_RATE, MOST_SIZE, Stage
 from ammi.nets.encoder import Encoder
 from ammi.nets.matrix import Matrix
 from ammi.nets.prior import Prior
@@ -109,13 +109,17 @@ class AMMI(ChainHasher):
         "G, gradient steps a batch. The paper's grid: 1, 2, 4.", default=4, whole=True, least=1
     )
     adversary_learning_rate: float = parameter(
-        "η' of these steps. The paper's grid: 0.001 to 0.03.", default=0.03, above=0
+        "η' of these steps. The paper's grid: 0.001 to 0.03.", default=0.03, above=0, most=MOST_RATE
     )
     adversary_layers: int = parameter(
         "ReLU layers of its network. The paper's program: 0 to 2.", default=1, whole=True, least=0, most=100
     )
     adversary_size: int = parameter(
-        "width H of its network; 0 makes it a raw table. The paper's program: 8 to 28.", default=16, whole=True, least=0
+        "width H of its network; 0 makes it a raw table. The paper's program: 8 to 28.",
+        default=16,
+        whole=True,
+        least=0,
+        most=MOST_SIZE,
     )
 
     epochs: int | None = parameter(
@@ -142,6 +146,7 @@ class AMMI(ChainHasher):
         default=10,
         whole=True,
         least=0,
+        most=2**31 - 1,
     )
 
     def objective(self, n_features: int, predictive: bool) -> AMMIObjective:

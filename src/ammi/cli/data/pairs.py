@@ -10,6 +10,7 @@ from ammi.cli.command import if_stopped
 from ammi.cli.options import AsJson, Broken, Format, IdColumn, OnError, Sources, TextColumn
 from ammi.cli.screen import counter, facts, note, say_json
 from ammi.cli.sources import Documents
+from ammi.files import check_not_read
 
 
 def pairs(
@@ -65,6 +66,7 @@ def pairs(
         raise typer.BadParameter("choose one of the two.", param_hint="'--replies' / '--halves'")
     if (replies or halves) and (days is not None or date):
         raise typer.BadParameter("replies and halves are found without dates.", param_hint="'--days' / '--date'")
+    check_not_read(out, *sources)
     read, replaces = [Documents(source, text, id, on_error, format) for source in sources], holds_pairs(out)
     with if_stopped(f"{out} is as it was" if replaces else f"{out} was not written"):
         made = build_pairs(

@@ -4,7 +4,6 @@ The folder holds `config.json` (what the pairs were made from and how), `pairs.j
 `matrices.safetensors` (the same rows by words) and `features/` (what made these of those).
 """
 
-import json
 import pickle
 import tempfile
 from array import array
@@ -19,8 +18,9 @@ from safetensors.numpy import load_file, save_file
 from scipy.sparse import csr_matrix
 
 from ammi.data.splits import SPLITS
-from ammi.data.streams import BROKEN_COMPRESSION, open_bytes, write_jsonl
+from ammi.data.streams import BROKEN_COMPRESSION, lines_of, open_bytes, write_jsonl
 from ammi.files import replacing_folder, write_json
+from ammi.plain import from_json
 from ammi.version import __version__
 
 FORMAT, KIND = 2, "article pairs"
@@ -92,7 +92,7 @@ def check_place(folder: str | Path) -> None:
 def holds_pairs(folder: str | Path) -> bool:
     """Whether a folder holds pairs that `write_pairs` wrote."""
     try:
-        return json.loads(Path(folder, CONFIG).read_text())["kind"] == KIND
+        return from_json(Path(folder, CONFIG).read_text())["kind"] == KIND
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
@@ -110,8 +110,8 @@ def read_pair_texts(folder: str | Path) -> PairTexts:
     path = Path(folder, TEXTS)
     try:
         with open_bytes(path) as lines:
-            for line in lines:
-                pair = json.loads(line)
+            for line in lines_of(lines):
+                pair = from_json(line or b"")
                 texts[pair["split"]].append((pair["first"], pair["second"]))
     except (*BROKEN_COMPRESSION, OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is damaged: make the pairs again") from error
@@ -139,7 +139,7 @@ def describe_pairs(folder: str | Path) -> Record:
     """What config.json of a folder of pairs says: what they were made from, how, and how many there are."""
     if not holds_pairs(folder):
         raise ValueError(f"{folder} does not hold pairs: expected a folder made by ammi data pairs")
-    config = json.loads(Path(folder, CONFIG).read_text())
+    config = from_json(Path(folder, CONFIG).read_text())
     if config.get("format") != FORMAT:
         raise ValueError(f"{folder} has format {config.get('format')}, this ammi ({__version__}) reads {FORMAT}")
     return config

@@ -63,6 +63,12 @@ def test_bad_questions_are_refused(index):
         index.search(CODES, 0)
     with pytest.raises(ValueError, match="radius is -1"):
         index.within(CODES, -1)
+    wrong: Any
+    for wrong in (1.5, float("nan"), "1", None, True):
+        with pytest.raises(ValueError, match=r"k is .*, expected a whole number"):
+            index.search(CODES, wrong)
+        with pytest.raises(ValueError, match=r"radius is .*, expected a whole number"):
+            index.within(CODES, wrong)
     with pytest.raises(ValueError, match="uint8"):
         index.search([[1, 2]])
     for find in (index.search, index.within):

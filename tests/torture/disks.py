@@ -19,6 +19,7 @@ from tests.torture.crashes import content_at
 from tests.torture.outcome import Outcome
 
 PAGE = 4096
+_MOST = 2**16  # pages that are enough for anything here
 
 
 class Work(NamedTuple):
@@ -53,6 +54,7 @@ def fill(folder: Path, tries: int, work: Work) -> Outcome:
     enough, ended = 8, ""
     while ended != "done":
         enough *= 2
+        assert enough < _MOST, f"it does not end well with {enough // 2} pages: {ended}"
         with disk(place, before, enough):
             ended = _done(work, place)
             new = _looked(work.look, place)

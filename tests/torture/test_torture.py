@@ -28,7 +28,7 @@ def test_an_index_after_a_crash_at_any_system_call(tmp_path):
 
 @needs_strace
 def test_a_model_after_a_crash_at_any_system_call(tmp_path):
-    check(crashes.crash_saves(tmp_path, steps=3, losses=2), 50)
+    check(crashes.crash_saves(tmp_path, steps=2, losses=1), 40)
 
 
 def test_saves_that_are_killed_leave_a_model_and_no_litter(tmp_path):

@@ -48,7 +48,8 @@ def encode(
     from ammi.ingest import blocks_of
 
     hasher = load_model(model)
-    documents = Documents(source, text, id, on_error, format, vector, reads=hasher.reads)
+    width = hasher.n_features_in_ if hasher.reads == "vector" else None
+    documents = Documents(source, text, id, on_error, format, vector, reads=hasher.reads, width=width)
     fingerprint = hasher.fingerprint_
     if out:
         check_not_read(out, source, model)
@@ -58,6 +59,7 @@ def encode(
             for block in blocks_of(documents.to_collect):
                 yield [document.id for document in block.documents], block.codes(hasher, fingerprint)
                 advance(len(block.documents))
+        documents.end_of_reading()
         documents.note_zeros()
 
     if out:

@@ -250,13 +250,13 @@ def _fit(
     if names is None:
         model.fit(given, **more)
         n = given.count if reads_text else given.shape[0]
-        return model, {"documents": n, "skipped": documents.skipped}
+        return model, {"documents": n, "skipped": documents.n_skipped}
     from ammi.hashers.fitting import fit_held_out
 
     precision = fit_held_out(model, given, names, **more)
     return model, {
         "documents": len(names),
-        "skipped": documents.skipped,
+        "skipped": documents.n_skipped,
         "precision at 100": round(precision, 2),
     }
 

@@ -48,7 +48,14 @@ def label_matrix(labels: Iterable[Any]) -> csr_matrix:
     columns: dict[Any, int] = {}
     indices, ends = [], [0]
     for names in labels:
-        for name in dict.fromkeys([] if names is None else names if isinstance(names, list) else [names]):
+        for name in dict.fromkeys(map(_label, [] if names is None else names if isinstance(names, list) else [names])):
             indices.append(columns.setdefault(name, len(columns)))
         ends.append(len(indices))
     return csr_matrix((np.ones(len(indices), np.uint8), indices, ends), shape=(len(ends) - 1, len(columns)))
+
+
+def _label(name: Any) -> tuple[bool, Any]:
+    """A label as it is told from others: True is not 1."""
+    if isinstance(name, str | int | float | np.generic) or name is None:
+        return isinstance(name, bool | np.bool_), name
+    raise ValueError(f"{name!r:.60} cannot be a label: a label is a text or a number, or a document has a list of them")

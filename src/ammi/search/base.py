@@ -13,6 +13,7 @@ from ammi.search.checks import (
     checked_bits,
     checked_k,
     checked_keys,
+    checked_radius,
     checked_shortlist,
     checked_vectors,
     packed_vectors,
@@ -201,10 +202,11 @@ class Index(Engine):
     def within(
         self, codes: Codes, radius: int, where: Where | None = None, *, fingerprint: str | None = None
     ) -> list[Hits]:
-        """For each query, all documents at most radius bits away, the nearest first."""
-        if radius < 0:
-            raise ValueError(f"radius is {radius}, but no distance is below 0")
-        return self._hits(self._within, codes, int(radius), where, fingerprint)
+        """For each query, all documents at most radius bits away, the nearest first.
+
+        Where that are too many to be held in memory, more than 250,000, it is refused.
+        """
+        return self._hits(self._within, codes, checked_radius(radius), where, fingerprint)
 
     def entries(self, where: Where | None = None) -> Iterator[list[Entry]]:
         """All documents that a filter keeps, in blocks, in insertion order, as they are when the first is asked for."""

@@ -47,15 +47,27 @@ def checked_bits(n_bits: object) -> int:
 
 
 def checked_k(k: int) -> int:
-    if k < 1:
+    if _whole("k", k) < 1:
         raise ValueError(f"k is {k}, but a search finds 1 document at least")
     return int(k)
 
 
+def checked_radius(radius: int) -> int:
+    if _whole("radius", radius) < 0:
+        raise ValueError(f"radius is {radius}, but no distance is below 0")
+    return int(radius)
+
+
 def checked_shortlist(shortlist: int | None, k: int) -> int | None:
-    if shortlist is not None and shortlist < k:
+    if shortlist is not None and _whole("shortlist", shortlist) < k:
         raise ValueError(f"shortlist is {shortlist}, but {k} documents are to be chosen from it: pass {k} or more")
     return shortlist if shortlist is None else int(shortlist)
+
+
+def _whole(name: str, value: object) -> int:
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return int(value)
+    raise ValueError(f"{name} is {value!r:.60}, expected a whole number")
 
 
 def checked_vectors(vectors: KeptVectors | None) -> KeptVectors | None:

@@ -84,7 +84,7 @@ def pairs(
     if replaces:
         note(f"The pairs that {out} held are replaced.")
     if as_json:
-        say_json({"folder": str(out), **made, "skipped": sum(documents.skipped for documents in read)})
+        say_json({"folder": str(out), **made, "skipped": sum(documents.n_skipped for documents in read)})
         return
     sizes = {"training": made["pairs"]["train"], "validation": made["pairs"]["cv"], "test": made["pairs"]["test"]}
     facts({"folder": out, "documents": made["documents"], "words": made["words"], **sizes})

@@ -4,11 +4,7 @@ The folder holds `config.json` (what the pairs were made from and how), `pairs.j
 `matrices.safetensors` (the same rows by words) and `features/` (what made these of those).
 """
 
-<<<<<<< HEAD
 import gzip
-import json
-=======
->>>>>>> bounds
 import pickle
 import tempfile
 from array import array
@@ -24,14 +20,9 @@ from safetensors.numpy import save_file
 from scipy.sparse import csr_matrix
 
 from ammi.data.splits import SPLITS
-<<<<<<< HEAD
 from ammi.data.streams import BROKEN_COMPRESSION, write_jsonl
 from ammi.files import SEAL, read_sealed, replacing_folder, seal, write_json
-=======
-from ammi.data.streams import BROKEN_COMPRESSION, lines_of, open_bytes, write_jsonl
-from ammi.files import replacing_folder, write_json
 from ammi.plain import from_json
->>>>>>> bounds
 from ammi.version import __version__
 
 FORMAT, KIND = 3, "article pairs"
@@ -121,18 +112,10 @@ def read_pair_texts(folder: str | Path) -> PairTexts:
     config = _config(files, folder)
     texts: PairTexts = {split: [] for split in SPLITS}
     try:
-<<<<<<< HEAD
         for line in gzip.decompress(files[TEXTS]).splitlines():
-            pair = json.loads(line)
+            pair = from_json(line)
             texts[pair["split"]].append((pair["first"], pair["second"]))
-    except (*BROKEN_COMPRESSION, OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-=======
-        with open_bytes(path) as lines:
-            for line in lines_of(lines):
-                pair = from_json(line or b"")
-                texts[pair["split"]].append((pair["first"], pair["second"]))
     except (*BROKEN_COMPRESSION, OSError, ValueError, KeyError, TypeError) as error:
->>>>>>> bounds
         raise ValueError(f"{path} is damaged: make the pairs again") from error
     if {split: len(pairs) for split, pairs in texts.items()} != config["pairs"]:
         raise ValueError(f"{path} does not belong to {CONFIG}: make the pairs again")
@@ -173,13 +156,9 @@ def _read_files(folder: Path) -> dict[str, bytes]:
 
 
 def _config(files: Mapping[str, bytes], folder: str | Path) -> Record:
-    config = json.loads(files[CONFIG]) if CONFIG in files else None
+    config = from_json(files[CONFIG]) if CONFIG in files else None
     if not isinstance(config, dict) or config.get("kind") != KIND:
         raise ValueError(f"{folder} does not hold pairs: expected a folder made by ammi data pairs")
-<<<<<<< HEAD
-=======
-    config = from_json(Path(folder, CONFIG).read_text())
->>>>>>> bounds
     if config.get("format") != FORMAT:
         raise ValueError(
             f"{folder} has format {config.get('format')}, this ammi ({__version__}) reads {FORMAT}: make the pairs "

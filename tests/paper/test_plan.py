@@ -85,7 +85,8 @@ def test_searches():
     assert planned["ng20", "ammi"].search.fixed == PAPERS_OBJECTIVE["ammi"]
     assert planned["ng20", "bmmi"].search.fixed == PAPERS_OBJECTIVE["bmmi"]
     assert planned["ng20", "dvq"].search.fixed == {}
-    assert {(one.search.bits, one.trials) for one in Plan(PAPER).searches("table2")} == {(128, 6)}
+    of_pairs = {(one.search.task, one.search.bits, one.trials) for one in Plan(PAPER).searches("table2")}
+    assert of_pairs == {("reuters-pairs", 128, 6), ("newsgroup-replies", 128, 6), (ARTICLE_HALVES, 128, 3)}
     assert Plan(PAPER).searches("table3") == Plan(PAPER).searches("table2")
     assert Plan(PAPER).searches("figure1") == []
 

@@ -59,6 +59,7 @@ class Scale:
     pair_bits: int = 128
     trials: int = 12
     fewer_trials: int = 6  # on pairs, and for BMMI
+    fewest_trials: int = 3  # on the largest set of pairs, where one may take a quarter of an hour
     seeds: tuple[int, ...] = (0, 1, 2)
     figure_set: str = "reuters"
     bound_orders: tuple[int, ...] = tuple(range(14))
@@ -155,7 +156,12 @@ class Plan:
         bits = self.scale.bits[0] if method == "bmmi" else self.scale.tuned_bits
         fixed = self._shortened(method, PAPERS_OBJECTIVE.get(method, {}))
         search = Search(name, method, self.scale.pair_bits if of_pairs else bits, fixed)
-        return PlannedSearch(search, self.scale.fewer_trials if of_pairs or method == "bmmi" else self.scale.trials)
+        return PlannedSearch(search, self._trials(name, method))
+
+    def _trials(self, name: str, method: str) -> int:
+        if name == ARTICLE_HALVES:
+            return self.scale.fewest_trials
+        return self.scale.fewer_trials if name in self.scale.pair_sets or method == "bmmi" else self.scale.trials
 
     def _is_known(self, row: Row, name: str) -> bool:
         return not row.tuned or (name, row.method) in self.found

@@ -246,6 +246,8 @@ def test_wrong_usage(place: Place, ammi: Run):
         (),
         ("nonsense",),
         ("fit", place.source),
+        ("fit", place.source, "--out", "m", "--seed", 2**32),
+        ("fit", place.source, "--out", "m", "--seed", -1),
         ("search", place.index, "ship", "-k", 0),
         ("search", place.index, "ship", "--where", "="),
         ("search", place.index, "ship", "--nonsense"),

@@ -1,6 +1,7 @@
 """Files of codes: what is written is read again, and what is broken is refused."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -73,7 +74,12 @@ def test_an_archive_of_other_types_is_refused(tmp_path):
 
 def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "codes.npz"
-    arrays = {"ids": np.arange(1 << 16), "codes": np.zeros((1 << 16, 32), np.uint8), "n_bits": 256, "fingerprint": "f"}
+    arrays: dict[str, Any] = {
+        "ids": np.arange(1 << 16),
+        "codes": np.zeros((1 << 16, 32), np.uint8),
+        "n_bits": 256,
+        "fingerprint": "f",
+    }
     np.savez_compressed(path, **arrays)
     assert len(read_codes(path).ids) == 1 << 16
     monkeypatch.setattr(streams, "_ARCHIVE", 1 << 20)
@@ -100,6 +106,10 @@ def test_names_and_ids_that_cannot_be_are_refused(tmp_path):
     codes = np.zeros((2, 1), np.uint8)
     with pytest.raises(ValueError, match=r"expected the ending \.npz or \.jsonl"):
         write_codes(tmp_path / "codes.csv", [([1, 2], codes)], 8, "0123abcd")
+    with pytest.raises(
+        ValueError, match=r"codes are uint8 of shape \(2, 1\), for 2 ids and 9 bits: pass a row for each"
+    ):
+        write_codes(tmp_path / "codes.npz", [([1, 2], codes)], 9, "0123abcd")
     with pytest.raises(ValueError, match=r"write \.jsonl instead"):
         write_codes(tmp_path / "codes.npz", [([1, "2"], codes)], 8, "0123abcd")
     assert list(tmp_path.iterdir()) == []

@@ -62,6 +62,14 @@ def test_true_is_not_1_and_a_dict_is_no_label():
             label_matrix([wrong])
 
 
+def test_codes_without_labels_are_refused():
+    codes = np.zeros((3, 1), np.uint8)
+    with pytest.raises(ValueError, match="3 codes came with 2 labels, and 0 of queries with 0: pass labels for each"):
+        labelled_precision(codes, ["a", "b"])
+    with pytest.raises(ValueError, match="3 codes came with 3 labels, and 3 of queries with 1: pass labels for each"):
+        labelled_precision(codes, ["a", "b", "c"], 1, codes, ["a"])
+
+
 def test_labels_of_their_own_for_many_documents_are_refused_before_they_fill_the_memory(monkeypatch):
     codes = np.zeros((300, 1), np.uint8)
     assert labelled_precision(codes, list(range(300)), 1).precision == 0

@@ -110,6 +110,13 @@ def test_numpy_ids_and_sizes_are_as_good_as_python_ones(index):
     assert index.get(np.array([8]))[0].text == "y"
 
 
+@pytest.mark.parametrize("wrong", [["year", 7], ["\ud800"], "year"])
+def test_keys_that_cannot_be_are_refused(index, wrong):
+    with pytest.raises(ValueError, match=r"cannot be a metadata key to index|keys is the str"):
+        index.index_keys(wrong)
+    assert index.keys_indexed == []
+
+
 def test_exported_codes_cannot_be_changed(index):
     with pytest.raises(ValueError, match="read-only"):
         index.export()[1][0] = 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ammi.cli.command import STOPPED, if_stopped
-from ammi.cli.options import AsJson, Broken, Format, OnError, TextColumn, VectorColumn
+from ammi.cli.options import AsJson, Broken, Format, OnError, TextColumn, VectorColumn, checked_seed
 from ammi.cli.screen import facts, note, say_json
 from ammi.cli.settings import make_features, make_hasher, read_config
 from ammi.cli.sources import Contents, Documents, default_features
@@ -94,7 +94,9 @@ def fit(
         ),
     ] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="At most so many epochs.", show_default="40")] = None,
-    seed: Annotated[int | None, typer.Option(help="The same seed gives the same codes.", show_default="0")] = None,
+    seed: Annotated[
+        int | None, typer.Option(callback=checked_seed, help="The same seed gives the same codes.", show_default="0")
+    ] = None,
     assignments: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any parameter of the method; may be given several times."),

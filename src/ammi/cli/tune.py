@@ -66,7 +66,7 @@ def tune(
             show_default="study.db in FOLDER",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed draws the same trials.")] = 0,
+    seed: Annotated[int, typer.Option(callback=options.checked_seed, help="The same seed draws the same trials.")] = 0,
     as_json: options.AsJson = False,
 ) -> None:
     """Search for good hyperparameters on the validation part, as the paper does.

@@ -74,6 +74,11 @@ def write_codes(path: str | Path, blocks: Iterable[CodeBlock], n_bits: int, fing
         ids: list[Id] = []
         codes = [np.empty((0, -(-n_bits // 8)), np.uint8)]
         for more_ids, more_codes in blocks:
+            if more_codes.dtype != np.uint8 or more_codes.shape != (len(more_ids), codes[0].shape[1]):
+                shape = f"{more_codes.dtype} of shape {more_codes.shape}"
+                raise ValueError(
+                    f"codes are {shape}, for {len(more_ids)} ids and {n_bits} bits: pass a row for each id"
+                )
             ids += more_ids
             codes.append(more_codes)
         if len({type(id) for id in ids}) > 1:

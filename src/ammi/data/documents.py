@@ -14,7 +14,7 @@ from ammi.data.codes import Id, KnownCode
 from ammi.data.exports import exported, is_exported
 from ammi.data.formats import MATRIX_FORMATS, read_rows
 from ammi.data.rows import ID, TEXT, VECTOR, BadRecordError, Row, RowStream, listed, short
-from ammi.data.streams import BROKEN_COMPRESSION
+from ammi.data.streams import BROKEN_COMPRESSION, LONGEST, TOO_LONG
 from ammi.plain import ID_NUMBERS, plain
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)  # made once, since it looks at every document
@@ -206,6 +206,8 @@ class DocumentMaker:
         text = _plain_value(row, row.columns.get(column), _BAD_TEXT)
         if not isinstance(text, str) and (needed or text is not None):
             raise BadRecordError(f"{row.place} has {short(text)} for a text: expected a string", _BAD_TEXT)
+        if text is not None and len(text) > LONGEST:
+            raise BadRecordError(f"{row.place} {TOO_LONG}", "too long")
         return text
 
     def _vector(self, row: Row) -> NDArray[np.floating] | None:

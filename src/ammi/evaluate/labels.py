@@ -31,6 +31,12 @@ def labelled_precision(
     query_labels: Sequence[Any] = (),
 ) -> LabelledPrecision:
     """The precision at k of the queries, or of each document among the others; those without a label are left out."""
+    n_queries = 0 if query_codes is None else len(query_codes)
+    if (len(codes), n_queries) != (len(labels), len(query_labels)):
+        raise ValueError(
+            f"{len(codes)} codes came with {len(labels)} labels, and {n_queries} of queries with {len(query_labels)}: "
+            "pass labels for each"
+        )
     targets = label_matrix([*labels, *query_labels])
     labelled = np.diff(targets.indptr) > 0
     (base, queries), n = np.split(labelled, [len(codes)]), len(codes)

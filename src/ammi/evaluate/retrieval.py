@@ -119,7 +119,7 @@ def _label_in_common(query_labels: Any, query_codes: Codes, base_labels: Any, ba
 
 def _label_rows(labels: Any, codes: Codes, which: str) -> NDArray:
     """Labels as rows to compare: (n, 1) classes, or (n, bytes) of packed 0/1."""
-    rows = labels if issparse(labels) else np.asarray(labels)
+    rows: Any = labels if issparse(labels) else np.asarray(labels)
     if rows.ndim not in (1, 2) or rows.shape[0] != len(codes):
         raise ValueError(
             f"{which} labels must be (n,) or (n, L) for the {len(codes)} {which} codes, got shape {rows.shape}"

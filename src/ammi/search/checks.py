@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.search.documents import as_list
+from ammi.search.documents import as_list, is_unicode
 from ammi.search.engine import About
 from ammi.search.hamming import Codes
 from ammi.search.vectors import KeptVectors, Packed, Rows, checked_kind, packed
@@ -108,6 +108,6 @@ def check_query_vectors(vectors: Sequence[NDArray[np.floating]], kept: KeptVecto
 
 def checked_keys(keys: Iterable[str]) -> list[str]:
     names = list(dict.fromkeys(as_list(keys, "keys")))
-    if wrong := [name for name in names if not isinstance(name, str)]:
-        raise ValueError(f"{wrong[0]!r:.60} cannot be a metadata key to index: pass strings")
+    if wrong := [name for name in names if not isinstance(name, str) or not is_unicode(name)]:
+        raise ValueError(f"{wrong[0]!r:.60} cannot be a metadata key to index: pass strings that UTF-8 can write")
     return names

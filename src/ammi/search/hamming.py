@@ -14,7 +14,7 @@ Codes = NDArray[np.uint8]  # (n, ceil(m / 8))
 Near = tuple[NDArray[np.int32], NDArray[np.int64]]  # distances and positions of what was found
 
 MOST_FOUND = 250_000  # within a radius: documents of so many hits take some hundreds of megabytes
-_PAIRS_AT_ONCE = 1 << 22
+_PAIRS_AT_ONCE = 1 << 24  # some 650 MB where all of them are found
 
 
 def nearest(base: Codes, queries: Codes, k: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

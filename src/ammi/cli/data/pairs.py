@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ammi.cli.command import if_stopped
-from ammi.cli.options import AsJson, Broken, Format, IdColumn, OnError, Sources, TextColumn
+from ammi.cli.options import AsJson, Broken, Format, IdColumn, OnError, Sources, TextColumn, checked_seed
 from ammi.cli.screen import counter, facts, note, say_json
 from ammi.cli.sources import Documents
 from ammi.files import check_not_read
@@ -30,7 +30,7 @@ def pairs(
     held_out: Annotated[
         float, typer.Option(help="This share of the pairs is for validation, and as much for the test.")
     ] = 0.2,
-    seed: Annotated[int, typer.Option(help="Another seed draws other pairs.")] = 0,
+    seed: Annotated[int, typer.Option(callback=checked_seed, help="Another seed draws other pairs.")] = 0,
     text: TextColumn = None,
     id: IdColumn = None,
     format: Format = None,

@@ -246,10 +246,11 @@ def write_for_ever(folder: Path) -> None:
 
 
 def write_without_exchange(folder: Path) -> None:
-    files._exchange = lambda a, b: False  # type: ignore[assignment]  # as on a file system that cannot
+    files._exchange = lambda a, b: False  # as on a file system that cannot
     write_for_ever(folder)
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python 3.12 warns of every fork
 @pytest.mark.parametrize("write", [write_for_ever, write_without_exchange], ids=["exchanged", "in two steps"])
 def test_whoever_is_killed_a_reader_finds_a_whole_one_and_the_next_writer_tidies_up(write, tmp_path):
     """A2: a reader in a loop of saves failed 75 of 298 times, and 137 hidden folders stayed."""
@@ -274,6 +275,7 @@ def test_whoever_is_killed_a_reader_finds_a_whole_one_and_the_next_writer_tidies
     assert sorted(os.listdir(tmp_path)) == ["file", "x"]
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python 3.12 warns of every fork
 def test_what_a_live_process_is_writing_is_left_alone(tmp_path):
     with replacing_folder(tmp_path / "x") as new, replacing_file(tmp_path / "file") as file:
         (new / "a").write_bytes(b"first")
@@ -313,6 +315,7 @@ def fill_a_full_disk(parent: Path, sizes: int) -> None:
             write()
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python 3.12 warns of every fork
 def test_a_full_disk_leaves_what_was_there(tmp_path):
     write_json(tmp_path / "file", 1)
     write_sealed_file(tmp_path / "sealed", b"kept")

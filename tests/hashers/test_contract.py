@@ -208,3 +208,50 @@ def test_bad_input_is_refused(name):
 def test_an_unknown_method_is_refused_with_those_there_are():
     with pytest.raises(ValueError, match=r"no method 'nothing': there are ammi, .*bmmi"):
         hashers.by_name("nothing")
+
+
+FINE_WITH_HUGE_ROWS = {"bmsh", "nash", "srbm"}  # a row is what its words are, or its weights are shortened
+
+
+@pytest.mark.parametrize("name", sorted(set(SMALL) - {"bow", "itq", "lsh", "sph", "sth"}))
+def test_training_that_leaves_the_finite_is_an_error_and_no_model(name):
+    """A5: it ended with one code for all, or with an error of torch."""
+    X, _ = topics()
+    few = {**quick(name), "epochs": 2}
+    huge = make(name, **few)
+    if name in FINE_WITH_HUGE_ROWS:
+        huge.fit(X * np.float32(1e30))
+        assert np.isfinite([value for array in huge._arrays().values() for value in np.ravel(array)]).all()
+    else:
+        with pytest.raises(
+            ValueError, match=r"left the finite numbers in epoch 1, where .*: lower the learning rate, or"
+        ):
+            huge.fit(X * np.float32(1e30))
+    for rate in (float("inf"), 1e30):
+        with pytest.raises(ValueError, match="learning_rate must be above 0 and at most 10"):
+            make(name, **{**few, "learning_rate": rate}).fit(X)
+
+
+@every
+def test_numbers_beyond_float32_are_refused_with_their_place(name):
+    X = topics(20)[0].astype(np.float64).toarray()
+    X[7, 3] = -1e300
+    for rows in (X, csr_matrix(X)):
+        with pytest.raises(
+            ValueError, match=r"row 7 of X has -1e\+300 in column 3, more than float32 holds .*: divide"
+        ):
+            make(name).fit(rows)
+
+
+@every
+def test_nothing_of_a_device_is_saved(name, tmp_path):
+    """A10: a model that was trained on a GPU is loaded without one."""
+    hasher = make(name, **quick(name)).fit(topics(60)[0])
+    if "device" in hasher.get_params():
+        hasher.set_params(device="cuda:7")  # as on another machine
+    hasher.save(tmp_path / "model")
+    assert "device" not in json.loads((tmp_path / "model" / "config.json").read_text())["parameters"]
+    loaded = ammi.load(tmp_path / "model")
+    assert loaded.fingerprint_ == hasher.fingerprint_
+    if "device" in loaded.get_params():
+        assert loaded.get_params()["device"] == "auto"

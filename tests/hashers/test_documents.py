@@ -1,6 +1,9 @@
 """DocumentHasher: every kind of column, saving, what is refused."""
 
 import json
+import multiprocessing
+import random
+import time
 from pathlib import Path
 
 import numpy as np
@@ -286,3 +289,30 @@ def test_callbacks_and_functions_go_to_the_hasher():
     fitted = small().fit(texts, validation=lambda hasher: hasher.history_[-1]["epoch"], callbacks=[rows.append])
     assert [row["score"] for row in rows] == [1, 2, 3, 4]
     assert fitted.hasher_.history_ == rows
+
+
+def save_for_ever(folder: Path, models: list[DocumentHasher]) -> None:
+    while True:
+        for model in models:
+            model.save(folder)
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python 3.12 warns of every fork
+def test_saves_that_are_killed_leave_a_model_to_every_reader(tmp_path):
+    """A2: of 298 loads while models were saved, 75 failed."""
+    models = [DocumentHasher(LSH(8, random_state=seed)).fit(written(30, seed)[0]) for seed in range(2)]
+    known, loads, rng = {model.fingerprint_ for model in models}, 0, random.Random(0)
+    models[0].save(tmp_path / "model")
+    for _ in range(15):
+        saving = multiprocessing.get_context("fork").Process(target=save_for_ever, args=(tmp_path / "model", models))
+        saving.start()
+        end = time.monotonic() + rng.uniform(0.01, 0.1)
+        while time.monotonic() < end:
+            assert ammi.load(tmp_path / "model").fingerprint_ in known
+            loads += 1
+        saving.kill()
+        saving.join()
+        assert ammi.load(tmp_path / "model").fingerprint_ in known
+    assert loads > 15
+    models[1].save(tmp_path / "model")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]

@@ -90,7 +90,7 @@ class TermFeatures(FeatureMaker):
 def check_whole_number(name: str, value: object, least: int) -> None:
     """Refuse a parameter that is no whole number, or is too small, or larger than any machine can do with."""
     if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < 2**31:
-        raise ValueError(f"{name} is {value!r:.80}: expected a whole number from {least} to {2**31 - 1}")
+        raise ValueError(f"{name} is {value!r:.80}: expected a whole number from {least} up, below 2**31")
 
 
 A = TypeVar("A")

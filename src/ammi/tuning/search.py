@@ -22,7 +22,7 @@ from ammi.tuning.experiments import GENERAL_PARAMETERS, Experiment, Parameters
 from ammi.tuning.grids import GRIDS, Grid, choose, near_defaults
 from ammi.tuning.machine import machine
 from ammi.tuning.plots import search_history, search_importance
-from ammi.tuning.studies import Sampler, close_storage, new_sampler, open_storage, open_study
+from ammi.tuning.studies import Sampler, close_storage, naming_storage, new_sampler, open_storage, open_study
 from ammi.tuning.tasks import Task
 
 if TYPE_CHECKING:
@@ -91,10 +91,11 @@ class Tuning:
         folder.mkdir(parents=True, exist_ok=True)
         database = open_storage(storage or f"sqlite:///{folder / 'study.db'}")
         self._close = weakref.finalize(self, close_storage, database)
-        self.study = open_study(f"{search.task} {search.method} {search.bits}", database)
-        self._check_same_search(self.study.user_attrs, f"the study {self.study.study_name!r} is")
-        self._begin()
-        self._requeue_abandoned_trials()
+        with naming_storage():
+            self.study = open_study(f"{search.task} {search.method} {search.bits}", database)
+            self._check_same_search(self.study.user_attrs, f"the study {self.study.study_name!r} is")
+            self._begin()
+            self._requeue_abandoned_trials()
 
     def __enter__(self) -> "Tuning":
         return self
@@ -113,7 +114,7 @@ class Tuning:
 
     def run_until(self, trials: int, display: Display = SILENT) -> None:
         """Try until so many trials are finished; the files are written anew after each."""
-        with display.search(self.search.title, trials, len(self.finished)) as view:
+        with naming_storage(), display.search(self.search.title, trials, len(self.finished)) as view:
             while len(self.finished) < trials:
                 self._run_trial(view)
                 self.write()

@@ -72,10 +72,12 @@ class HammingIndex(Index):
         return repair(Path(place), advance)
 
     def compact(self) -> tuple[int, int]:
+        before = self._store.size()
         with self._writing():
             if self._documents.words.exists():
                 self._documents.words.forget_removed()
-        return self._store.compact()
+        self._store.compact()
+        return before, self._store.size()
 
     def close(self) -> None:
         self._store.close()

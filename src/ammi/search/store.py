@@ -20,7 +20,7 @@ from ammi.search.engine import About
 
 MAGIC = 0x616D6D69  # "ammi" in the header of the file, which tells it from the databases of other programs
 FORMAT = 3
-_PATIENCE_FOR_READERS = 5  # seconds that a file of less space waits for them before it leaves the rest to the next
+_MILLISECONDS_FOR_READERS = 1000  # who need old pages, before a file that could shrink leaves it to a later time
 
 # Documents stand in the order of their positions, which only grow and are never used again. Codes and texts are kept
 # apart from them: a million codes are read in a moment, and metadata without the texts. The state is altered by every
@@ -169,16 +169,18 @@ class Store:
                 with suppress(OSError):  # the change is made: the next one acknowledges it, too
                     self._acknowledged.raise_to(Acknowledged(state.uid, state.change + 1))
 
-    def compact(self) -> tuple[int, int]:
-        """Write the file anew without the space that nothing uses; returns the bytes before and after."""
+    def compact(self) -> None:
+        """Write the file anew without the space that nothing uses."""
         with explaining(self.folder), self.held() as session, self._turn:
             self._connections.check_same_file()
-            before = self._connections.size()
             session.db.execute("VACUUM")
-            session.db.set_busy_timeout(1000 * _PATIENCE_FOR_READERS)  # who may read an old view for long
+            session.db.set_busy_timeout(_MILLISECONDS_FOR_READERS)
             session.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             session.db.set_busy_timeout(1000 * PATIENCE)
-            return before, self._connections.size()
+
+    def size(self) -> int:
+        """The bytes of the file and of its journal."""
+        return self._connections.size()
 
     @contextmanager
     def _transaction(self, session: _Session, begin: str) -> Iterator[State]:

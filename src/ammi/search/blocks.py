@@ -77,11 +77,12 @@ class Blocks:
 
     def table(self, known: CodeTable | None) -> CodeTable:
         """All codes as they are now; blocks that are the same in a known table, older or newer, are not read."""
-        change, width = self._store.state().code_change, self._width()
+        change = self._store.state().code_change
+        if known is not None and known.change == change:
+            return known
+        width = self._width()
         if known is None or known.codes.shape[1] != width:
             known = _empty_table(width)
-        if known.change == change:
-            return known
         if known.change < change:
             rows = self._store.execute("SELECT block FROM blocks WHERE change > ? ORDER BY block", (known.change,))
             chosen = [block for (block,) in rows]

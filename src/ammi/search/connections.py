@@ -102,6 +102,11 @@ class Connections:
                 f"the index in {self.folder} was deleted or replaced after it was opened: open it again"
             )
 
+    def size(self) -> int:
+        """The bytes of the file and of its journal."""
+        files = (self.file, Path(f"{self._name}-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
     @contextmanager
     def unchanged(self) -> Iterator[None]:
         """Refuse what was read of a file without locks if somebody wrote it meanwhile."""

@@ -14,9 +14,9 @@ from ammi.search import hamming
 from ammi.search.base import Index
 from ammi.search.blocks import BLOCK, Blocks, CodeTable, Positions
 from ammi.search.connections import FILE
-from ammi.search.document_table import DocumentTable, checksum
+from ammi.search.document_table import DocumentTable, checksums
 from ammi.search.documents import Entry, Id, Metadata, Record, as_json, id_key
-from ammi.search.engine import About, Encode, Found, Place
+from ammi.search.engine import About, Encode, Found, Place, Repaired
 from ammi.search.filters import Filter
 from ammi.search.hamming import Codes
 from ammi.search.ranking import Candidates, WordStatistics
@@ -58,6 +58,26 @@ class HammingIndex(Index):
     @classmethod
     def exists(cls, place: Place) -> bool:
         return (Path(place) / FILE).is_file()
+
+    @classmethod
+    def check(cls, place: Place, *, advance: Callable[[int], None] = lambda n_documents: None) -> list[str]:
+        from ammi.search.damage import find_damage
+
+        return find_damage(Path(place), advance)
+
+    @classmethod
+    def repair(cls, place: Place, *, advance: Callable[[int], None] = lambda n_documents: None) -> Repaired:
+        from ammi.search.damage import repair
+
+        return repair(Path(place), advance)
+
+    def compact(self) -> tuple[int, int]:
+        before = self._store.size()
+        with self._writing():
+            if self._documents.words.exists():
+                self._documents.words.forget_removed()
+        self._store.compact()
+        return before, self._store.size()
 
     def close(self) -> None:
         self._store.close()
@@ -229,9 +249,9 @@ class HammingIndex(Index):
             positions = self._table().positions()
             self._store.set_about(about)
             self._store.set_files(files)
-            codes, checksums = recoded.at(positions)
+            codes, new_checksums = recoded.at(positions)
             self._codes.replace(positions, codes)
-            self._documents.renew_checksums(positions, checksums)
+            self._documents.renew_checksums(positions, new_checksums)
             if about.vectors:
                 self._vectors.change_over(about.vectors)
 
@@ -292,10 +312,9 @@ class _Recoded:
     def add(self, positions: Positions, codes: Codes, entries: list[Entry]) -> None:
         self._positions.append(positions)
         self._codes.append(codes)
-        made = (
-            checksum(one.id, one.text, as_json(one.metadata), code) for one, code in zip(entries, codes, strict=True)
-        )
-        self._checksums.append(np.fromiter(made, np.uint32))
+        spelled = [as_json(entry.metadata) for entry in entries]
+        made = checksums([entry.id for entry in entries], [entry.text for entry in entries], spelled, codes)
+        self._checksums.append(np.array(made, np.uint32))
 
     def at(self, positions: Positions) -> tuple[Codes, NDArray[np.uint32]]:
         """The codes and the checksums at positions, each of which has one."""

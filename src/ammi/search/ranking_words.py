@@ -14,7 +14,7 @@ from ammi.search.ranking import WordStatistics, rarity_of
 from ammi.search.store import Store
 
 SCHEMA = (
-    "CREATE VIRTUAL TABLE words USING fts5(text, content = '', columnsize = 0, detail = none, "
+    "CREATE VIRTUAL TABLE words USING fts5(text, content = '', contentless_delete = 1, detail = none, "
     "tokenize = \"ascii tokenchars '_'\")",
     "CREATE VIRTUAL TABLE word_counts USING fts5vocab(words, row)",
     "CREATE TABLE text_totals (texts INTEGER NOT NULL, characters INTEGER NOT NULL)",
@@ -42,9 +42,13 @@ class WordIndex:
         self._count(documents, 1)
 
     def remove(self, documents: Sequence[PlacedText]) -> None:
-        """Forget documents; FTS5 has to be told what their texts were."""
-        self._store.execute_each("INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)", _split(documents))
+        """Forget documents."""
+        self._store.execute_each("DELETE FROM words WHERE rowid = ?", ((position,) for position, _ in documents))
         self._count(documents, -1)
+
+    def forget_removed(self) -> None:
+        """Give up the space of words that removed documents had."""
+        self._store.execute("INSERT INTO words (words) VALUES ('optimize')")
 
     def statistics(self, words: Sequence[str]) -> WordStatistics:
         """How many texts there are, and how many have each of these words."""

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from ammi.search.acknowledged import Acknowledged, AcknowledgedFile, new_uid
 from ammi.search.checks import DamagedError
-from ammi.search.connections import CHECKSUM_BYTES, FILE, Connections, connect, damaged, explaining
+from ammi.search.connections import CHECKSUM_BYTES, FILE, PATIENCE, Connections, connect, damaged, explaining
 from ammi.search.documents import Id
 from ammi.search.engine import About
 
 MAGIC = 0x616D6D69  # "ammi" in the header of the file, which tells it from the databases of other programs
 FORMAT = 3
+_MILLISECONDS_FOR_READERS = 1000  # who need old pages, before a file that could shrink leaves it to a later time
 
 # Documents stand in the order of their positions, which only grow and are never used again. Codes and texts are kept
 # apart from them: a million codes are read in a moment, and metadata without the texts. The state is altered by every
@@ -109,7 +110,7 @@ class Store:
         store.close = weakref.finalize(store, connections.close)  # type: ignore[method-assign]  # also when forgotten
         try:
             with explaining(folder), store.held() as session:
-                _check_ours(session.db, folder, store._acknowledged.path.exists())
+                check_ours(session.db, folder, store._acknowledged.path.exists())
             with store.reading():
                 if connections.writable and store._acknowledged.read() is None:  # a copy of the database alone
                     store._acknowledged.make(Acknowledged(*store.state()[:2]))
@@ -168,6 +169,19 @@ class Store:
                 with suppress(OSError):  # the change is made: the next one acknowledges it, too
                     self._acknowledged.raise_to(Acknowledged(state.uid, state.change + 1))
 
+    def compact(self) -> None:
+        """Write the file anew without the space that nothing uses."""
+        with explaining(self.folder), self.held() as session, self._turn:
+            self._connections.check_same_file()
+            session.db.execute("VACUUM")
+            session.db.set_busy_timeout(_MILLISECONDS_FOR_READERS)
+            session.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            session.db.set_busy_timeout(1000 * PATIENCE)
+
+    def size(self) -> int:
+        """The bytes of the file and of its journal."""
+        return self._connections.size()
+
     @contextmanager
     def _transaction(self, session: _Session, begin: str) -> Iterator[State]:
         acknowledged = self._read_acknowledged()  # first, since others go on
@@ -213,8 +227,9 @@ class Store:
         """The cursor of a statement; which types its rows have is known to the caller alone."""
         return self._session.db.execute(statement, values)
 
-    def execute_each(self, statement: str, values: Iterable[Any]) -> None:
-        self._session.db.executemany(statement, values)
+    def execute_each(self, statement: str, values: Iterable[Any]) -> Any:
+        """The cursor of a statement that is executed with each of these values."""
+        return self._session.db.executemany(statement, values)
 
     def codes_about(self) -> tuple[int, str | None]:
         """The length of the codes, and the fingerprint of their model."""
@@ -243,6 +258,10 @@ class Store:
         number = max([state.number, *(key + 1 for key in keys if isinstance(key, int))])
         self._set_state(position=state.position + len(keys), number=number)
         return np.arange(state.position, state.position + len(keys))
+
+    def use_numbers_before(self, number: int) -> None:
+        """Give no number below this one to a document that comes without an id."""
+        self._set_state(number=max(number, self.state().number))
 
     def files(self) -> dict[str, bytes]:
         return dict(self.execute("SELECT name, content FROM files ORDER BY rowid").fetchall())
@@ -276,7 +295,7 @@ def _check_blank(db: apsw.Connection, folder: Path) -> None:
         raise FileExistsError(f"{folder} holds an index: open it, or create the new one elsewhere")
 
 
-def _check_ours(db: apsw.Connection, folder: Path, was_made: bool) -> None:
+def check_ours(db: apsw.Connection, folder: Path, was_made: bool) -> None:
     if _is_blank(db):
         if was_made:
             raise damaged(folder, f"{FILE} is empty")

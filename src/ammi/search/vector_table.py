@@ -47,7 +47,7 @@ class VectorTable:
             "ORDER BY position",
             (json.dumps(positions.tolist()),),
         ).fetchall()
-        wrong = {position for position, vector, checksum in found if _checksum(position, vector) != checksum}
+        wrong = {position for position, vector, checksum in found if vector_checksum(position, vector) != checksum}
         wrong |= {*positions.tolist()} - {position for position, *_ in found}
         if wrong:
             ((id,),) = self._store.execute("SELECT id FROM documents WHERE position = ?", (min(wrong),))
@@ -74,9 +74,9 @@ class VectorTable:
 
 def _rows(positions: Positions, vectors: Packed) -> Iterator[tuple[int, bytes, int]]:
     for position, vector in zip(positions.tolist(), map(bytes, vectors), strict=True):
-        yield position, vector, _checksum(position, vector)
+        yield position, vector, vector_checksum(position, vector)
 
 
-def _checksum(position: int, vector: bytes) -> int:
+def vector_checksum(position: int, vector: bytes) -> int:
     """Of a vector and of which document it is."""
     return crc32(vector, position & 0xFFFFFFFF)

@@ -7,7 +7,6 @@ on when the rest is named.
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ammi.tuning.machine import machine
-from tests.torture import crashes, disks, flips, runs, saves, side_by_side
+from tests.torture import crashes, disks, flips, inputs, runs, saves, side_by_side
 from tests.torture.outcome import Outcome
 
 HERE = Path(__file__).parent
@@ -34,10 +33,10 @@ class Attack(NamedTuple):
 
 
 def generated_inputs(folder: Path, examples: int) -> Outcome:
-    """In a process of its own, which has a bound on its memory."""
-    command = [sys.executable, "-m", "tests.torture.inputs", "--examples", str(examples)]
-    found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.splitlines()[-1])
-    return Outcome(**found)
+    """In processes of their own, whose memory is watched."""
+    found = inputs.run_all(examples)
+    seen = {name: found[name] for name in ("done", "refused")} | {"most MB": found["most kilobytes"] // 1000}
+    return Outcome(found["examples"], seen, found["wrong"], [str(one) for one in found["findings"]])
 
 
 ATTACKS: dict[str, Attack] = {

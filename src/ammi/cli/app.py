@@ -21,8 +21,8 @@ DISK_FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 app = typer.Typer(
     help="Short binary codes for documents, learned by maximising mutual information.",
     epilog="A first look: [bold]ammi demo[/]. The Tab key completes commands and options after [bold]ammi "
-    "--install-completion[/]. Errors end with exit code 1, wrong usage with 2, damage that ammi index check finds with 3, "
-    "a fault of ammi itself with 70, Ctrl-C with 130.",
+    "--install-completion[/]. Errors end with exit code 1, wrong usage with 2, damage that ammi index check finds "
+    "with 3, a fault of ammi itself with 70, Ctrl-C with 130.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",

@@ -137,6 +137,18 @@ def test_those_who_have_a_repaired_index_open_have_to_open_it_again(tmp_path):
     db.close()
 
 
+def test_what_cannot_be_repaired_stays_as_it_is(tmp_path):
+    for n, statement in enumerate(("UPDATE about SET n_bits = 65", "UPDATE documents SET checksum = 0")):
+        with make(tmp_path / str(n), 20) as index:
+            alter(index, statement)
+        before = (tmp_path / str(n) / "index.sqlite").read_bytes()
+        words = r"cannot be repaired \((what codes it has is not as it was|no document is whole).*: restore a copy"
+        with pytest.raises(DamagedError, match=words):
+            repair_index(tmp_path / str(n))
+        assert {file.name for file in (tmp_path / str(n)).iterdir()} == {"index.sqlite", "index.changes"}
+        assert (tmp_path / str(n) / "index.sqlite").read_bytes() == before
+
+
 def test_what_cannot_be_checked_says_so(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no index in"):
         check_index(tmp_path)

@@ -115,12 +115,17 @@ class Connections:
         if before is not None and not before.has_journal and before != self._version_now():
             raise OSError(f"the index in {self.folder} was changed while it was read: try again")
 
-    def _connect(self) -> apsw.Connection:
+    def connect(self) -> apsw.Connection:
+        """A new connection, which is not one of these."""
         if self.writable:
-            db = connect(self.file, "mode=rw")
-            db.execute("PRAGMA synchronous = FULL")  # a change is on the disk when its call returns
-            return db
+            return connect(self.file, "mode=rw")
         return connect(self.file, "mode=ro" if self._version.has_journal else "mode=ro&immutable=1")
+
+    def _connect(self) -> apsw.Connection:
+        db = self.connect()
+        if self.writable:
+            db.execute("PRAGMA synchronous = FULL")  # a change is on the disk when its call returns
+        return db
 
     def _close_idle(self) -> None:
         while self._idle:

@@ -26,9 +26,9 @@ from ammi.search.embedded import HammingIndex
 from ammi.search.engine import About, Repaired
 from ammi.search.filters import kinds_by_key
 from ammi.search.keys import rows_of_keys
-from ammi.search.store import State, check_ours, problem_with
+from ammi.search.store import State, about_checksum, check_ours, problem_with
 from ammi.search.vector_table import vector_checksum
-from ammi.search.vectors import KeptVectors
+from ammi.search.vectors import VECTOR_KINDS, KeptVectors
 
 Advance = Callable[[int], None]
 _PAGES_AT_ONCE = 4096
@@ -45,11 +45,14 @@ class Whole(NamedTuple):
 
 def find_damage(folder: Path, advance: Advance) -> list[str]:
     """What is damaged, a sentence for each; `advance` is told how many documents were looked at."""
-    with _Inspection(folder) as inspection:
-        for _ in inspection.documents(advance):
-            pass
-        inspection.compare_tables()
-        return inspection.damage
+    try:
+        with _Inspection(folder) as inspection:
+            for _ in inspection.documents(advance):
+                pass
+            inspection.compare_tables()
+            return inspection.damage
+    except DamagedError as error:  # nothing of it can be read
+        return [str(error)]
 
 
 def repair(folder: Path, advance: Advance) -> Repaired:
@@ -57,23 +60,27 @@ def repair(folder: Path, advance: Advance) -> Repaired:
     for leftover in folder.glob(".repair-*"):
         shutil.rmtree(leftover)
     home = folder / f".repair-{os.getpid()}"
-    with _Inspection(folder, alone=True) as inspection:
-        try:
+    try:
+        with _Inspection(folder, alone=True) as inspection:
             kept = _copy(inspection, home, advance)
             inspection.compare_tables()
+            if not kept and (inspection.lost or inspection.unnamed):
+                raise DamagedError("no document is whole")
             old = _change_over(folder, home) if inspection.damage else None
-        finally:
-            shutil.rmtree(home, ignore_errors=True)
-        return Repaired(kept, inspection.lost, inspection.unnamed, inspection.damage, old)
+            return Repaired(kept, inspection.lost, inspection.unnamed, inspection.damage, old)
+    except DamagedError as error:
+        raise DamagedError(
+            f"the index in {folder} cannot be repaired ({error.__cause__ or error}): restore a copy of the folder, or "
+            "build it again from the documents"
+        ) from error
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
 
 
 def _copy(inspection: "_Inspection", home: Path, advance: Advance) -> int:
     about, kept = inspection.about, 0
     if about is None:
-        raise DamagedError(
-            f"the index in {inspection.folder} cannot be repaired ({'; '.join(inspection.damage)}): restore a copy of "
-            "the folder, or build it again from the documents"
-        )
+        raise DamagedError("; ".join(inspection.damage))
     with HammingIndex.create(
         home,
         about.n_bits,
@@ -131,7 +138,7 @@ class _Inspection:
         if alone and not connections.writable:
             raise PermissionError(f"the index in {folder} can only be read: make the folder writable to repair it")
         with explaining(folder):
-            self._db = connections.take()
+            self._db = connections.connect()
         try:
             self._begin(alone)
         except BaseException:
@@ -154,15 +161,8 @@ class _Inspection:
         if not pages:
             found = self._read("PRAGMA integrity_check(100)", "the structure of the tables") or []
             self.damage += [f"the tables are not in order: {line}" for (line,) in found if line != "ok"]
+        self.about = self._read_about()
         self._verify(True)  # what follows has no checksum but that of its pages
-        about = self._read("SELECT n_bits, fingerprint FROM about", "what codes it has")
-        kept: list[Any] | None = []
-        if self._has("kept_vectors"):
-            kept = self._read("SELECT kind, width FROM kept_vectors", "how vectors are kept")
-        self.about: About | None = None
-        if about and kept is not None:
-            n_bits, fingerprint = about[0]
-            self.about = About(n_bits, fingerprint, KeptVectors(*kept[0]) if kept else None)
         keys = self._read("SELECT name, key FROM indexed_keys ORDER BY key", "which keys are indexed")
         self.keys: dict[str, int] = dict(keys or [])
         files = self._read("SELECT name, content FROM files ORDER BY rowid", "the files, such as the model,")
@@ -173,6 +173,20 @@ class _Inspection:
         self._compare_acknowledged()
         self._verify(False)
         self._tally = _Tally(self.keys, self.has_words)
+
+    def _read_about(self) -> About | None:
+        rows = self._read("SELECT n_bits, fingerprint, checksum FROM about", "what codes it has") or []
+        kept: list[Any] | None = []
+        if self._has("kept_vectors"):
+            kept = self._read("SELECT kind, width FROM kept_vectors WHERE width > 0", "how vectors are kept")
+            if not kept or kept[0][0] not in VECTOR_KINDS:
+                self.damage.append("how vectors are kept is not as it was written")
+                return None
+        for n_bits, fingerprint, checksum in rows:
+            if about_checksum(n_bits, fingerprint) == checksum:
+                return About(n_bits, fingerprint, KeptVectors(*kept[0]) if kept else None)
+        self.damage.append("what codes it has is not as it was written")
+        return None
 
     def documents(self, advance: Advance) -> Iterator[list[Whole]]:
         """All documents that are whole, in blocks, in insertion order; the others are noted."""
@@ -204,8 +218,8 @@ class _Inspection:
         """The whole documents of a block, and their positions."""
         rows = {row[0]: row[1:] for row in self._rows("documents", "id, id_is_text, metadata, checksum", first)}
         texts = dict(self._rows("texts", "text", first))
-        keeps = self.about is not None and self.about.vectors is not None
-        vectors = {row[0]: row[1:] for row in self._rows("vectors", "vector, checksum", first)} if keeps else {}
+        kept = self.about and self.about.vectors
+        vectors = {row[0]: row[1:] for row in self._rows("vectors", "vector, checksum", first)} if kept else {}
         codes = self._codes(first)
         for position in sorted({*rows, *texts, *codes}):
             if position not in rows:
@@ -214,12 +228,12 @@ class _Inspection:
                 continue
             key, is_text, metadata, checksum = rows[position]
             id, text, code = str(key) if is_text else key, texts.get(position), codes.get(position)
-            vector, vector_checksum_ = vectors.get(position, (None, None))
+            vector, written = vectors.get(position, (None, None))
             if code is None:
                 self._lose(id, f"document {id!r} has no code")
             elif not _is_whole(id, text, metadata, code, checksum):
                 self._lose(id, f"document {id!r} is not as it was written")
-            elif keeps and (vector is None or vector_checksum(position, vector) != vector_checksum_):
+            elif kept and not _is_whole_vector(position, vector, written, kept):
                 self._lose(id, f"the vector of document {id!r} is not as it was written")
             else:
                 yield position, Whole(Record(id, text, *parsed([metadata])), code, vector)
@@ -311,6 +325,11 @@ def _is_whole(id: Any, text: Any, metadata: Any, code: bytes, checksum: Any) -> 
     if not (isinstance(id, str | int) and isinstance(text, str | None) and isinstance(metadata, str)):
         return False
     return checksums([id], [text], [metadata], np.frombuffer(code, np.uint8)[None]) == [checksum]
+
+
+def _is_whole_vector(position: int, vector: Any, checksum: Any, kept: KeptVectors) -> bool:
+    is_one = isinstance(vector, bytes) and len(vector) == kept.n_bytes
+    return is_one and vector_checksum(position, vector) == checksum
 
 
 def _wrong_pages(file: Path) -> list[int]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Lock, local
 from types import SimpleNamespace
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import apsw
 import numpy as np
@@ -27,7 +28,7 @@ _MILLISECONDS_FOR_READERS = 1000  # who need old pages, before a file that could
 # change, so that every journal has it.
 SCHEMA = (
     "CREATE TABLE state (uid BLOB, change INTEGER, code_change INTEGER, position INTEGER, number INTEGER)",
-    "CREATE TABLE about (n_bits INTEGER, fingerprint TEXT)",
+    "CREATE TABLE about (n_bits INTEGER, fingerprint TEXT, checksum INTEGER)",
     "CREATE TABLE documents (position INTEGER PRIMARY KEY, id NOT NULL UNIQUE, id_is_text INTEGER NOT NULL, "
     "change INTEGER NOT NULL, checksum INTEGER NOT NULL, for_python INTEGER NOT NULL, metadata TEXT NOT NULL)",
     "CREATE TABLE texts (position INTEGER PRIMARY KEY, text TEXT NOT NULL)",
@@ -88,7 +89,7 @@ class Store:
                 _check_blank(db, folder)  # another process may have been faster
                 for statement in (*SCHEMA, *more):
                     db.execute(statement)
-                db.execute("INSERT INTO about VALUES (?, ?)", (about.n_bits, about.fingerprint))
+                db.execute("INSERT INTO about VALUES (?, ?, ?)", _row_about(about))
                 db.execute("INSERT INTO state VALUES (?, 0, 0, 0, 0)", (uid,))
                 db.executemany("INSERT INTO indexed_keys (name) VALUES (?)", [(key,) for key in keys])
                 db.executemany("INSERT INTO files VALUES (?, ?)", files.items())
@@ -267,7 +268,7 @@ class Store:
         return dict(self.execute("SELECT name, content FROM files ORDER BY rowid").fetchall())
 
     def set_about(self, about: About) -> None:
-        self.execute("UPDATE about SET n_bits = ?, fingerprint = ?", (about.n_bits, about.fingerprint))
+        self.execute("UPDATE about SET n_bits = ?, fingerprint = ?, checksum = ?", _row_about(about))
 
     def set_files(self, files: dict[str, bytes]) -> None:
         self.execute("DELETE FROM files")
@@ -275,6 +276,14 @@ class Store:
 
     def damaged(self, cause: str) -> DamagedError:
         return damaged(self.folder, cause)
+
+
+def _row_about(about: About) -> tuple[int, str | None, int]:
+    return about.n_bits, about.fingerprint, about_checksum(about.n_bits, about.fingerprint)
+
+
+def about_checksum(n_bits: int, fingerprint: str | None) -> int:
+    return crc32(f"{n_bits} {fingerprint}".encode())
 
 
 def problem_with(state: State, acknowledged: Acknowledged) -> str | None:

@@ -32,8 +32,9 @@ Near = Iterable[tuple[NDArray[np.int32], NDArray[np.int64]]]  # for each query, 
 class HammingIndex(Index):
     """An Index in a folder: documents found by the Hamming distance of their codes, exactly.
 
-    A change is on the disk when its call returns. Any number of processes may read while one writes; a search sees all
-    that was changed before it began. `index_keys` costs some space, and makes a filter on those keys as fast as what it
+    A change is on the disk when its call returns. Any number of processes and threads may read while one writes; a
+    search sees all that was changed before it began. Every page and every document is held to its checksum when it is
+    read. A folder that cannot be written can be read. `index_keys` costs some space, and makes a filter on those keys as fast as what it
     keeps is small; a filter on another key reads the metadata of all documents, about a second for a million.
     """
 

@@ -10,7 +10,7 @@ ifneq ($(wildcard ../shared/data),)
 export AMMI_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test lint format bench paper docs clean
+.PHONY: demo test torture lint format bench paper docs clean
 
 demo: $(INSTALLED)
 	$(BIN)/ammi demo
@@ -18,6 +18,10 @@ demo: $(INSTALLED)
 # Two processes of one thread each use two cores better than one process of two threads.
 test: $(INSTALLED)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
+# Kills, power losses, flipped bits, full disks and generated inputs, for about an hour; the table is docs/reliability.md.
+torture: $(INSTALLED)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.torture
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

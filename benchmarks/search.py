@@ -6,7 +6,7 @@ The index is built, then each part is measured in a process of its own, so that 
 import statistics
 import tempfile
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from rich.table import Table
 from ammi.search import HammingIndex
 from timing import save
 
-N, N_BITS, BATCH, QUERIES, REPEATS = 1_000_000, 128, 10_000, 100, 15
+N, N_BITS, BATCH, QUERIES, REPEATS, SEARCHES = 1_000_000, 128, 10_000, 100, 15, 200
 WIDTH = N_BITS // 8
 
 
@@ -96,6 +96,74 @@ def filtered(folder: Path, where: dict[str, Any]) -> float:
         return statistics.median(times[1:])
 
 
+def in_threads(folder: Path) -> float:
+    """How many times as many searches, one query each, two threads of a process do as one does."""
+    with HammingIndex.open(folder) as index:
+
+        def search(n: int) -> None:
+            for seed in range(n):
+                index.search(random_codes(1, seed))
+
+        def rate(threads: int) -> float:
+            with ThreadPoolExecutor(threads) as pool:
+                start = time.perf_counter()
+                list(pool.map(search, [SEARCHES] * threads))
+                return threads * SEARCHES / (time.perf_counter() - start)
+
+        search(10)
+        return statistics.median(rate(2) / rate(1) for _ in range(5))
+
+
+def under_change(folder: Path) -> tuple[float, float]:
+    """The 95th percentile of the milliseconds of a search, at rest and while another process adds documents."""
+    with HammingIndex.open(folder) as index:
+
+        def slow(n: int) -> float:
+            times = []
+            for seed in range(n):
+                query = random_codes(1, seed)
+                start = time.perf_counter()
+                index.search(query)
+                times.append(1000 * (time.perf_counter() - start))
+                time.sleep(0.005)  # others ask now and then, too, and the writer needs a processor
+            return statistics.quantiles(times, n=20)[-1]
+
+        slow(50)
+        at_rest, context = slow(SEARCHES * 5), get_context("spawn")
+        ready, over = context.Event(), context.Event()
+        writer = context.Process(target=add_steadily, args=(folder, ready, over))
+        writer.start()
+        ready.wait()
+        changing = slow(SEARCHES * 5)
+        over.set()
+        writer.join()
+        return at_rest, changing
+
+
+def add_steadily(folder: Path, ready: Any, over: Any) -> None:
+    """Add documents one by one, a hundred a second."""
+    with HammingIndex.open(folder) as index:
+        start, n = time.perf_counter(), 0
+        while not over.is_set():
+            index.add(random_codes(1, n), texts=["a document that comes later"], metadata=[{"year": 2000}])
+            n += 1
+            ready.set()
+            time.sleep(max(0, start + n / 100 - time.perf_counter()))
+        if n < 0.9 * 100 * (time.perf_counter() - start):
+            raise RuntimeError(f"{n} documents in {time.perf_counter() - start:.1f} s are not a hundred a second")
+
+
+def deleting(folder: Path) -> tuple[float, float, int, int]:
+    """The seconds to delete every second document and to compact the index, and its bytes before and after."""
+    with HammingIndex.open(folder) as index:
+        ids = list(index)[::2]
+        start = time.perf_counter()
+        index.delete(ids)
+        middle = time.perf_counter()
+        before, after = index.compact()
+        return middle - start, time.perf_counter() - middle, before, after
+
+
 FILTERS: dict[str, tuple[dict[str, Any], str]] = {
     "a value of an indexed key": ({"year": 1987}, "below 50"),
     "a range of an indexed key": ({"year": {">=": 1987, "<": 1988}}, "below 50"),
@@ -133,6 +201,25 @@ def main() -> None:
         for name, (where, wanted) in FILTERS.items():
             measure = f"milliseconds of a query that a filter keeps to 1 %: {name}"
             results.append({"measure": measure, "value": alone(filtered, where), "wanted": wanted})
+        threads = "searches that two threads do, in times those of one"
+        results.append({"measure": threads, "value": alone(in_threads), "wanted": "at least 1.5"})
+        at_rest, changing = alone(under_change)
+        results.append(
+            {
+                "measure": "95th percentile of a search while 100 documents a second are added, in times that at rest",
+                "value": changing / at_rest,
+                "wanted": "at most 2",
+                "at_rest_ms": at_rest,
+                "changing_ms": changing,
+            }
+        )
+        delete_s, compact_s, before, after = alone(deleting)
+        results += [
+            {"measure": "seconds to delete half of the documents", "value": delete_s, "wanted": ""},
+            {"measure": "seconds to compact the index after that", "value": compact_s, "wanted": ""},
+            {"measure": "megabytes on the disk before", "value": before / 1e6, "wanted": ""},
+            {"measure": "megabytes on the disk after", "value": after / 1e6, "wanted": ""},
+        ]
     table = Table("measure", "value", "wanted", title=f"{N:,} documents, {N_BITS} bits")
     for row in results:
         table.add_row(row["measure"], f"{row['value']:,.2f}", row["wanted"])

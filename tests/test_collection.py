@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -412,11 +413,17 @@ def test_it_says_what_it_is(collection):
 
 
 def test_files_of_a_model_stay_inside_their_folder(tmp_path, model):
+    from ammi.files import SEAL, seal
     from ammi.hashers.saving import model_from_files, model_to_files
 
     files = {**model_to_files(model), "../evil": b"x"}
+    assert model_from_files(files).fingerprint_ == model.fingerprint_  # what was not sealed with it is no part of it
+    (tmp_path / "evil").write_bytes(b"x")
+    seal(tmp_path)
+    lines = (tmp_path / SEAL).read_bytes().partition(b"# ")[0].replace(b"  evil", b"  ../evil")
+    evil = lines + f"# {sha256(lines).hexdigest()}\n".encode()
     with pytest.raises(ValueError, match="outside"):
-        model_from_files(files)
+        model_from_files({**files, SEAL: evil})
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -9,8 +9,21 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, overload
 
+from ammi.files import check_not_read
 from ammi.kept_model import KeptModel
-from ammi.search import Entry, Hit, Hits, Index, OtherModelError, create_index, index_exists, open_index
+from ammi.search import (
+    Entry,
+    Hit,
+    Hits,
+    Index,
+    OtherModelError,
+    Repaired,
+    check_index,
+    create_index,
+    index_exists,
+    open_index,
+    repair_index,
+)
 from ammi.search.documents import Id
 from ammi.search.filters import Where
 from ammi.search.hamming import Codes
@@ -103,6 +116,24 @@ class Collection:
     def exists(place: Place) -> bool:
         """Whether there is a collection in a place."""
         return index_exists(place)
+
+    @staticmethod
+    def check(place: Place, *, advance: Advance = lambda n_documents: None) -> list[str]:
+        """What is damaged in the collection in a place, a sentence for each.
+
+        All is compared that was written twice: pages and documents with their checksums, counts, keys and words with
+        the documents. `advance` is told how many documents were looked at.
+        """
+        return check_index(place, advance=advance)
+
+    @staticmethod
+    def repair(place: Place, *, advance: Advance = lambda n_documents: None) -> Repaired:
+        """Keep all documents that are whole, and change over to a collection of these in one step.
+
+        The damaged file is kept; the answer says where, and what was lost. Those who have the collection open have to
+        open it again. A collection of which nothing is damaged stays as it is.
+        """
+        return repair_index(place, advance=advance)
 
     @property
     def place(self) -> str:
@@ -376,6 +407,8 @@ class Collection:
         """Write documents as JSONL or Parquet, with codes and kept vectors, which `add` takes back; return how many."""
         from ammi.data.exports import write_export
 
+        check_not_read(file, self.place)
+
         def entries() -> Iterator[Entry]:
             for block in self.index.entries():
                 yield from block
@@ -414,6 +447,13 @@ class Collection:
         if kept is None:
             return {}
         return {"vectors": f"{kept.kind}, {kept.width} numbers each", "bytes of vectors": kept.n_bytes * len(self)}
+
+    def compact(self) -> tuple[int, int]:
+        """Give back the space of what was deleted; returns the bytes on the disk before and after.
+
+        Others may read meanwhile, and wait with their changes. It needs as much free space as the collection has.
+        """
+        return self.index.compact()
 
     def close(self) -> None:
         """Let go of the place."""

@@ -1,6 +1,5 @@
 """The demo: from the docstrings of the installed libraries to codes, figures, answers and a collection."""
 
-import shutil
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +12,7 @@ from ammi.collection import Collection
 from ammi.data import every_tenth, write_jsonl
 from ammi.data.docstrings import PACKAGES, docstring_records
 from ammi.evaluate import labelled_precision
+from ammi.files import replacing_folder
 from ammi.hashers import AMMI, BOW, LSH, DocumentHasher
 
 
@@ -63,10 +63,12 @@ class Demo:
 
     def build(self) -> Collection:
         """A collection of all documents, in place of that of an earlier demo."""
-        shutil.rmtree(self.place, ignore_errors=True)
-        collection = Collection.create(self.place, self.model, keys=["package"])
-        collection.add(self.records)
-        return collection
+        with (
+            replacing_folder(self.place) as new,
+            Collection.create(new, self.model, keys=["package"]) as collection,
+        ):
+            collection.add(self.records)
+        return Collection.open(self.place)
 
     @cached_property
     def _held_out(self) -> NDArray[np.bool_]:

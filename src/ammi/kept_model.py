@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ammi.files import unsealed
 from ammi.search import Entry, KeptVectors
 from ammi.search.hamming import Codes
 from ammi.search.ranking import RANKS, BitRanking, Ranking, VectorRanking, WordRanking
@@ -25,18 +26,23 @@ _FEW_QUERIES = 200  # which are encoded sooner than the whole model is loaded
 
 
 class KeptModel:
-    """A model as the files of its folder: what encodes a query is read from them first, the whole when it is needed."""
+    """A model as the files of its folder: what encodes a query is read from them first, the whole when it is needed.
+
+    Files that are not as they were written are refused.
+    """
 
     def __init__(self, files: Files):
-        self.files = files
+        self.files: Files = unsealed(files, "the model of the collection")
 
     @classmethod
     def of(cls, model: "DocumentHasher | Hasher | str | PathLike[str]") -> Self:
         """A fitted model, one saved to a folder, or a fitted hasher as a model of vectors."""
-        from ammi.hashers.config import read_config, read_folder
+        from ammi.hashers.config import CONFIG, parse_config, read_folder
 
-        if isinstance(model, str | PathLike) and "reads" in read_config(Path(model)):
-            return cls(read_folder(Path(model)))
+        if isinstance(model, str | PathLike):
+            files = read_folder(Path(model))
+            if "reads" in parse_config(files[CONFIG], Path(model, CONFIG)):
+                return cls(files)
         from ammi.hashers.saving import load, model_to_files
 
         return cls(model_to_files(load(model) if isinstance(model, str | PathLike) else model))

@@ -1,5 +1,6 @@
 """Values as JSON holds them: what pandas, numpy, Arrow and datetime call a number, a date or nothing at all."""
 
+import json
 import math
 from collections.abc import Mapping
 from datetime import date, time, timedelta
@@ -8,7 +9,23 @@ from typing import Any
 from uuid import UUID
 
 DEEPEST = 100  # brackets inside brackets, well below what Python's JSON can read back
-_AS_THEY_ARE = {str, bool, int, type(None)}
+ID_NUMBERS = range(-(2**63), 2**63 - 1)  # whole numbers that can be ids: 64 bits, and one more, the next, must fit
+_AS_THEY_ARE = {str, bool, type(None)}
+_MOST_BITS = 1 << 13  # of a whole number: some 2,500 digits, and Python writes no more than 4,300
+
+
+def from_json(text: str | bytes) -> Any:
+    """What a JSON text says; a ValueError tells why it cannot be read, also where brackets are nested too deep."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("its brackets are nested too deep") from None
+    except json.JSONDecodeError:
+        raise
+    except UnicodeDecodeError:
+        raise ValueError("it is not UTF-8") from None
+    except ValueError:
+        raise ValueError("it holds a number of thousands of digits") from None
 
 
 def plain(value: Any, _depth: int = 0) -> Any:
@@ -18,6 +35,8 @@ def plain(value: Any, _depth: int = 0) -> Any:
     if isinstance(value, str):  # without what a subclass adds, such as an enumeration's name
         return str.__str__(value)
     if isinstance(value, int):
+        if value.bit_length() > _MOST_BITS:
+            raise ValueError(f"a whole number of {value.bit_length():,} bits is too long")
         return int(value)
     if isinstance(value, float):
         if math.isinf(value):

@@ -177,7 +177,7 @@ def test_codes_do_not_replace_their_documents(place: Place, ammi: Run, tmp_path)
     for out in (source, link):
         refused = ammi("encode", place.model, source, "--out", out)
         assert refused.code == 1
-        assert "holds the documents, which their codes would replace" in refused.err
+        assert "which is read: name another place" in refused.err
     assert source.read_bytes() == place.source.read_bytes()
 
 

@@ -1,7 +1,9 @@
 """`ammi fit`: settings of all kinds, methods of other packages, pairs, what is recorded and what is refused."""
 
 import json
+import os
 import re
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,7 +46,7 @@ def test_what_is_wrong_is_said(place: Place, ammi: Run, tmp_path):
         ("encoder=deep", "encoder is a whole number or none"),
         ("nothing=1", "ammi has no parameter 'nothing': it has adversary, "),
         ("batch_size", "write --set NAME=VALUE"),
-        ("batch_size=0", "batch_size must be a whole number from 1 up, got 0"),
+        ("batch_size=0", "batch_size must be a whole number from 1 to 2147483647, got 0"),
     ):
         refused = ammi("fit", place.source, *out, "--set", assignment)
         assert refused.code == 1
@@ -201,3 +203,35 @@ def test_a_view_helps_to_find_neighbours(place: Place, ammi: Run, tmp_path):
         refused = ammi("fit", place.source, "--out", out, *few[:2], *options)
         assert refused.code == code
         assert words in " ".join(refused.err.replace("│", " ").split())
+
+
+def test_a_fit_that_learns_nothing_good_is_an_error_and_writes_nothing(ammi: Run, tmp_path):
+    """A5: exit code 0, and a model of one code."""
+    rows = np.random.default_rng(0).normal(size=(40, 6)).astype(np.float32) * np.float32(1e30)
+    np.save(tmp_path / "rows.npy", rows)
+    refused = ammi("fit", tmp_path / "rows.npy", "--method", "dvq", "--bits", 8, "--out", tmp_path / "model")
+    assert refused.code == 1
+    assert "training left the finite numbers in epoch 1" in " ".join(refused.err.split())
+    assert "Traceback" not in refused.err
+    for option in (("--bits", 10**9), ("--set", "device=cuda:99"), ("--set", "n_jobs=-1"), ("--set", "prior_order=40")):
+        refused = ammi("fit", tmp_path / "rows.npy", *option, "--out", tmp_path / "model")
+        assert refused.code in (1, 2)
+        assert "Traceback" not in refused.err
+    assert os.listdir(tmp_path) == ["rows.npy"]
+
+
+def test_what_is_read_is_not_written_over(ammi: Run, place: Place, tmp_path):
+    model = tmp_path / "model"
+    shutil.copytree(place.model, model)
+    source = model / "notes.jsonl"
+    shutil.copy(place.source, source)
+    for command in (
+        ("fit", source, "--out", model),
+        ("encode", model, source, "--out", model / "config.json"),
+        ("encode", model, source, "--out", source),
+        ("index", "export", place.index, place.index / "index.sqlite"),
+    ):
+        refused = ammi(*command)
+        assert refused.code == 1, command
+    assert source.read_bytes() == place.source.read_bytes()
+    assert ammi("search", place.index, "ship").code == 0

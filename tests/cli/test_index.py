@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ammi import Collection
+from ammi.search.connections import connect
 from tests.cli.conftest import Place, Run, notes, write
 
 
@@ -211,3 +212,33 @@ def test_vectors_that_cannot_be_kept_or_asked_for_are_said(place: Place, ammi: R
     short = ammi("search", place.index, "ship", "--shortlist", 3)
     assert "shortlist is 3, but 10 documents are to be chosen from it" in short.err
     assert len(ammi("search", place.index, "ship", "-k", 3, "--shortlist", 3, "--json").json["hits"]) == 3
+
+
+def test_damage_is_found_and_the_rest_is_kept(index: Path, ammi: Run):
+    whole = ammi("index", "check", index)
+    assert (whole.code, whole.out) == (0, f"{index} is whole: 120 documents\n")
+    before = content(index)
+    file = index / "index.sqlite"
+    db = connect(file, "mode=rw")
+    db.execute("UPDATE texts SET text = 'another' WHERE position = 7")
+    db.close()
+    refused = ammi("search", index, "--like", "note-7")
+    assert (refused.code, "document 'note-7' is not as it was written" in refused.err) == (1, True)
+    found = ammi("index", "check", index)
+    assert found.code == 3
+    assert "document 'note-7' is not as it was written\n" in found.out
+    assert f"{index} is damaged; 119 documents are whole: --repair keeps these" in found.out
+    assert ammi("index", "check", index, "--json").json["documents"] == 119
+    repaired = ammi("index", "check", index, "--repair")
+    assert repaired.code == 0
+    assert f"119 documents kept, 1 lost (note-7); the old file is {file}.damaged-1" in repaired.out
+    assert content(index) == before[:7] + before[8:]
+    again = ammi("index", "check", index, "--repair", "--json").json
+    assert (again["damage"], again["kept"], again["lost"], again["old file"]) == ([], 119, [], None)
+
+
+def test_deleted_documents_give_their_space_back(index: Path, ammi: Run):
+    ammi("index", "delete", index, "-", stdin="\n".join(f"note-{n}" for n in range(100)))
+    assert " bytes, and takes " in ammi("index", "compact", index).out
+    sizes = ammi("index", "compact", index, "--json").json
+    assert sizes["bytes before"] == sizes["bytes after"] == (index / "index.sqlite").stat().st_size

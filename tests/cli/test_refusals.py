@@ -1,15 +1,19 @@
 """Odd input and things that go wrong: each ends with one sentence, the right exit code, and nothing half done."""
 
+import io
 import json
 import resource
 import shutil
+import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
 from ammi import Collection
-from tests.cli.conftest import Place, Result, Run, notes, write
+from ammi.version import __version__
+from tests.cli.conftest import AMMI, ENVIRONMENT, Place, Result, Run, notes, write
 
 SCRIPTS = [
     "Съешь же ещё этих мягких французских булок",
@@ -123,11 +127,127 @@ def test_broken_lines_are_refused_or_reported(place: Place, ammi: Run, tmp_path)
     assert ammi("info", broken, "--json").json["broken"] == 2
 
 
+BAD_LINES = {
+    "not JSON": ['{"id": 1, "text": ', "[" * 100_000],
+    "no object": ['["a"]', "7"],
+    "without a column": ['{"id": 1}', '{"text": "a"}'],
+    "with a bad id": ['{"id": 1.5, "text": "a"}', f'{{"id": {2**64}, "text": "a"}}', '{"id": [1], "text": "a"}'],
+    "with a bad text": ['{"id": 1, "text": null}', '{"id": 1, "text": NaN}'],
+    "with bad metadata": [
+        '{"id": 1, "text": "a", "x": 1e400}',
+        f'{{"id": 1, "text": "a", "x": {"[" * 200}{"]" * 200}}}',
+    ],
+    "not UTF-8": ['{"id": 1, "text": "\\ud800"}', '{"id": 1, "text": "\udcff"}'],
+}
+
+
+def test_every_kind_of_bad_document_is_skipped_by_every_command_and_counted(place: Place, ammi: Run, tmp_path):
+    lines = [line for lines in BAD_LINES.values() for line in lines]
+    broken, index = tmp_path / "broken.jsonl", tmp_path / "index"
+    good = [json.dumps(note) for note in notes(8)]
+    mixed = [line for i, bad in enumerate(lines) for line in (bad, *good[i : i + 1])]
+    broken.write_text("\n".join(mixed) + "\n", errors="surrogateescape")
+    for command in (
+        ("fit", broken, "--out", tmp_path / "model", "--method", "lsh", "--json"),
+        ("encode", place.model, broken, "--out", tmp_path / "codes.npz"),
+        ("index", "build", index, broken, "--model", place.model, "--json"),
+        ("index", "add", index, broken, "--json"),
+        ("evaluate", index, broken, "--labels", "subject", "--json"),
+    ):
+        check_refused(ammi(*command), f"{broken} line 1 is not JSON")
+        skipped = ammi(*command, "--on-error", "skip")
+        assert skipped.code == 0
+        assert skipped.err.count("skipped:") == 5  # the first few are named
+        (counted,) = (
+            line for line in skipped.err.splitlines() if line.startswith(f"{len(lines)} skipped in {broken}: ")
+        )
+        for kind, found in BAD_LINES.items():
+            assert f"{len(found)} {kind}" in counted
+    with Collection.open(index) as collection:
+        assert [entry.id for entry in collection] == [note["id"] for note in notes(8)]
+
+
+def test_bad_vectors_are_skipped_too(ammi: Run, tmp_path):
+    rows = [{"id": i, "vector": [i % 3, 1.0, i % 5]} for i in range(12)]
+    good, index = write(tmp_path / "good.jsonl", rows), tmp_path / "index"
+    assert ammi("fit", good, "--vector", "vector", "--out", tmp_path / "model", "--method", "lsh").code == 0
+    wrong: list = [[1, 2], "x", [1, None, 2], [1e400, 1, 1], [[1, 2, 3]], None]
+    bad = write(tmp_path / "bad.jsonl", [{"id": f"bad-{i}", "vector": vector} for i, vector in enumerate(wrong)] + rows)
+    for command in (("index", "build", index), ("index", "add", index)):
+        options = ("--model", tmp_path / "model") if command[1] == "build" else ()
+        check_refused(ammi(*command, bad, *options), f"{bad} line 1 has a vector of 2 numbers: expected 3")
+        skipped = ammi(*command, bad, *options, "--on-error", "skip", "--json")
+        assert (skipped.code, skipped.json["skipped"], skipped.json["documents"]) == (0, len(wrong), 12)
+        assert f"{len(wrong)} skipped in {bad}: {len(wrong)} with a bad vector" in skipped.err
+
+
+@pytest.mark.parametrize("error", [KeyError("no such thing"), RecursionError("too deep"), TypeError("two\nlines")])
+def test_a_fault_of_ammi_is_said_in_a_sentence_with_its_details_in_a_file(error, ammi: Run, tmp_path, monkeypatch):
+    def fail(*arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr("ammi.cli.info._about", fail)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    fault = ammi("info", "any thing")
+    assert fault.code == 70
+    (line,) = fault.err.splitlines()
+    (details,) = tmp_path.iterdir()
+    assert line.startswith(
+        f"ammi: this is a fault of ammi, not of yours ({type(error).__name__}): please report it with "
+    )
+    assert line.endswith(f"the details in {details}")
+    written = details.read_text()
+    assert f"ammi {__version__}" in written
+    assert "command: ammi info 'any thing'" in written
+    assert "Traceback (most recent call last)" in written
+
+
+def test_too_little_memory_and_errors_of_several_lines_are_a_sentence(ammi: Run, monkeypatch):
+    for error, words in (
+        (MemoryError(), "there is not enough memory: use a machine with more, or fewer data"),
+        (MemoryError("8 GiB"), "there is not enough memory (8 GiB): use"),
+        (ValueError("one\ntwo"), "one two"),
+        (ValueError(), "ValueError, and nothing more is known"),
+    ):
+
+        def fail(*arguments: object, error: Exception = error) -> None:
+            raise error
+
+        monkeypatch.setattr("ammi.cli.info._about", fail)
+        check_refused(ammi("info", "x"), words)
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_an_output_that_is_full_is_said_in_a_sentence(option):
+    """Of its own process: the end of one flushes what was printed."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([AMMI, option], stdout=full, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "ammi: nothing was written (No space left on device): make space and try again\n",
+    )
+
+
+def test_lines_of_a_pipe_that_are_no_queries(place: Place, ammi: Run, monkeypatch):
+    check_refused(ammi("search", place.index, stdin=io.BytesIO(b"ship\n\xff\n")), "standard input line 2 is not UTF-8")
+    monkeypatch.setattr("ammi.data.streams.LONGEST", 100)
+    check_refused(ammi("index", "delete", place.index, "-", stdin="a" * 200), "standard input line 1 is longer than")
+
+
+@pytest.mark.parametrize("brackets", [100_000, 900])
+def test_deep_brackets_in_a_config(place: Place, ammi: Run, tmp_path, brackets):
+    config = tmp_path / "config.json"
+    config.write_text('{"method": ' + "[" * brackets)
+    check_refused(ammi("fit", place.source, "--out", tmp_path / "m", "--config", config), f"{config} is not")
+
+
 def test_wrong_usage(place: Place, ammi: Run):
     for command in (
         (),
         ("nonsense",),
         ("fit", place.source),
+        ("fit", place.source, "--out", "m", "--seed", 2**32),
+        ("fit", place.source, "--out", "m", "--seed", -1),
         ("search", place.index, "ship", "-k", 0),
         ("search", place.index, "ship", "--where", "="),
         ("search", place.index, "ship", "--nonsense"),

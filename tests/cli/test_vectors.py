@@ -208,7 +208,7 @@ def test_vectors_of_another_width(embedded: Embedded, ammi: Run, tmp_path):
     pd.DataFrame({"id": ["a"], "vector": [[1.0, 2.0]]}).to_parquet(table)
     for source, sentence in (
         (narrow, f"document 0 has a vector of 5 numbers, and the model reads {WIDTH}"),
-        (table, f"document 'a' has a vector of 2 numbers, and the model reads {WIDTH}"),
+        (table, f"narrow.parquet row 1 has a vector of 2 numbers: expected {WIDTH}, which the model reads"),
     ):
         check_refused(ammi("encode", embedded.model, source), sentence)
         check_refused(ammi("index", "build", index, source, "--model", embedded.model), sentence)
@@ -222,7 +222,7 @@ def test_ragged_vectors_of_a_table(embedded: Embedded, ammi: Run, tmp_path):
     rows = [*list(embedded.X[:20]), np.ones(5, np.float32), *list(embedded.X[20:30])]
     source, index = tmp_path / "ragged.parquet", tmp_path / "index"
     pd.DataFrame({"row": rows}).to_parquet(source)
-    sentence = f"{source} row 21 has a vector of 5 numbers: expected {WIDTH} as before"
+    sentence = f"{source} row 21 has a vector of 5 numbers: expected {WIDTH}, "
     for command in (
         ("fit", source, "--vector", "row", "--out", tmp_path / "model", *QUICK, "--json"),
         ("index", "build", index, source, "--vector", "row", "--model", embedded.model, "--json"),

@@ -1,12 +1,14 @@
 """Files of codes: what is written is read again, and what is broken is refused."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ammi.data import read_matrix, streams
 from ammi.data.codes import holds_codes, read_codes, write_codes
 
 NAMES = ["codes.npz", "codes.jsonl", "codes.jsonl.gz", "codes.jsonl.zst"]
@@ -60,6 +62,38 @@ def test_what_is_broken_is_refused(tmp_path):
             read_codes(path)
 
 
+def test_an_archive_of_other_types_is_refused(tmp_path):
+    path, codes = tmp_path / "codes.npz", np.zeros((2, 1), np.uint8)
+    good = {"ids": np.arange(2), "codes": codes, "n_bits": 8, "fingerprint": "f"}
+    wrong: list[dict] = [{"n_bits": 8.5}, {"n_bits": [8]}, {"n_bits": 0}, {"ids": [0.5, 1.5]}, {"ids": [[1, 2]]}]
+    for other in [*wrong, {"fingerprint": 7}, {"codes": codes.astype(int)}, {"ids": [True, False]}]:
+        np.savez(path, **(good | other))
+        with pytest.raises(ValueError, match="is not a whole file of codes of one model"):
+            read_codes(path)
+
+
+def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "codes.npz"
+    arrays: dict[str, Any] = {
+        "ids": np.arange(1 << 16),
+        "codes": np.zeros((1 << 16, 32), np.uint8),
+        "n_bits": 256,
+        "fingerprint": "f",
+    }
+    np.savez_compressed(path, **arrays)
+    assert len(read_codes(path).ids) == 1 << 16
+    monkeypatch.setattr(streams, "_ARCHIVE", 1 << 20)
+    monkeypatch.setattr(streams, "_ARCHIVE_TIMES", 5)
+    for read in (read_codes, read_matrix):
+        with pytest.raises(ValueError, match=r"would unpack to .* GB, more than 5 times its size: save the arrays"):
+            read(path if read is read_codes else _as_matrix(tmp_path))
+
+
+def _as_matrix(folder):
+    np.savez_compressed(folder / "matrix.npz", vectors=np.zeros((1 << 16, 32)))
+    return folder / "matrix.npz"
+
+
 def test_deep_brackets_are_neither_codes_nor_an_end_without_a_word(tmp_path):
     path = tmp_path / "deep.jsonl"
     path.write_text('{"code": ' + "[" * 100_000)
@@ -72,6 +106,10 @@ def test_names_and_ids_that_cannot_be_are_refused(tmp_path):
     codes = np.zeros((2, 1), np.uint8)
     with pytest.raises(ValueError, match=r"expected the ending \.npz or \.jsonl"):
         write_codes(tmp_path / "codes.csv", [([1, 2], codes)], 8, "0123abcd")
+    with pytest.raises(
+        ValueError, match=r"codes are uint8 of shape \(2, 1\), for 2 ids and 9 bits: pass a row for each"
+    ):
+        write_codes(tmp_path / "codes.npz", [([1, 2], codes)], 9, "0123abcd")
     with pytest.raises(ValueError, match=r"write \.jsonl instead"):
         write_codes(tmp_path / "codes.npz", [([1, "2"], codes)], 8, "0123abcd")
     assert list(tmp_path.iterdir()) == []

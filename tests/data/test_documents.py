@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -21,7 +22,8 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ammi.data import BadRecordError, Document, corpus_path, data_folder, read_documents, write_jsonl
+from ammi.data import BadRecordError, Document, corpus_path, data_folder, formats, read_documents, streams, write_jsonl
+from ammi.data.rows import listed, refuse_repeated
 
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     "": lambda data: data,
@@ -31,8 +33,9 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
 
 unicode_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 one_line = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(lambda s: not s.isspace())
+id_numbers = st.integers(-(2**63), 2**63 - 2)
 records = st.lists(
-    st.fixed_dictionaries({"id": unicode_text | st.integers(), "text": unicode_text, "title": unicode_text})
+    st.fixed_dictionaries({"id": unicode_text | id_numbers, "text": unicode_text, "title": unicode_text})
 )
 
 
@@ -268,7 +271,7 @@ def test_a_missing_column_is_refused_and_the_others_named(tmp_path, kind, conten
     with pytest.raises(ValueError, match=r"has no column 'body': the columns there are id, text$"):
         list(read_documents(path, **missing))
     if kind == "csv" or "text" in missing:  # no line can have it
-        with pytest.raises(ValueError, match=r"x\.\w+ has no column 'body': the columns there are id, text$"):
+        with pytest.raises(ValueError, match=r"x\.\w+( line 1)? has no column 'body': the columns there are id, text$"):
             list(read_documents(path, **missing, on_error="skip"))
 
 
@@ -290,6 +293,111 @@ def test_a_large_document(tmp_path):
     for name in ("x.csv", "x.jsonl"):
         (document,) = read_documents(tmp_path / name)
         assert document.text == text
+
+
+LONG = {
+    "x.jsonl": (b'{"text": "a"}\n', b'{"text": "' + b"b" * 200 + b'"}\n', b'{"text": "c"}\n'),
+    "x.txt": (b"a\n", b"b" * 200 + b"\n", b"c\n"),
+    "x.csv": (b"text\na\n", b"b" * 200 + b"\n", b"c\n"),
+    "x.tsv": (b"text\na\n", b'"' + b"b\n" * 100 + b'"\n', b"c\n"),
+}
+
+
+@pytest.mark.parametrize("ending", COMPRESS)
+@pytest.mark.parametrize("name", LONG)
+def test_a_line_that_is_too_long_is_a_bad_record(tmp_path, monkeypatch, name, ending):
+    for module in (formats, streams):
+        monkeypatch.setattr(module, "LONGEST", 100)
+    path = tmp_path / f"{name}{ending}"
+    path.write_bytes(COMPRESS[ending](b"".join(LONG[name])))
+    problems: list[BadRecordError] = []
+    read = [document.text for document in read_documents(path, on_error=problems.append)]
+    assert read[0] == "a"
+    assert read[-1] == "c" or name == "x.tsv"  # where the end of the long record opens another quote
+    assert str(problems[0]).startswith(f"{path} line {3 if b'text' in LONG[name][0][:4] else 2} ")
+    assert "is longer than 32 MB: cut it into several documents" in str(problems[0])
+
+
+def test_a_text_of_a_table_that_is_too_long_is_a_bad_record(tmp_path, monkeypatch):
+    monkeypatch.setattr("ammi.data.documents.LONGEST", 100)
+    pq.write_table(pa.table({"text": ["a" * 100, "b" * 101, "c"]}), tmp_path / "x.parquet")
+    problems: list[BadRecordError] = []
+    assert [document.id for document in read_documents(tmp_path / "x.parquet", on_error=problems.append)] == [1, 3]
+    assert [str(problem).partition("x.parquet ")[2][:25] for problem in problems] == ["row 2 is longer than 32 M"]
+
+
+def test_a_file_of_a_folder_that_is_too_long_is_a_bad_record(tmp_path, monkeypatch):
+    monkeypatch.setattr(formats, "LONGEST", 100)
+    (tmp_path / "a.txt").write_text("a" * 100)
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"b" * 101))
+    problems: list[BadRecordError] = []
+    assert [document.id for document in read_documents(tmp_path, on_error=problems.append)] == ["a.txt"]
+    assert [problem.kind for problem in problems] == ["too long"]
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_a_line_of_gigabytes_in_a_small_file_takes_little_memory(tmp_path, ending):
+    """A process of its own tells what it took."""
+    path, chunk = tmp_path / f"x.jsonl{ending}", b" " * (1 << 24)
+    if ending == ".gz":
+        with gzip.open(path, "wb", compresslevel=1) as file:
+            for part in (b'{"text": "', *[chunk] * 8, b'"}\n{"text": "b"}\n'):
+                file.write(part)
+    else:
+        with open(path, "wb") as raw, zstandard.ZstdCompressor(level=1).stream_writer(raw) as file:
+            for part in (b'{"text": "', *[chunk] * 16, b'"}\n{"text": "b"}\n'):
+                file.write(part)
+    assert path.stat().st_size < 3_000_000
+    script = (
+        "from ammi.data import read_documents; from tests.memory import peak_kilobytes; before = peak_kilobytes(); "
+        f"read = [one.text for one in read_documents({str(path)!r}, on_error=lambda problem: print(problem))]; "
+        "print(read, peak_kilobytes() - before < 150_000)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines() == [
+        f"{path} line 1 is longer than 32 MB: cut it into several documents",
+        "['b'] True",
+    ]
+
+
+@given(st.lists(st.sampled_from(list("abc")), max_size=300))
+def test_a_header_of_many_columns_is_named_in_part(names):
+    header = [f"{name}{i}" for i, name in enumerate(names)]
+    refuse_repeated("x.csv", header)
+    shown = listed(header)
+    assert len(shown) < 300
+    assert shown.endswith(" more") == (len(names) > 20)
+    assert listed(["a" * 100]) == "a" * 37 + "..."
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        '{"id": 1, "text": "a", "x": 1e400}',
+        f'{{"id": 1, "text": "a", "x": {"[" * 101}{"]" * 101}}}',
+        f'{{"id": 1, "text": "a", "x": {"1" * 5000}}}',
+        '{"id": 9223372036854775807, "text": "a"}',
+        '{"id": 1, "text": "a\\ud800"}',
+        '{"id": 1, "text": ["a"]}',
+        '{"id": 1, "vector": [1]}',
+        '{"id": 1}',
+        "[" * 900 + "]" * 900,
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_what_cannot_be_kept_is_a_bad_record_with_its_line(tmp_path, wrong, first):
+    path, good = tmp_path / "x.jsonl", '{"id": 7, "text": "b"}'
+    path.write_text("\n".join([wrong, good] if first else [good, wrong]))
+    problems: list[BadRecordError] = []
+    read = list(read_documents(path, reads="text", on_error=problems.append))
+    assert [document.id for document in read] == [7]
+    assert [str(problem).startswith(f"{path} line {1 if first else 2} ") for problem in problems] == [True]
+    assert len(str(problems[0]).splitlines()[0]) < 300
+
+
+def test_a_nan_is_nothing(tmp_path):
+    (tmp_path / "x.jsonl").write_text('{"text": "a", "x": NaN}')
+    assert [document.metadata for document in read_documents(tmp_path / "x.jsonl")] == [{"x": None}]
 
 
 def test_other_types_of_parquet(tmp_path):
@@ -315,7 +423,7 @@ BROKEN = {
     "has no column 'text'": b'{"body": "a"}',
     "has null for a text: expected a string": b'{"text": null}',
     "is not UTF-8": b'{"text": "caf\xe9"}',
-    "cannot be read: maximum recursion depth": b'{"text": ' + b"[" * 100_000,
+    "cannot be read: its brackets are nested too deep": b'{"text": ' + b"[" * 100_000,
     "line 2 is not UTF-8": b'{"text": "\\ud800"}',
     "is not UTF-8 ": b'{"text": "a", "labels": ["\xff"]}',
 }

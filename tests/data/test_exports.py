@@ -17,7 +17,7 @@ NAMES = ["x.jsonl", "x.jsonl.gz", "x.jsonl.zst", "x.parquet"]
 OWN = ["id", "text", "code", "bits", "model", "metadata", "vector", "ammi_export", "id_is_number"]
 
 unicode_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-ids = unicode_text | st.integers() | st.integers().map(str)
+ids = unicode_text | st.integers(-(2**63), 2**63 - 2) | st.integers().map(str)
 leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | unicode_text
 values = st.recursive(leaves, lambda inner: st.lists(inner) | st.dictionaries(unicode_text, inner), max_leaves=5)
 metadata = st.dictionaries(st.sampled_from(OWN) | unicode_text, values, max_size=4)
@@ -114,12 +114,12 @@ BROKEN = {
     "its format is 2, and this ammi": {"ammi_export": 2},
     "its metadata are 7, not an object": {"metadata": 7},
     "Expecting value": {"metadata": "no JSON"},
-    "maximum recursion depth": {"metadata": "[" * 100_000},
+    "its brackets are nested too deep": {"metadata": "[" * 100_000},
     "its id is null, neither a string": {"id": None},
     "its id is true, neither a string": {"id": True},
-    "invalid literal": {"id": "a", "id_is_number": True},
+    'its id is "a", not a whole number': {"id": "a", "id_is_number": True},
     "its text is 7, not a string": {"text": 7},
-    "non-hexadecimal number": {"code": "zz"},
+    "the code 'zz' is not written in hexadecimal digits": {"code": "zz"},
     "2 bytes of code for 8 bits": {"code": "0000"},
     "bits is 8.5: expected a whole number": {"bits": 8.5},
     "Infinity has no form": {"metadata": {"a": float("inf")}},

@@ -230,3 +230,16 @@ def test_the_records_are_those_of_the_shared_corpora(tmp_path):
         articles = [json.loads(line) for line in lines]
     path = distribution(tmp_path, {"reut2-000.sgm": "".join(map(to_sgml, articles))})
     assert list(reuters_records(path)) == articles
+
+
+def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    path, content = tmp_path / "news.tar.gz", b"Subject: a\n\n" + b" " * 1000
+    with tarfile.open(path, "w:gz") as archive:
+        for number in range(3):
+            member = tarfile.TarInfo(f"sci.space/{number}")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    assert len(list(newsgroups_records(path))) == 3
+    monkeypatch.setattr("ammi.data.imports._MOST_BYTES", 2500)
+    with pytest.raises(ValueError, match="is not a whole tar archive: it unpacks to more than"):
+        list(newsgroups_records(path))

@@ -212,6 +212,12 @@ def test_a_single_document_is_refused(single):
         documents_from(single)
 
 
+@pytest.mark.parametrize("single", [7, None, np.array(1.0)])
+def test_what_holds_no_documents_is_refused(single):
+    with pytest.raises(ValueError, match=r"documents is .*: pass a list of documents"):
+        documents_from(single)
+
+
 def test_a_path_is_read(tmp_path):
     path = tmp_path / "x.jsonl"
     path.write_text('{"key": 7, "body": "b", "row": [1]}')

@@ -218,9 +218,9 @@ def test_whole_numbers_in_lists_stay_what_they_are_in_metadata():
 def test_ragged_vectors_are_named_by_row_and_width(tmp_path):
     frame = pd.DataFrame({"text": list("abcd"), "row": [[1.0, 2.0], [3.0, 4.0], [5.0], [6.0, 7.0]]})
     frame.to_parquet(tmp_path / "x.parquet")
-    with pytest.raises(BadRecordError, match=r"x.parquet row 3 has a vector of 1 numbers: expected 2 as before$"):
+    with pytest.raises(BadRecordError, match=r"x.parquet row 3 has a vector of 1 numbers: expected 2, as before$"):
         list(read_documents(tmp_path / "x.parquet", vector="row"))
-    with pytest.raises(BadRecordError, match="the DataFrame row 3 has a vector of 1 numbers: expected 2 as before"):
+    with pytest.raises(BadRecordError, match="the DataFrame row 3 has a vector of 1 numbers: expected 2, as before"):
         list(documents_from(frame, vector="row"))
     problems: list[BadRecordError] = []
     read = list(read_documents(tmp_path / "x.parquet", vector="row", on_error=problems.append))

@@ -15,6 +15,7 @@ from scipy.sparse import csr_matrix
 
 from ammi.data import ArticlePairs, holds_pairs, read_pair_texts, read_pairs, write_pairs
 from ammi.data.pairs import check_place
+from ammi.files import seal
 
 VOCABULARY = {f"word{i}": i for i in range(7)}
 bags = st.dictionaries(st.integers(0, 6), st.floats(0, 1, width=32) | st.integers(0, 9))
@@ -122,7 +123,7 @@ def write(folder, train=(), cv=(), test=()):
 ONE = ({"id": 1, "text": "a"}, {0: 1.0, 3: 0.5}), ({"id": 2, "text": "b"}, {6: 1.0})
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=25)
 @given(rows, rows, rows)
 def test_a_folder_is_read_as_it_was_written(tmp_path_factory, train, cv, test):
     folder = tmp_path_factory.mktemp("pairs") / "deep" / "pairs"
@@ -215,12 +216,16 @@ def test_damaged_folders_are_refused(tmp_path, name, read):
     whole = (tmp_path / "one" / name).read_bytes()
     for damaged in (whole[:-9], b"", (tmp_path / "two" / name).read_bytes()):
         (tmp_path / "one" / name).write_bytes(damaged)
+        with pytest.raises(ValueError, match=f"{name} is damaged or of another version"):
+            read(tmp_path / "one")
+        seal(tmp_path / "one")
         with pytest.raises(ValueError, match=f"{name} (is damaged|does not belong).*: make the pairs again"):
             read(tmp_path / "one")
     (tmp_path / "one" / name).unlink()
-    with pytest.raises(ValueError, match=f"{name} is damaged"):
+    with pytest.raises(ValueError, match=f"{name} is missing"):
         read(tmp_path / "one")
     config = tmp_path / "one" / "config.json"
-    config.write_text(config.read_text().replace('"format": 2', '"format": 1'))
-    with pytest.raises(ValueError, match=r"has format 1, this ammi .* reads 2"):
+    config.write_text(config.read_text().replace('"format": 3', '"format": 2'))
+    (tmp_path / "one" / "SHA256SUMS").unlink()
+    with pytest.raises(ValueError, match=r"has format 2, this ammi .* reads 3: make the pairs again"):
         read(tmp_path / "one")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ammi.evaluate import label_matrix, labelled_precision
+from ammi.evaluate import label_matrix, labelled_precision, retrieval
 
 names = st.text(max_size=2) | st.integers(0, 3)
 
@@ -48,3 +48,31 @@ def test_precision_by_names_equals_a_plain_count_without_the_unlabelled(n, q, k,
     assert measured.precision == pytest.approx(100 * np.mean(shares))
     assert (measured.queries, measured.documents) == (len(asked), len(found))
     assert measured.k == min(k, len(found) - (not q))  # U17: not more than there are
+
+
+def test_true_is_not_1_and_a_dict_is_no_label():
+    assert label_matrix([True, 1, [1, False], 0]).toarray().tolist() == [
+        [1, 0, 0, 0],
+        [0, 1, 0, 0],
+        [0, 1, 1, 0],
+        [0, 0, 0, 1],
+    ]
+    for wrong in ({"a": 1}, [["a"]]):
+        with pytest.raises(ValueError, match="cannot be a label: a label is a text or a number"):
+            label_matrix([wrong])
+
+
+def test_codes_without_labels_are_refused():
+    codes = np.zeros((3, 1), np.uint8)
+    with pytest.raises(ValueError, match="3 codes came with 2 labels, and 0 of queries with 0: pass labels for each"):
+        labelled_precision(codes, ["a", "b"])
+    with pytest.raises(ValueError, match="3 codes came with 3 labels, and 3 of queries with 1: pass labels for each"):
+        labelled_precision(codes, ["a", "b", "c"], 1, codes, ["a"])
+
+
+def test_labels_of_their_own_for_many_documents_are_refused_before_they_fill_the_memory(monkeypatch):
+    codes = np.zeros((300, 1), np.uint8)
+    assert labelled_precision(codes, list(range(300)), 1).precision == 0
+    monkeypatch.setattr(retrieval, "_MOST_LABEL_BYTES", 300 * 300 // 8 - 1)
+    with pytest.raises(ValueError, match="300 documents have 300 different labels, too many to compare"):
+        labelled_precision(codes, list(range(300)), 1)

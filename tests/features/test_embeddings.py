@@ -28,6 +28,7 @@ from sklearn.utils import get_tags
 import ammi
 from ammi.features import EmbeddingFeatures, embeddings, load_features
 from ammi.features.embedding_cache import FILE, open_cache
+from ammi.files import seal
 from ammi.hashers import LSH
 from tests.features.made import any_text
 from tests.features.test_estimators import WITHOUT_DATA
@@ -232,7 +233,7 @@ def test_a_cache_that_cannot_be_used_is_named(tmp_path):
 
 def test_it_is_saved_without_the_model_and_loaded_without_opening_it(minilm, rows, tmp_path):
     minilm.save(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["features.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["SHA256SUMS", "features.json"]
     saved = json.loads((tmp_path / "features.json").read_text())
     assert saved["parameters"] == {"model": str(get_model_path()), "batch_size": 4}
     code = (
@@ -370,6 +371,7 @@ def test_damage_is_found_and_said(changes, tmp_path):
     EmbeddingFeatures(letters).fit(TEXTS).save(tmp_path)
     path = tmp_path / "features.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    seal(tmp_path)
     with pytest.raises(ValueError, match=r"the features in .* are damaged: save them again \("):
         load_features(tmp_path)
 

@@ -91,7 +91,7 @@ def test_damage_is_found(tmp_path):
     spoiled[len(spoiled) // 2] ^= 1
     with pytest.raises(ValueError, match=r"the features in features\.json are damaged"):
         quick_rows(files | {"sentencepiece.model": bytes(spoiled)})
-    with pytest.raises(ValueError, match=r"features\.json has format 1, expected 2"):
+    with pytest.raises(ValueError, match=r"features\.json has format 1, expected 3"):
         quick_rows(files | {"features.json": b'{"format": 1}'})
 
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import NotFittedError
 
 from ammi.features import PieceFeatures, VectorFeatures, WordFeatures, load_features
 from ammi.features.saved import digest
+from ammi.files import seal
 from tests.features.made import CORPUS, assert_same, both
 
 
@@ -36,30 +37,31 @@ def assert_same_files(a, b):
 def test_features_json_says_what_it_is(tmp_path):
     WordFeatures(np.int64(50), min_documents=2).fit(CORPUS).save(tmp_path)  # type: ignore[arg-type]
     saved = json.loads((tmp_path / "features.json").read_text())
-    assert saved["format"] == 2
+    assert saved["format"] == 3
     assert saved["features"] == "words"
     assert saved["parameters"] == {"vocabulary_size": 50, "min_documents": 2}
 
 
 def change(path, **changes):
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    seal(path.parent)
 
 
-@pytest.mark.parametrize("later", [1, 3, None, "2"])
+@pytest.mark.parametrize("later", [2, 4, None, "3"])
 def test_another_format_is_refused(tmp_path, later):
     WordFeatures().fit(CORPUS).save(tmp_path)
     change(tmp_path / "features.json", format=later)
-    with pytest.raises(ValueError, match=rf"features\.json has format {later}, expected 2: use the ammi that wrote it"):
+    with pytest.raises(ValueError, match=rf"features\.json has format {later}, expected 3: use the ammi that wrote it"):
         load_features(tmp_path)
 
 
 def test_a_vectoriser_of_version_1_is_refused(tmp_path):
     (tmp_path / "vectorizer.json").write_text('{"format": 1, "kind": "words"}')
-    with pytest.raises(ValueError, match=r"vectorizer\.json has format 1, expected 2 in features\.json: fit and save"):
+    with pytest.raises(ValueError, match=r"vectorizer\.json has format 1, expected 3 in features\.json: fit and save"):
         load_features(tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[]", b"{}", b"[" * 100_000, b'{"format": 2}'], ids=len)
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[]", b"{}", b"[" * 100_000, b'{"format": 3}'], ids=len)
 def test_what_is_no_features_json_is_refused(tmp_path, content):
     (tmp_path / "features.json").write_bytes(content)
     with pytest.raises(ValueError, match=r"features\.json (is damaged|says no format).*: "):
@@ -109,11 +111,29 @@ def test_no_flipped_bit_of_the_pieces_goes_unseen(tmp_path):
         spoiled = bytearray(whole)
         spoiled[place // 8] ^= 1 << place % 8
         path.write_bytes(spoiled)
+        with pytest.raises(ValueError, match=r"sentencepiece\.model is damaged"):
+            load_features(tmp_path)
+        seal(tmp_path)  # as whoever changed it on purpose would
         with pytest.raises(ValueError, match="are damaged"):
             load_features(tmp_path)
     path.unlink()
-    with pytest.raises(ValueError, match=r"are damaged: save them again \(.*sentencepiece\.model"):
+    with pytest.raises(ValueError, match=r"sentencepiece\.model is missing"):
         load_features(tmp_path)
+
+
+def test_features_of_an_older_ammi_are_refused(tmp_path):
+    WordFeatures().fit(CORPUS).save(tmp_path)
+    change(tmp_path / "features.json", format=2)
+    (tmp_path / "SHA256SUMS").unlink()
+    with pytest.raises(ValueError, match=r"features\.json has format 2, expected 3: use the ammi that wrote it"):
+        load_features(tmp_path)
+
+
+def test_what_are_no_features_is_not_replaced(tmp_path):
+    (tmp_path / "letter.txt").write_text("kept")
+    with pytest.raises(ValueError, match="is there and does not hold features: choose another folder"):
+        WordFeatures().fit(CORPUS).save(tmp_path)
+    assert (tmp_path / "letter.txt").read_text() == "kept"
 
 
 def test_fingerprints_tell_apart_all_that_decides_a_row():

@@ -15,6 +15,7 @@ from ammi.evaluate import distinct_codes, matching_at_k, precision_at_k
 from ammi.nets.rows import to_rows
 from tests import oracles
 from tests.conftest import topics
+from tests.training.made import kept_array
 
 SMALL: dict[str, Any] = {"batch_size": 32, "learning_rate": 0.03, "epochs": 15, "random_state": 0, "verbose": False}
 
@@ -150,7 +151,7 @@ def test_a_first_model_makes_better_neighbours(reuters, tmp_path):
         folder = tmp_path / str(first_bits)
         parameters = {"first_bits": first_bits, "epochs": 6, "checkpoint": folder, "random_state": 0, "verbose": False}
         AMMI(8, **parameters).fit(reuters.train[:2000])
-        near, labels = np.load(folder / "neighbours.npy"), reuters.train_labels[:2000] != 0
+        near, labels = kept_array(folder / "neighbours.pt"), reuters.train_labels[:2000] != 0
         shares.append(np.mean([(labels[near[:, j]] & labels).any(1).mean() for j in range(near.shape[1])]))
     assert shares[1] > shares[0] + 0.01
 
@@ -212,10 +213,10 @@ def test_1024_bits_and_empty_documents():
         ({"order": -1}, "order must be a whole number from 0 to 20"),
         ({"adversary": "both"}, "adversary must be 'exact' or 'gradient', got 'both'"),
         ({"adversary_steps": 0}, "adversary_steps must be a whole number from 1 up"),
-        ({"batch_size": 0}, "batch_size must be a whole number from 1 up"),
+        ({"batch_size": 0}, "batch_size must be a whole number from 1 to"),
         ({"learning_rate": 0}, "learning_rate must be above 0"),
         ({"entropy_weight": -1}, "entropy_weight must be above 0"),
-        ({"hidden_layers": 1, "hidden_size": 0}, "hidden_size must be a whole number from 1 up"),
+        ({"hidden_layers": 1, "hidden_size": 0}, "hidden_size must be a whole number from 1 to"),
         ({"checkpoint": "somewhere", "random_state": None}, "checkpoint needs a whole number as random_state"),
     ],
 )

@@ -151,13 +151,13 @@ def test_the_conditional_prior_of_bmsh_is_bounded():
 @pytest.mark.parametrize(
     ("hasher", "message"),
     [
-        (BMSH(8, components=0), "components must be a whole number from 1 up, got 0"),
-        (GMSH(8, components=2.5), "components must be a whole number from 1 up, got 2.5"),  # type: ignore[arg-type]
-        (DVQ(8, dimension=0), "dimension must be a whole number from 1 up, got 0"),
+        (BMSH(8, components=0), "components must be a whole number from 1 to 65536, got 0"),
+        (GMSH(8, components=2.5), "components must be a whole number from 1 to 65536, got 2.5"),  # type: ignore[arg-type]
+        (DVQ(8, dimension=0), "dimension must be a whole number from 1 to 65536, got 0"),
         (DVQ(8, commitment=-1), "commitment must be from 0 up, got -1"),
         (NASH(8, divergence_weight=-1), "divergence_weight must be from 0 up, got -1"),
         (NASH(8, dropout=1), "dropout must be from 0 to below 1, got 1"),
-        (VDSH(8, hidden_size=2.5), "hidden_size must be a whole number from 1 up, got 2.5"),  # type: ignore[arg-type]
+        (VDSH(8, hidden_size=2.5), "hidden_size must be a whole number from 1 to 65536, got 2.5"),  # type: ignore[arg-type]
     ],
 )
 def test_parameters_that_do_not_fit_are_refused(hasher, message):

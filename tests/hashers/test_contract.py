@@ -12,7 +12,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import ammi
 from ammi import hashers
 from ammi.evaluate import precision_at_k
+from ammi.files import seal
 from tests.conftest import topics
+from tests.damage import flipped
 
 Make = Callable[..., hashers.Hasher]
 TRAINED = {"epochs": 3, "batch_size": 32, "random_state": 0, "verbose": False}
@@ -106,7 +108,11 @@ def test_saved_and_loaded_it_is_the_same(name, tmp_path):
     assert loaded.get_params() == hasher.get_params()
     assert loaded.fingerprint_ == hasher.fingerprint_
     assert np.array_equal(loaded.encode(X), hasher.encode(X))
-    assert sorted(path.name for path in (tmp_path / "model").iterdir()) == ["config.json", "weights.safetensors"]
+    assert sorted(path.name for path in (tmp_path / "model").iterdir()) == [
+        "SHA256SUMS",
+        "config.json",
+        "weights.safetensors",
+    ]
     assert np.array_equal(pickle.loads(pickle.dumps(hasher)).encode(X), hasher.encode(X))
     other = make(name, **quick(name)).fit(topics(seed=3, n_words=100)[0])
     assert other.fingerprint_ != hasher.fingerprint_
@@ -119,13 +125,13 @@ def test_damaged_and_foreign_folders_are_refused(name, tmp_path):
     hasher.save(folder)
     weights, config = folder / "weights.safetensors", folder / "config.json"
     whole, text = weights.read_bytes(), config.read_text()
-    for damage in (whole[:-3], whole[: len(whole) // 2], b"", b"\0" * len(whole)):
+    for damage in (whole[:-3], whole[: len(whole) // 2], b"", b"\0" * len(whole), flipped(whole, 8 * len(whole) - 8)):
         weights.write_bytes(damage)
-        with pytest.raises(ValueError, match="damaged"):
+        with pytest.raises(ValueError, match=r"weights.safetensors is damaged or of another version"):
             ammi.load(folder)
-    weights.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-    with pytest.raises(ValueError, match=r"was written with|damaged"):
-        ammi.load(folder)
+        seal(folder)
+        with pytest.raises(ValueError, match=r"was written with|damaged"):
+            ammi.load(folder)
     weights.write_bytes(whole)
     for change, message in (
         ({"format": 99}, "has format 99"),
@@ -134,18 +140,29 @@ def test_damaged_and_foreign_folders_are_refused(name, tmp_path):
         ({"fingerprint": "0" * 16}, "save the model again"),
         ({"parameters": {"nothing": 1}}, "its parameters do not fit"),
         ({"parameters": [1]}, "its parameters do not fit"),
+        ({"parameters": {"n_bits": "eight"}}, "its parameters do not fit"),
+        ({"parameters": {"n_bits": 10**9}}, "its parameters do not fit"),
+        ({"parameters": {"n_bits": True}}, "its parameters do not fit"),
+        ({"n_features_in": 10**12}, "does not belong to config.json"),
+        ({"n_features_in": "many"}, "does not belong to config.json"),
         ({"n_features_in": 121}, "does not belong to config.json"),
     ):
         config.write_text(json.dumps({**json.loads(text), **change}))
+        seal(folder)
         with pytest.raises(ValueError, match=message):
             ammi.load(folder)
     if name != "bow":
         parameters = {**json.loads(text)["parameters"], "n_bits": 7}
         config.write_text(json.dumps({**json.loads(text), "parameters": parameters}))
+        seal(folder)
         with pytest.raises(ValueError, match=r"does not belong to config.json"):
             ammi.load(folder)
     config.write_text(text[:-10])
     with pytest.raises(ValueError, match="damaged"):
+        ammi.load(folder)
+    config.write_text(json.dumps({**json.loads(text), "format": 2}))
+    (folder / "SHA256SUMS").unlink()
+    with pytest.raises(ValueError, match=r"has format 2, this ammi .* reads 3: fit the model again"):
         ammi.load(folder)
     config.unlink()
     with pytest.raises(ValueError, match="not a model of ammi"):
@@ -191,3 +208,50 @@ def test_bad_input_is_refused(name):
 def test_an_unknown_method_is_refused_with_those_there_are():
     with pytest.raises(ValueError, match=r"no method 'nothing': there are ammi, .*bmmi"):
         hashers.by_name("nothing")
+
+
+FINE_WITH_HUGE_ROWS = {"bmsh", "nash", "srbm"}  # a row is what its words are, or its weights are shortened
+
+
+@pytest.mark.parametrize("name", sorted(set(SMALL) - {"bow", "itq", "lsh", "sph", "sth"}))
+def test_training_that_leaves_the_finite_is_an_error_and_no_model(name):
+    """A5: it ended with one code for all, or with an error of torch."""
+    X, _ = topics()
+    few = {**quick(name), "epochs": 2}
+    huge = make(name, **few)
+    if name in FINE_WITH_HUGE_ROWS:
+        huge.fit(X * np.float32(1e30))
+        assert np.isfinite([value for array in huge._arrays().values() for value in np.ravel(array)]).all()
+    else:
+        with pytest.raises(
+            ValueError, match=r"left the finite numbers in epoch 1, where .*: lower the learning rate, or"
+        ):
+            huge.fit(X * np.float32(1e30))
+    for rate in (float("inf"), 1e30):
+        with pytest.raises(ValueError, match="learning_rate must be above 0 and at most 10"):
+            make(name, **{**few, "learning_rate": rate}).fit(X)
+
+
+@every
+def test_numbers_beyond_float32_are_refused_with_their_place(name):
+    X = topics(20)[0].astype(np.float64).toarray()
+    X[7, 3] = -1e300
+    for rows in (X, csr_matrix(X)):
+        with pytest.raises(
+            ValueError, match=r"row 7 of X has -1e\+300 in column 3, more than float32 holds .*: divide"
+        ):
+            make(name).fit(rows)
+
+
+@every
+def test_nothing_of_a_device_is_saved(name, tmp_path):
+    """A10: a model that was trained on a GPU is loaded without one."""
+    hasher = make(name, **quick(name)).fit(topics(60)[0])
+    if "device" in hasher.get_params():
+        hasher.set_params(device="cuda:7")  # as on another machine
+    hasher.save(tmp_path / "model")
+    assert "device" not in json.loads((tmp_path / "model" / "config.json").read_text())["parameters"]
+    loaded = ammi.load(tmp_path / "model")
+    assert loaded.fingerprint_ == hasher.fingerprint_
+    if "device" in loaded.get_params():
+        assert loaded.get_params()["device"] == "auto"

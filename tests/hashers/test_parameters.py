@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, clone
@@ -34,6 +35,9 @@ class Base(BaseEstimator):
     kind: str = parameter("which.", default="round", choices=("round", "square"))
     limit: int | None = parameter("at most.", default=None, whole=True, least=0, optional=True)
     anything: Any = parameter("whatever.", default="as it is")
+    slow: float = parameter("how slow.", default=1.0, above=0, most=5)
+    loud: bool = parameter("whether.", default=False, types=(bool, np.bool_))
+    seed: Any = parameter("from where.", default=0, whole=True, least=0, types=(np.random.RandomState,), optional=True)
 
 
 @estimator
@@ -53,6 +57,9 @@ def test_a_default_may_change_and_all_else_is_inherited():
         "kind": "round",
         "limit": None,
         "anything": "as it is",
+        "slow": 1.0,
+        "loud": False,
+        "seed": 0,
         "more": 1,
     }
     assert Base().rate == 0.5
@@ -86,6 +93,14 @@ def test_only_what_is_positional_needs_no_keyword():
         ({"kind": "oval"}, "kind must be 'round' or 'square', got 'oval'"),
         ({"limit": -1}, "limit must be a whole number from 0 up, got -1"),
         ({"more": -3}, "more must be a whole number from -2 up, got -3"),
+        ({"size": 10**400}, r"size must be a whole number from 1 to 9, got 10000.*"),
+        ({"kind": np.array(["round"])}, r"kind must be 'round' or 'square', got array.*"),
+        ({"rate": "0.5"}, "rate must be above 0, got '0.5'"),
+        ({"slow": 6}, "slow must be above 0 and at most 5, got 6"),
+        ({"loud": 1}, "loud must be True or False, got 1"),
+        ({"loud": None}, "loud must be True or False, got None"),
+        ({"seed": -1}, "seed must be a whole number from 0 up or a RandomState of numpy, got -1"),
+        ({"seed": "x"}, "seed must be a whole number from 0 up or a RandomState of numpy, got 'x'"),
     ],
 )
 def test_values_outside_their_range_are_refused(values, message):
@@ -118,7 +133,10 @@ def test_the_docstring_has_the_first_parameter_then_its_own_then_the_inherited()
         "    share: how much. Default: 0.25.\n"
         "    kind: which. Default: 'round'.\n"
         "    limit: at most. Default: None.\n"
-        "    anything: whatever. Default: 'as it is'."
+        "    anything: whatever. Default: 'as it is'.\n"
+        "    slow: how slow. Default: 1.0.\n"
+        "    loud: whether. Default: False.\n"
+        "    seed: from where. Default: 0."
     )
 
 
@@ -190,3 +208,55 @@ def test_what_a_base_declares_is_not_declared_again_but_where_it_is_another():
     assert declared_parameters(BMMI)["n_bits"].about != declared_parameters(AMMI)["n_bits"].about
     assert BMMI().n_bits == 16
     assert declared_parameters(BMMI)["patience"] is declared_parameters(AMMI)["patience"]
+
+
+WRONG = [
+    -1,
+    10**9 + 7,
+    10**40,
+    1e300,
+    -0.5,
+    float("nan"),
+    float("inf"),
+    "nonsense",
+    True,
+    [1],
+    {},
+    np.zeros(2),
+    object(),
+]
+
+
+@every
+@given(data=st.data())
+def test_no_value_of_any_parameter_is_more_than_a_sentence(name, data):
+    """A9: it is taken, or refused by its name, whatever torch and numpy would say of it."""
+    method = hashers.by_name(name)
+    if not (names := sorted(method().get_params())):
+        return
+    chosen = data.draw(st.sampled_from(names))
+    told = refusal(method(**{chosen: data.draw(st.sampled_from(WRONG))}))
+    assert told is None or (chosen in told and "\n" not in told)
+
+
+def refusal(hasher: hashers.Hasher) -> str | None:
+    """What is said of its parameters, if anything."""
+    try:
+        hasher._check_parameters()
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("device", ["cuda", "cuda:99", "nonsense", "meta", "cpu:", ""])
+def test_a_device_that_is_not_there_is_refused(device):
+    if device.startswith("cuda") and torch.cuda.is_available() and device != "cuda:99":
+        return
+    with pytest.raises(ValueError, match=f"device is '{device}', which .*: use 'auto', or 'cpu'"):
+        AMMI(device=device).fit(np.eye(4))
+
+
+@pytest.mark.parametrize(("parameter", "value"), [("n_jobs", -1), ("prior_order", 40), ("n_bits", 10**9)])
+def test_what_the_trial_found_is_refused(parameter, value):
+    with pytest.raises(ValueError, match=f"{parameter} must be a whole number from"):
+        AMMI(**{parameter: value}).fit(np.eye(4))

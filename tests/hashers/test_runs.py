@@ -15,7 +15,9 @@ import pytest
 from torch import nn
 
 from ammi import AMMI, load
-from ammi.hashers import BMSH, DVQ, GMSH, NASH, SRBM, VDSH, TrainedHasher
+from ammi.features import VectorFeatures
+from ammi.hashers import BMSH, DVQ, GMSH, NASH, SRBM, VDSH, DocumentHasher, TrainedHasher
+from ammi.hashers.fitting import fit_held_out
 from ammi.nets.encoder import Encoder, initialise
 from ammi.training import neighbours
 from ammi.training.callbacks import TensorBoard
@@ -180,6 +182,34 @@ def test_another_function_is_another_validation(tmp_path):
     AMMI(checkpoint=tmp_path, **QUICK).fit(X, validation=one_score)
     with pytest.raises(ValueError, match=r"another run \(validation differ"):
         AMMI(checkpoint=tmp_path, **QUICK).fit(X, validation=another_score)
+
+
+def counted(hasher: TrainedHasher, until: int) -> float:
+    return float(until)
+
+
+def test_other_arguments_and_other_held_out_labels_are_another_validation(tmp_path):
+    X, y = topics(100)
+    AMMI(checkpoint=tmp_path / "a", **QUICK).fit(X, validation=partial(counted, until=3))
+    AMMI(checkpoint=tmp_path / "a", **QUICK).fit(X, validation=partial(counted, until=3))
+    with pytest.raises(ValueError, match=r"another run \(validation differ"):
+        AMMI(checkpoint=tmp_path / "a", **QUICK).fit(X, validation=partial(counted, until=4))
+    for labels in (y, y):
+        model = DocumentHasher(AMMI(checkpoint=tmp_path / "b", **QUICK), VectorFeatures())
+        fit_held_out(model, X, labels.tolist())
+    with pytest.raises(ValueError, match=r"another run \(validation differ"):
+        fit_held_out(model, X, (y == 0).tolist())
+
+
+def test_a_run_that_leaves_the_finite_keeps_the_last_good_epoch_and_says_so(tmp_path, capsys):
+    X, _ = topics(200)
+    hasher = AMMI(8, epochs=4, learning_rate=10.0, random_state=0).fit(X)
+    assert hasher.diverged_ == len(hasher.history_) + 1 == 2
+    assert "left the finite numbers in epoch 2" in capsys.readouterr().err
+    hasher.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert isinstance(loaded, AMMI)
+    assert loaded.diverged_ == 2
 
 
 def narrow(n_inputs: int, n_outputs: int, width: int = 5) -> nn.Module:

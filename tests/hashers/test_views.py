@@ -12,6 +12,7 @@ from ammi.hashers import BMSH
 from ammi.hashers.fitting import fit_held_out
 from tests.conftest import topics
 from tests.hashers.test_documents import written
+from tests.training.made import kept_array
 
 SMALL: dict[str, Any] = {"batch_size": 32, "learning_rate": 0.03, "epochs": 3, "random_state": 0, "verbose": False}
 
@@ -24,7 +25,7 @@ def view_of(labels: np.ndarray, seed: int = 0) -> np.ndarray:
 def neighbours_of(hasher: AMMI | BMMI, X: Any, folder: Any, **more: Any) -> np.ndarray:
     """Those that a run was trained with, as its checkpoint keeps them."""
     hasher.set_params(checkpoint=folder).fit(X, **more)
-    return np.load(folder / "neighbours.npy")
+    return kept_array(folder / "neighbours.pt")
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,7 @@ def test_views_help_beside_a_first_model_as_well(tmp_path):
     found = neighbours_of(AMMI(8, **SMALL), X, tmp_path, views=view_of(labels))
     assert found.shape == (300, 15)  # a twentieth of all
     assert share_of_label(found, labels) > 0.99
-    assert np.load(tmp_path / "first" / "neighbours.npy").shape == (300, 10)
+    assert kept_array(tmp_path / "first" / "neighbours.pt").shape == (300, 10)
 
 
 def test_a_checkpoint_belongs_to_its_views(tmp_path):

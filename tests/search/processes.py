@@ -1,5 +1,6 @@
 """What other processes do to an index while a test looks on: python -m tests.search.processes PART FOLDER ..."""
 
+import os
 import resource
 import sys
 import time
@@ -10,6 +11,7 @@ import numpy as np
 from ammi.search import HammingIndex, OtherModelError
 
 N_BITS = 64
+NOBODY = 65534
 SET = 50  # documents that the writer replaces all at once
 
 
@@ -119,6 +121,34 @@ def write_until_full(folder: str, limit: str = "") -> None:
                 print(added, len(index), len(index.search(np.zeros((1, N_BITS // 8), np.uint8), 10**6)[0]), error)
                 return
             added += 10
+
+
+def become_nobody(folder: str) -> None:
+    """Be a user who may read the folder, and not write it."""
+    if os.getuid() == 0:
+        with HammingIndex.open(folder):  # what is loaded late has to be loaded as root
+            pass
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+
+
+def read_without_permission(folder: str) -> None:
+    become_nobody(folder)
+    with HammingIndex.open(folder) as index:
+        hits = index.search(np.zeros((1, N_BITS // 8), np.uint8), 10**6)[0]
+        print(len(hits), hits[0].text)
+        try:
+            index.delete([0])
+        except PermissionError as error:
+            print("PermissionError", str(error).partition(folder)[2].strip())
+
+
+def count_without_permission(folder: str) -> None:
+    """Say how many documents there are whenever asked."""
+    become_nobody(folder)
+    with HammingIndex.open(folder) as index:
+        for _ in sys.stdin:
+            print(len(index), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,24 @@
 """What only the embedded engine promises: what it keeps in its folder, and what it leaves open."""
 
 import gc
-import sqlite3
+import json
 import sys
+import tempfile
+from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+import apsw
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ammi.search import HammingIndex, Hits
 from ammi.search.blocks import BLOCK
+from tests.search.engines import traced
 
 CODES = np.arange(24, dtype=np.uint8).reshape(3, 8)
 
@@ -23,11 +29,16 @@ def test_an_index_that_is_forgotten_is_closed(tmp_path):
     index.add(CODES)
     entries = index.entries()
     next(entries)
-    connection = index._store._db
+    assert len(open_connections(tmp_path)) == 1
+    len(index)
+    assert len(open_connections(tmp_path)) == 2  # one of them for the entries
     del index, entries
     gc.collect()
-    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-        connection.execute("SELECT 1")
+    assert not open_connections(tmp_path)
+
+
+def open_connections(home: Path) -> list[apsw.Connection]:
+    return [connection for connection in apsw.connections() if connection and connection.filename.startswith(str(home))]
 
 
 def test_metadata_comes_straight_from_pandas(tmp_path):
@@ -85,17 +96,16 @@ def test_an_indexed_key_spares_the_reading_of_metadata(tmp_path):
     n = 5000
     with HammingIndex.create(tmp_path / "index", 8, keys=["year"]) as index:
         index.add(np.zeros((n, 1), np.uint8), metadata=[{"year": year % 100, "lang": "en"} for year in range(n)])
-        statements: list[str] = []
-        index._store._db.set_trace_callback(statements.append)
-        for where in ({"year": 7}, {"year": {">=": 7, "<": 8}}, {"year": 7, "lang": "en"}):
-            assert [hit.id for hit in index.search(np.zeros((1, 1), np.uint8), 3, where)[0]] == [7, 107, 207]
-        index._store._db.set_trace_callback(None)
-        plans = [
-            step
-            for statement in statements
-            if "key_values" in statement or "metadata" in statement
-            for *_, step in index._store._db.execute(f"EXPLAIN QUERY PLAN {statement}")
-        ]
+        with traced(index) as statements:
+            for where in ({"year": 7}, {"year": {">=": 7, "<": 8}}, {"year": 7, "lang": "en"}):
+                assert [hit.id for hit in index.search(np.zeros((1, 1), np.uint8), 3, where)[0]] == [7, 107, 207]
+        with index._reading():
+            plans = [
+                step
+                for statement, values in statements
+                if "key_values" in statement or "metadata" in statement
+                for *_, step in index._store.execute(f"EXPLAIN QUERY PLAN {statement}", values)
+            ]
         assert any("SEARCH key_values USING PRIMARY KEY (key=? AND value=?)" in step for step in plans)
         assert any("SEARCH key_values USING PRIMARY KEY (key=? AND value>? AND value<?)" in step for step in plans)
         assert not any(step.startswith("SCAN") and ("documents" in step or "key_values" in step) for step in plans)
@@ -132,6 +142,77 @@ def test_metadata_that_changes_leaves_the_codes_in_memory(tmp_path):
         assert index.export()[1] is before
         index.delete([0])
         assert len(index.export()[1]) == 2
+
+
+def test_compact_gives_the_space_of_deleted_documents_back(tmp_path):
+    with HammingIndex.create(tmp_path, 64) as index:
+        index.add(np.zeros((3000, 8), np.uint8), texts=[f"text {n} " * 50 for n in range(3000)])
+        index.delete(range(100, 3000))
+        for _ in index.entries():  # one who reads an old view
+            before, after = index.compact()
+            assert after >= before / 2  # it still needs the old pages
+        before, after = index.compact()
+        assert after < before / 5
+        assert after == (tmp_path / "index.sqlite").stat().st_size
+        assert [entry.text for entry in index.get([7, 99])] == ["text 7 " * 50, "text 99 " * 50]
+    assert HammingIndex.check(tmp_path) == []
+
+
+def test_a_change_reads_only_the_blocks_that_it_touched(tmp_path):
+    """A11: each write read all codes again."""
+    rng = np.random.default_rng(0)
+    with HammingIndex.create(tmp_path, 64) as index, HammingIndex.open(tmp_path) as other:
+        index.add(rng.integers(0, 256, (3 * BLOCK, 8), dtype=np.uint8))
+        before = other.export()[1]
+        for change, most in (
+            (lambda: index.add(CODES), 2),  # the last block and the one after it
+            (lambda: index.add(CODES[:1], [7]), 2),  # one in the first block is replaced
+            (lambda: index.delete([BLOCK, 2 * BLOCK]), 2),
+        ):
+            change()
+            with traced(other) as statements:
+                found = other.export()
+            read = [json.loads(values[0]) for statement, values in statements if "slots, codes" in statement]
+            assert [len(blocks) <= most for blocks in read] == [True]
+            np.testing.assert_array_equal(found[1], np.array([entry.code for entry in index.get(found[0])]))
+        assert len(before) == 3 * BLOCK
+
+
+def test_what_is_appended_does_not_copy_what_is_there(tmp_path):
+    with HammingIndex.create(tmp_path, 64) as index:
+        index.add(np.zeros((3 * BLOCK, 8), np.uint8))
+        before = index.export()[1]
+        index.add(CODES)
+        after = index.export()[1]
+        assert np.shares_memory(before, after)
+        assert (len(before), len(after)) == (3 * BLOCK, 3 * BLOCK + 3)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["add", "delete", "replace"]), st.integers(0, 2**16)), max_size=8))
+def test_a_table_follows_changes_forwards_and_backwards(changes):
+    """Any thread derives what it sees from what any other has seen last."""
+    with tempfile.TemporaryDirectory() as home, HammingIndex.create(home, 16) as index:
+        views: list[tuple[HammingIndex, ExitStack, np.ndarray]] = []
+        for kind, seed in changes:
+            rng = np.random.default_rng(seed)
+            ids = list(index)
+            n = int(rng.integers(1, 1100))
+            if kind == "delete" and ids:
+                index.delete(rng.choice(ids, min(n, len(ids)), replace=False).tolist())
+            else:
+                chosen = rng.choice(ids, min(n, len(ids)), replace=False).tolist() if kind == "replace" else None
+                codes = rng.integers(0, 256, (n if chosen is None else len(chosen), 2), dtype=np.uint8)
+                index.add(codes, chosen)
+            view = HammingIndex(index._store.view(), index._newest)
+            stack = ExitStack()
+            stack.enter_context(view._reading())
+            views.append((view, stack, view._codes.table(None).codes))
+        for n in np.random.default_rng(len(changes)).permutation(2 * len(views)) // 2:
+            view, _, expected = views[n]
+            np.testing.assert_array_equal(view._table().codes, expected)
+        for _, stack, _ in views:
+            stack.close()
 
 
 def test_without_pandas_hits_say_what_to_install(monkeypatch):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ammi.search import nearest, within
+from ammi.search import hamming, nearest, within
 from tests.search.plain import random_codes, ranking
 
 sizes = st.tuples(st.integers(0, 300), st.integers(0, 40), st.integers(1, 200), st.integers(1, 20))  # n, q, m, distinct
@@ -60,3 +60,29 @@ def test_arrays_that_are_slices_or_read_only_are_searched_as_they_look():
 def test_codes_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match="2 bytes a code, but the base has 8"):
         nearest(np.zeros((3, 8), np.uint8), np.zeros((1, 2), np.uint8), 1)
+
+
+@given(seeds, st.integers(1, 5), st.integers(0, 70))
+def test_within_is_bounded_in_all_and_searches_in_blocks(seed, at_once, most):
+    rng = np.random.default_rng(seed)
+    base, queries = random_codes(rng, 10, 12, 3), random_codes(rng, 7, 12, 3)
+    expected = within(base, queries, 2)
+    n_found = sum(len(positions) for _, positions in expected)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hamming, "_PAIRS_AT_ONCE", 10 * at_once)
+        patch.setattr(hamming, "MOST_FOUND", most)
+        if n_found > most:
+            with pytest.raises(
+                ValueError, match=f"more than {most} codes are at most 2 bits away: take a smaller radius"
+            ):
+                within(base, queries, 2)
+        else:
+            for (a, b), (c, d) in zip(within(base, queries, 2), expected, strict=True):
+                np.testing.assert_array_equal(a, c)
+                np.testing.assert_array_equal(b, d)
+
+
+def test_a_radius_of_any_size_is_a_radius():
+    base = np.zeros((3, 2), np.uint8)
+    for radius in (16, 2**31 - 1, 2**31, 2**70):
+        assert [positions.tolist() for _, positions in within(base, base[:1], radius)] == [[0, 1, 2]]

@@ -1,10 +1,13 @@
 """Processes that are killed, that work at the same time, and that fill the disk."""
 
+import os
 import subprocess
 import sys
+import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 import numpy as np
 import pytest
@@ -18,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 def start(part: str, *arguments: object) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tests.search.processes", part, *map(str, arguments)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def finish(process: subprocess.Popen[str]) -> str:
@@ -136,6 +139,74 @@ def test_threads_take_turns(tmp_path):
             thread.join()
         assert found == [True] * 80
         assert len(index) == 80
+
+
+def test_threads_search_at_the_same_time_while_one_writes(tmp_path):
+    """Every answer is that of one moment: all documents of a version, and never of an older one than before."""
+    with HammingIndex.create(tmp_path, N_BITS) as index:
+        index.add(np.zeros((SET, 8), np.uint8), range(SET), metadata=[{"version": 0}] * SET)
+        over, seen = Event(), [[0] for _ in range(3)]
+
+        def search(versions: list[int]) -> None:
+            while not over.is_set():
+                hits = index.search(np.zeros((1, 8), np.uint8), 2 * SET)[0]
+                assert [hit.id for hit in hits] == list(range(SET))
+                (version,) = {hit.metadata["version"] for hit in hits}
+                assert {hit.distance for hit in hits} == {version.bit_count() * 8}
+                assert version >= versions[-1]
+                versions.append(version)
+
+        with ThreadPoolExecutor(3) as pool:
+            searches = [pool.submit(search, versions) for versions in seen]
+            for version in range(1, 40):
+                codes = np.full((SET, 8), version, np.uint8)
+                index.add(codes, range(SET), metadata=[{"version": version}] * SET)
+            over.set()
+            for one in searches:
+                one.result()
+        assert all(len(set(versions)) > 3 for versions in seen)
+
+
+def read_only(folder: Path) -> None:
+    """As for a user who may only read."""
+    for path in (folder, *folder.iterdir()):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+
+
+@pytest.mark.parametrize("left_open", [False, True], ids=["closed", "with a journal"])
+def test_a_folder_that_cannot_be_written_can_be_searched(left_open):
+    """A10. A process of another user, since root may write everywhere."""
+    with tempfile.TemporaryDirectory() as home:
+        os.chmod(home, 0o755)
+        index = HammingIndex.create(Path(home) / "index", N_BITS)
+        index.add(np.zeros((SET, 8), np.uint8), texts=["a text"] * SET)
+        if not left_open:
+            index.close()
+        read_only(Path(home) / "index")
+        said = finish(start("read_without_permission", Path(home) / "index"))
+        assert said == f"{SET} a text\nPermissionError can only be read: make the folder writable\n"
+        index.close()
+
+
+def test_one_who_may_only_read_sees_what_others_write(tmp_path):
+    with tempfile.TemporaryDirectory() as home:
+        os.chmod(home, 0o755)
+        folder = Path(home) / "index"
+        HammingIndex.create(folder, N_BITS).close()
+        read_only(folder)
+        folder.chmod(0o755)
+        with start("count_without_permission", folder) as reader:
+            assert reader.stdout is not None
+            assert reader.stdin is not None
+            for n in (0, 10, 20, 30):
+                reader.stdin.write("count\n")
+                reader.stdin.flush()
+                assert reader.stdout.readline() == f"{n}\n"
+                for file in folder.iterdir():
+                    file.chmod(0o644)
+                with HammingIndex.open(folder) as index:
+                    index.add(np.zeros((10, 8), np.uint8))
+            reader.stdin.close()
 
 
 def check_refused_but_whole(folder: Path, *limit: int) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ammi.search import HammingIndex, OtherModelError
+from ammi.search.connections import connect
 
 CODES = np.arange(24, dtype=np.uint8).reshape(3, 8)
 
@@ -62,6 +63,12 @@ def test_bad_questions_are_refused(index):
         index.search(CODES, 0)
     with pytest.raises(ValueError, match="radius is -1"):
         index.within(CODES, -1)
+    wrong: Any
+    for wrong in (1.5, float("nan"), "1", None, True):
+        with pytest.raises(ValueError, match=r"k is .*, expected a whole number"):
+            index.search(CODES, wrong)
+        with pytest.raises(ValueError, match=r"radius is .*, expected a whole number"):
+            index.within(CODES, wrong)
     with pytest.raises(ValueError, match="uint8"):
         index.search([[1, 2]])
     for find in (index.search, index.within):
@@ -101,6 +108,13 @@ def test_numpy_ids_and_sizes_are_as_good_as_python_ones(index):
     assert [hit.id for hit in index.search(CODES[:1], np.int64(2))[0]] == ["a", 7]
     assert [hit.id for hit in index.within(CODES[:1], np.int64(0))[0]] == ["a", 7]
     assert index.get(np.array([8]))[0].text == "y"
+
+
+@pytest.mark.parametrize("wrong", [["year", 7], ["\ud800"], "year"])
+def test_keys_that_cannot_be_are_refused(index, wrong):
+    with pytest.raises(ValueError, match=r"cannot be a metadata key to index|keys is the str"):
+        index.index_keys(wrong)
+    assert index.keys_indexed == []
 
 
 def test_exported_codes_cannot_be_changed(index):
@@ -164,11 +178,11 @@ def test_databases_of_other_programs_are_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("version", "words"),
-    [(1, "has format 1, and this ammi reads format 2: build it again"), (3, "has format 3, .*: upgrade ammi")],
+    [(1, "has format 1, and this ammi reads format 3: build it again"), (4, "has format 4, .*: upgrade ammi")],
 )
 def test_another_format_is_refused(index, version, words):
     index.close()
-    db = sqlite3.connect(Path(index.place) / "index.sqlite")
+    db = connect(Path(index.place) / "index.sqlite", "mode=rw")
     db.execute(f"PRAGMA user_version = {version}")
     db.close()
     with pytest.raises(ValueError, match=words):
@@ -180,5 +194,5 @@ def test_a_truncated_file_is_called_damaged(index):
     index.close()
     file = Path(index.place) / "index.sqlite"
     os.truncate(file, file.stat().st_size // 2)
-    with pytest.raises(ValueError, match=r"is damaged .*: build it again"), HammingIndex.open(index.place) as damaged:
+    with pytest.raises(ValueError, match=r"is damaged .*: restore a copy"), HammingIndex.open(index.place) as damaged:
         damaged.export()

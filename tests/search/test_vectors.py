@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from ammi.search import HammingIndex, KeptVectors
 from ammi.search.ranking import VectorRanking
 from ammi.search.vectors import VECTOR_KINDS, cosines, packed, unpacked
-from tests.search.engines import PLACES, every_engine
+from tests.search.engines import PLACES, every_engine, traced
 from tests.search.plain import random_codes
 
 M, WIDTH = 24, 5
@@ -216,11 +216,10 @@ def test_a_search_reads_the_vectors_of_its_shortlist_alone(tmp_path):
     rng = np.random.default_rng(0)
     with HammingIndex.create(tmp_path / "index", 64, vectors=KeptVectors("int8", 8)) as index:
         index.add(rng.integers(0, 256, (5000, 8), dtype=np.uint8), vectors=rng.normal(size=(5000, 8)))
-        statements: list[str] = []
-        index._store._db.set_trace_callback(statements.append)
-        index.search_ranked(np.zeros((1, 8), np.uint8), [VectorRanking(np.ones(8))], 3, shortlist=50)
-        index._store._db.set_trace_callback(None)
-        (select,) = [statement for statement in statements if "FROM vectors" in statement]
-        assert len(index._store._db.execute(select).fetchall()) == 50
-        plan = " ".join(step for *_, step in index._store._db.execute(f"EXPLAIN QUERY PLAN {select}"))
+        with traced(index) as statements:
+            index.search_ranked(np.zeros((1, 8), np.uint8), [VectorRanking(np.ones(8))], 3, shortlist=50)
+        ((select, values),) = [one for one in statements if "FROM vectors" in one[0]]
+        with index._reading():
+            assert len(index._store.execute(select, values).fetchall()) == 50
+            plan = " ".join(step for *_, step in index._store.execute(f"EXPLAIN QUERY PLAN {select}", values))
         assert "SEARCH vectors USING INTEGER PRIMARY KEY" in plan

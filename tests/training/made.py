@@ -1,9 +1,13 @@
 """An objective as small as can be: where the documents' middle is; a bit says on which side of it a number is."""
 
+import io
+from pathlib import Path
+
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ammi.files import read_sealed_file
 from ammi.nets.rows import Rows
 from ammi.training.batches import Batch, Batches
 from ammi.training.objective import AllRows, Figures, Objective
@@ -36,6 +40,11 @@ class Middle(Objective):
 
 def documents(n: int = 50) -> np.ndarray:
     return np.random.default_rng(0).normal(1.0, 0.1, (n, 3)).astype(np.float32)
+
+
+def kept_array(path: Path) -> np.ndarray:
+    """What a checkpoint keeps in a file beside it."""
+    return torch.load(io.BytesIO(read_sealed_file(path)), weights_only=True)["content"].numpy()
 
 
 def batches(X: np.ndarray) -> Batches:

@@ -1,10 +1,16 @@
 """A checkpoint: what is written is read again, that of another run and a damaged one are refused."""
 
+import shutil
+
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from ammi.files import write_sealed_file
 from ammi.training.checkpoint import Checkpoint
+from tests.damage import flipped
 
 
 def test_the_last_state_is_read_again(tmp_path):
@@ -49,6 +55,45 @@ def test_damage_and_pickles_are_refused(tmp_path):
         checkpoint.path.write_bytes(damaged)
         with pytest.raises(ValueError, match="cannot be read as a checkpoint: delete it to start anew"):
             checkpoint.load()
-    torch.save({"identity": {}, "state": Trap()}, checkpoint.path)
+    torch.save({"identity": {}, "content": Trap()}, tmp_path / "trap")
+    write_sealed_file(checkpoint.path, (tmp_path / "trap").read_bytes())
     with pytest.raises(ValueError, match="cannot be read as a checkpoint"):
         checkpoint.load()
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory) -> Checkpoint:
+    checkpoint = Checkpoint(tmp_path_factory.mktemp("kept"), {"bits": 8})
+    checkpoint.save({"weights": torch.arange(50.0), "history": [{"epoch": 1, "score": 0.5}]})
+    checkpoint.save_array("neighbours", np.arange(40).reshape(8, 5))
+    return checkpoint
+
+
+@pytest.mark.parametrize("file", ["checkpoint.pt", "neighbours.pt"])
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_no_flipped_bit_goes_unseen(kept, file, data):
+    """A4: 7 of 60 flipped bits were silently another model."""
+    path = kept.path.with_name(file)
+    whole = path.read_bytes()
+    path.write_bytes(flipped(whole, data.draw(st.integers(0, 8 * len(whole) - 1))))
+    try:
+        with pytest.raises(ValueError, match=rf"{file} is damaged and cannot be read as a checkpoint: delete it"):
+            kept.load() if file == "checkpoint.pt" else kept.array("neighbours")
+    finally:
+        path.write_bytes(whole)
+
+
+def test_files_of_another_run_or_another_part_are_refused(tmp_path):
+    checkpoint = Checkpoint(tmp_path, {"bits": 8})
+    for one in (checkpoint, checkpoint.part("first")):
+        one.save({})
+        one.save_array("neighbours", np.arange(6))
+    stale = Checkpoint(tmp_path, {"bits": 16})
+    with pytest.raises(ValueError, match=r"neighbours\.pt belongs to another run \(bits differ\)"):
+        stale.array("neighbours")
+    with pytest.raises(ValueError, match=r"checkpoint\.pt belongs to another run \(part differ\)"):
+        Checkpoint(tmp_path / "first", {"bits": 8, "part": "second"}).load()
+    shutil.copy(tmp_path / "checkpoint.pt", tmp_path / "neighbours.pt")
+    with pytest.raises(ValueError, match=r"neighbours\.pt belongs to another run \(file differ\)"):
+        checkpoint.array("neighbours")

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from ammi.training.checkpoint import Checkpoint
+from ammi.training.finite import NotFiniteError
 from ammi.training.loop import Callback, Schedule, TrainingRun, train
 from ammi.training.objective import Objective
 from ammi.training.progress import Lines, Progress, Silent
@@ -217,3 +218,67 @@ def test_a_run_that_is_finished_has_nothing_left_to_do(tmp_path):
     again = trained(second, one_by_one(), patience=2, folder=tmp_path)
     assert again.history == run.history
     assert weights(second) == weights(first)
+
+
+class LeavesTheFinite(Middle):
+    """From some epoch on its loss, a weight, a figure or what it learns after an epoch is not finite."""
+
+    def __init__(self, where: str, epoch: int):
+        super().__init__()
+        self.where, self.epoch = where, epoch
+        self.register_buffer("threshold", torch.zeros(1))
+
+    @property
+    def _now(self) -> bool:
+        return len(self.epochs_seen) + 1 >= self.epoch
+
+    def loss(self, batch):
+        loss, figures = super().loss(batch)
+        if self._now and self.where == "loss":
+            loss = loss * float("nan")
+        if self._now and self.where == "gradient":
+            loss = loss * 1e38
+        if self._now and self.where == "figure":
+            figures["total"] = figures["total"] * float("inf")
+        return loss, figures
+
+    def after_epoch(self, documents):
+        if self._now and self.where == "threshold":
+            self.threshold = torch.full((1,), float("nan"))
+        super().after_epoch(documents)
+
+
+@pytest.mark.parametrize(
+    ("where", "told"),
+    [
+        ("loss", "the gradient is nan"),
+        ("gradient", "the gradient is inf"),
+        ("figure", "the total is inf"),
+        ("threshold", "threshold has numbers that are not finite"),
+        ("score", "the validation score is nan"),
+    ],
+)
+def test_an_epoch_that_leaves_the_finite_ends_the_run(where, told, tmp_path):
+    def score(run: TrainingRun) -> float:
+        return float("nan") if where == "score" and len(run.history) == 3 else len(run.history)
+
+    said: list[str] = []
+
+    class Said(Silent):
+        def say(self, text: str) -> None:
+            said.append(text)
+
+    shown = Said()
+    objective = LeavesTheFinite(where, 3)
+    run = trained(objective, score, progress=shown, folder=tmp_path)
+    assert (run.diverged, run.best_epoch, run.interrupted) == (3, 2, False)
+    assert [row["score"] for row in run.history] == [1, 2]
+    assert all(tensor.isfinite().all() for tensor in objective.state_dict().values())
+    (sentence,) = said
+    assert f"left the finite numbers in epoch 3, where {told}: lower the learning rate, or divide" in sentence
+    assert sentence.endswith("Epoch 2 is kept.")
+    again = trained(LeavesTheFinite(where, 1), score, progress=shown, folder=tmp_path)  # from its checkpoint
+    assert (again.diverged, again.best_epoch) == (3, 2)
+    if where != "score":
+        with pytest.raises(NotFiniteError, match=f"in epoch 1, where {told}"):
+            trained(LeavesTheFinite(where, 1), score)

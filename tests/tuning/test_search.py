@@ -3,6 +3,9 @@
 import gc
 import inspect
 import json
+import multiprocessing
+import resource
+import signal
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -219,3 +222,47 @@ def test_what_is_not_installed_is_named(tmp_path, monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=rf"tuning needs {package}: pip install 'ammi\[tune\]'"):
         tuned(tmp_path, 1, task=Scripted())
+
+
+def fill_a_full_disk(folder: Path, sizes: int) -> None:
+    """A limit on the size of files is what a full disk is, but for the number of the error."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (sizes, sizes))
+    with pytest.raises(OSError, match=r"the database of the study cannot be used \(.*\): make space|File too large"):
+        tuned(folder, 9, task=Scripted())
+    gc.collect()
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python 3.12 warns of every fork
+@pytest.mark.parametrize("more", [-140_000, 20])
+def test_a_full_disk_is_said_and_loses_nothing_that_is_finished(more, tmp_path):
+    """A9: a traceback. Whatever is full first, the same command goes on once there is space."""
+    done = drawn(tuned(tmp_path, 1, task=Scripted()))
+    size = max(path.stat().st_size for path in tmp_path.iterdir()) + more
+    full = multiprocessing.get_context("fork").Process(target=fill_a_full_disk, args=(tmp_path, size))
+    full.start()
+    full.join()
+    assert full.exitcode == 0
+    assert not list(tmp_path.glob(".*.unfinished"))
+    rows = json.loads((tmp_path / "trials.json").read_text())["trials"]
+    assert [(row["parameters"], row["validation"]) for row in rows][:1] == done
+    assert drawn(tuned(tmp_path, len(rows) + 1, task=Scripted()))[:1] == done
+
+
+def test_values_out_of_their_range_are_refused_before_anything_is_tried():
+    for bits, fixed, told in (
+        (10**9, {}, "n_bits must be a whole number from 1 to 65536"),
+        (8, {"epochs": 0}, "epochs must be"),
+        (8, {"device": "nonsense"}, "device is 'nonsense'"),
+        (8, {"n_jobs": -1}, "n_jobs must be"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            Search("small", "ammi", bits, fixed).check()
+    with pytest.raises(ValueError, match="random_state must be a whole number from 0"):
+        Search("small", "ammi", 8, {}, seed=-1).check()
+
+
+def test_damaged_trials_are_named(tmp_path):
+    (tmp_path / "trials.json").write_text('{"trials": [')
+    with pytest.raises(ValueError, match=r"trials\.json is damaged"):
+        tuned(tmp_path, 1)

@@ -46,8 +46,8 @@ def entropy(p: Tensor) -> Tensor:
 
 def kl_divergence(p: Tensor, q: Tensor) -> Tensor:
     """KL(p || q) = E_p[log p(z) - log q(z)] (...,), for chains of any two orders."""
-    same_bits(p, q)
     order = max(order_of(p), order_of(q))
+    same_bits(p, q)
     log_ratio = bit_log_probs(with_order(p, order)) - bit_log_probs(with_order(q, order))
     return (window_marginals(p, order + 1) * log_ratio.flatten(-2)).sum((-2, -1))
 

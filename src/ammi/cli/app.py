@@ -1,9 +1,11 @@
 """The application that the commands join, and what they share: the version, exit codes, errors of one sentence."""
 
 import errno
+import shlex
 import signal
 import sys
-from traceback import clear_frames
+from tempfile import NamedTemporaryFile
+from traceback import clear_frames, format_exception
 from typing import Annotated
 
 import typer
@@ -13,12 +15,14 @@ from ammi.cli.command import STOPPED, Quiet, add_command, has_begun
 from ammi.cli.screen import notes, say_error
 from ammi.version import __version__
 
+FAULT = 70  # as sysexits.h has it: an internal error
 DISK_FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 
 app = typer.Typer(
     help="Short binary codes for documents, learned by maximising mutual information.",
     epilog="A first look: [bold]ammi demo[/]. The Tab key completes commands and options after [bold]ammi "
-    "--install-completion[/]. Errors end with exit code 1, wrong usage with 2, Ctrl-C with 130.",
+    "--install-completion[/]. Errors end with exit code 1, wrong usage with 2, damage that ammi index check finds "
+    "with 3, a fault of ammi itself with 70, Ctrl-C with 130.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -57,7 +61,10 @@ def _options(
 
 
 def run() -> None:
-    """Run the command line; what went wrong is said in one sentence, with exit code 1 (2 for wrong usage)."""
+    """Run the command line; what went wrong is said in one sentence, with exit code 1 (2 for wrong usage).
+
+    What is none of the errors that a command may end with is a fault of ammi: its details go to a file.
+    """
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends the command as it ends any other
     try:
@@ -66,10 +73,26 @@ def run() -> None:
         clear_frames(error.__traceback__)  # ends a progress bar that was left running
         say_error(_sentence(error))
         sys.exit(1)
+    except Exception as error:
+        details = _details(error)
+        clear_frames(error.__traceback__)
+        say_error(f"this is a fault of ammi, not of yours ({type(error).__name__}): please report it with {details}")
+        sys.exit(FAULT)
     except SystemExit as ended:
         if ended.code == STOPPED and not has_begun():  # while options were read
             raise KeyboardInterrupt from None
         raise
+
+
+def _details(error: Exception) -> str:
+    """Write what a report of a fault needs to a file, and name it."""
+    lines = [f"ammi {__version__}, Python {sys.version} on {sys.platform}", f"command: {shlex.join(sys.argv)}", ""]
+    try:
+        with NamedTemporaryFile("w", prefix="ammi-fault-", suffix=".txt", delete=False, errors="replace") as file:
+            file.write("\n".join(lines) + "\n" + "".join(format_exception(error)))
+        return f"the details in {file.name}"
+    except OSError:
+        return f"what it says: {error}"
 
 
 def _sentence(error: Exception) -> str:
@@ -77,4 +100,7 @@ def _sentence(error: Exception) -> str:
         return f"nothing was written ({error.strerror}): make space and try again"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
-    return str(error) or "out of memory"
+    if isinstance(error, MemoryError):
+        asked = f" ({error})" if str(error) else ""
+        return f"there is not enough memory{asked}: use a machine with more, or fewer data"
+    return " ".join(str(error).splitlines()) or f"{type(error).__name__}, and nothing more is known"

@@ -11,6 +11,7 @@ from ammi.cli.models import load_model
 from ammi.cli.options import Broken, Format, IdColumn, Model, OnError, Source, TextColumn, VectorColumn
 from ammi.cli.screen import counter, note, say_json
 from ammi.cli.sources import Documents
+from ammi.files import check_not_read
 
 if TYPE_CHECKING:
     from ammi.data.codes import CodeBlock
@@ -47,15 +48,18 @@ def encode(
     from ammi.ingest import blocks_of
 
     hasher = load_model(model)
-    documents = Documents(source, text, id, on_error, format, vector, reads=hasher.reads)
+    width = hasher.n_features_in_ if hasher.reads == "vector" else None
+    documents = Documents(source, text, id, on_error, format, vector, reads=hasher.reads, width=width)
     fingerprint = hasher.fingerprint_
-    _check_not_its_source(out, source)
+    if out:
+        check_not_read(out, source, model)
 
     def encoded() -> "Iterator[CodeBlock]":
         with counter(f"encoding {documents.name}") as advance:
             for block in blocks_of(documents.to_collect):
                 yield [document.id for document in block.documents], block.codes(hasher, fingerprint)
                 advance(len(block.documents))
+        documents.end_of_reading()
         documents.note_zeros()
 
     if out:
@@ -66,8 +70,3 @@ def encode(
         for block in encoded():
             for record in code_records(block, hasher.n_bits, fingerprint):
                 say_json(record)
-
-
-def _check_not_its_source(out: Path | None, source: str) -> None:
-    if out and out.exists() and Path(source).exists() and out.samefile(source):
-        raise ValueError(f"{out} holds the documents, which their codes would replace: name another file")

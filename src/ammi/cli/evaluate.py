@@ -43,9 +43,12 @@ def evaluate(
     with Collection.open(place) as collection:
         asked = None
         if queries is not None:
-            asked = Documents(queries, text, None, on_error, format, vector, reads=collection.reads)
+            width = collection.model.n_features_in_ if collection.reads == "vector" else None
+            asked = Documents(queries, text, None, on_error, format, vector, reads=collection.reads, width=width)
         with counter("looking for each document" if asked is None else f"looking for {asked.name}"):
             measured = collection.evaluate(labels, queries=None if asked is None else asked.to_collect, k=k)
+        if asked is not None:
+            asked.end_of_reading()
         n, codes = len(collection), collection.distinct_codes()
     if measured.k < k:
         note(f"-k {k} is more than the {measured.k} labelled documents that can be found: all of them are looked at.")

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ammi.cli.command import STOPPED, if_stopped
-from ammi.cli.options import AsJson, Broken, Format, OnError, TextColumn, VectorColumn
+from ammi.cli.options import AsJson, Broken, Format, OnError, TextColumn, VectorColumn, checked_seed
 from ammi.cli.screen import facts, note, say_json
 from ammi.cli.settings import make_features, make_hasher, read_config
 from ammi.cli.sources import Contents, Documents, default_features
 from ammi.cli.training import training_progress
+from ammi.files import check_not_read
 
 if TYPE_CHECKING:
     from ammi.hashers import DocumentHasher, Hasher
@@ -93,7 +94,9 @@ def fit(
         ),
     ] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="At most so many epochs.", show_default="40")] = None,
-    seed: Annotated[int | None, typer.Option(help="The same seed gives the same codes.", show_default="0")] = None,
+    seed: Annotated[
+        int | None, typer.Option(callback=checked_seed, help="The same seed gives the same codes.", show_default="0")
+    ] = None,
     assignments: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any parameter of the method; may be given several times."),
@@ -145,6 +148,7 @@ def fit(
     from ammi.hashers.config import check_place, holds_model
 
     check_place(out)
+    check_not_read(out, source, cache, *(view or []))
     more = _shown(hasher, tensorboard) | _views(hasher, view or [])
     with if_stopped(lambda: f"{out} is as it was" if holds_model(out) else f"{out} was not written"):
         if holds_pairs(source):
@@ -248,13 +252,13 @@ def _fit(
     if names is None:
         model.fit(given, **more)
         n = given.count if reads_text else given.shape[0]
-        return model, {"documents": n, "skipped": documents.skipped}
+        return model, {"documents": n, "skipped": documents.n_skipped}
     from ammi.hashers.fitting import fit_held_out
 
     precision = fit_held_out(model, given, names, **more)
     return model, {
         "documents": len(names),
-        "skipped": documents.skipped,
+        "skipped": documents.n_skipped,
         "precision at 100": round(precision, 2),
     }
 

@@ -13,6 +13,13 @@ _DOCUMENTS = (
 )
 
 
+def checked_seed(seed: int | None) -> int | None:
+    """A seed that numpy takes."""
+    if seed is None or 0 <= seed < 2**32:
+        return seed
+    raise typer.BadParameter(f"{seed} is not from 0 to {2**32 - 1}.")
+
+
 class OnError(StrEnum):
     """What to do with a line that holds no document."""
 

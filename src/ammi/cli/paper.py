@@ -9,6 +9,7 @@ import typer
 from ammi.cli.command import if_stopped
 from ammi.cli.screen import note, results
 from ammi.cli.tune import Screen
+from ammi.files import check_not_read
 
 
 class Part(StrEnum):
@@ -64,6 +65,7 @@ def paper(
     from ammi.paper.report import write_part, write_report
     from ammi.paper.runner import Runner
 
+    check_not_read(markdown or out / "report.md", pairs)
     folder = PaperFolder(out, QUICK if quick else PAPER, pairs)
     runner = Runner(folder, Screen())
     for wanted in PARTS if part is Part.all else {part.value} & set(PARTS):

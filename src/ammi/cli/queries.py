@@ -22,6 +22,21 @@ def refuse_unread(collection: "Collection", given: str) -> None:
         )
 
 
+def query_lines() -> Iterator[str]:
+    """The lines of standard input, blank ones too."""
+    from ammi.data.formats import read_lines
+    from ammi.data.streams import TOO_LONG
+
+    for number, line in enumerate(read_lines("-"), 1):
+        if line is None:
+            raise ValueError(f"standard input line {number} {TOO_LONG}")
+        try:
+            line.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"standard input line {number} is not UTF-8: convert it first") from None
+        yield line.rstrip("\r\n")
+
+
 def query_vectors(source: str | Path) -> Iterator[tuple[str, Any]]:
     """The vectors of a file, or JSON lines of a pipe, each with what it is called."""
     from ammi.data import holds_matrix, read_documents, read_matrix

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ammi.cli.options import AsJson, Place
-from ammi.cli.queries import query_vectors, refuse_unread
+from ammi.cli.queries import query_lines, query_vectors, refuse_unread
 from ammi.cli.screen import beginning, document_id, documents_table, note, results, say_json
 
 if TYPE_CHECKING:
     from ammi.collection import Collection
     from ammi.search import Hits
 
-QUERIES_AT_ONCE = 1000
+QUERIES_AT_ONCE, ANSWERS_AT_ONCE = 1000, 250  # queries, and documents for each of so many
 
 
 class Rank(StrEnum):
@@ -112,7 +112,7 @@ def _queries(collection: "Collection", texts: list[str], file: Path | None) -> "
         refuse_unread(collection, "vector")
         yield from query_vectors("-" if file is None else file)
         return
-    for text in texts or (line.rstrip("\r\n") for line in sys.stdin):
+    for text in texts or query_lines():
         refuse_unread(collection, "text")
         if not collection.knows(text):
             note(f"the model knows no word of {text[:60]!r}: what follows is like an empty document")
@@ -129,7 +129,8 @@ def _found(
     shortlist: int | None,
 ) -> "Iterator[tuple[str, Hits]]":
     rest = iter(queries)
-    while block := list(islice(rest, QUERIES_AT_ONCE)):
+    at_once = max(1, QUERIES_AT_ONCE // -(-k // ANSWERS_AT_ONCE))
+    while block := list(islice(rest, at_once)):
         names, asked = zip(*block, strict=True)
         if radius is None:
             yield from zip(names, collection.search_many(asked, k, condition, rank, shortlist=shortlist), strict=True)

@@ -1,6 +1,5 @@
 """Methods and features with their parameters, from the command line and from files, typed by their annotations."""
 
-import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,6 +7,8 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import typer
+
+from ammi.plain import from_json
 
 if TYPE_CHECKING:
     from ammi.features import FeatureMaker
@@ -22,7 +23,7 @@ def read_config(path: Path) -> tuple[str, dict[str, Any]]:
     The `config.json` of a saved hasher is such a file.
     """
     try:
-        config = json.loads(path.read_text())
+        config = from_json(path.read_bytes())
         return config["method"].lower(), dict(config["parameters"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f'{path} is not {{"method": NAME, "parameters": {{NAME: VALUE, ...}}}}: {error}') from error
@@ -100,7 +101,7 @@ def _value(text: str, kind: Any) -> Any:
         return kind(text)
     if kind is Any:
         try:
-            return json.loads(text)
+            return from_json(text)
         except ValueError:
             return text
     raise ValueError(text)

@@ -1,5 +1,6 @@
 """Documents as commands read them: from any source, once or again, with what was skipped reported."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,11 +13,14 @@ if TYPE_CHECKING:
     from ammi.data import BadRecordError, Document, VectorMatrix
 
 
+SKIPPED_SHOWN = 5  # bad records that are named; all are counted
+
+
 class Documents:
     """The documents of a source, which is read anew each time they are gone through.
 
     A source that is a matrix of vectors is also had as such: `matrix`. `reads` is what a model reads of a document, its
-    "text" or its "vector".
+    "text" or its "vector", and `width` how many numbers that has, where it is known.
     """
 
     def __init__(
@@ -29,13 +33,15 @@ class Documents:
         vector: str | None = None,
         *,
         reads: str = "text",
+        width: int | None = None,
     ):
         from ammi.data import holds_matrix, locate, read_documents, read_matrix
 
         _refuse_collection(source)
         self.name = "standard input" if source == "-" else source
         self.is_pipe = source == "-" or Path(source).is_fifo()
-        self.skipped = 0
+        self.skipped: Counter[str] = Counter()  # by kind
+        self._said = 0
         self._complain: Callable[[BadRecordError], None] = self._skip if on_error == OnError.skip else _refuse
         self._refuses = on_error == OnError.refuse
         self._zeros, self._zeros_said, self._reads = 0, False, reads
@@ -45,6 +51,7 @@ class Documents:
             self.matrix = read_matrix(locate(source), **columns, on_error=lambda problem: self._complain(problem))
         elif reads == "vector":
             columns["vector"] = vector or "vector"  # so that one that is missing is a bad record
+        columns |= {"reads": reads, "width": width}
         self._read = lambda: read_documents(locate(source), **columns, on_error=self._complain)
 
     def __iter__(self) -> "Iterator[Document]":
@@ -52,7 +59,7 @@ class Documents:
         for document in self._read() if self.matrix is None else self.matrix:
             self._zeros += self._reads == "vector" and document.vector is not None and not document.vector.any()
             yield document
-        self._complain = lambda problem: None  # it was reported the first time
+        self.end_of_reading()
 
     def keep(self) -> None:
         """Keep what a pipe gives, which can be read but once, so that it can be gone through again."""
@@ -77,7 +84,7 @@ class Documents:
         """All vectors as a matrix (n, d) to learn from, sparse where the source is."""
         with counter(f"reading vectors of {self.name}") as advance:
             X = _stacked(self, advance) if self.matrix is None else self.matrix.in_memory(advance)
-        self._complain = lambda problem: None
+        self.end_of_reading()
         if not X.shape[0]:
             raise ValueError(f"{self.name} holds no vectors: nothing can be learned from it")
         return X
@@ -98,9 +105,24 @@ class Documents:
             self._zeros_said = True
             note(f"{zeros:,} of the vectors of {self.name} are zero: they have no direction, and all get the same code")
 
+    @property
+    def n_skipped(self) -> int:
+        """How many bad records were skipped."""
+        return self.skipped.total()
+
+    def end_of_reading(self) -> None:
+        """Say once how many bad records were skipped, and of what kinds; they are not reported again."""
+        if self.skipped and self._said >= 0:
+            kinds = ", ".join(f"{n:,} {kind}" for kind, n in self.skipped.most_common())
+            note(f"{self.n_skipped:,} skipped in {self.name}: {kinds}")
+            self._said = -1
+        self._complain = _refuse if self._refuses else lambda problem: None
+
     def _skip(self, problem: "BadRecordError") -> None:
-        self.skipped += 1
-        note(f"skipped: {problem}")
+        self.skipped[problem.kind] += 1
+        if self._said < SKIPPED_SHOWN:
+            self._said += 1
+            note(f"skipped: {problem}")
 
 
 class Contents:

@@ -17,6 +17,7 @@ from ammi.cli.command import if_stopped
 from ammi.cli.screen import counter, note, notes, plain, results, say_json
 from ammi.cli.settings import checked_parameters
 from ammi.cli.sources import Documents, default_features
+from ammi.files import check_not_read
 
 if TYPE_CHECKING:
     from ammi.tuning.display import Advance, SearchView
@@ -65,7 +66,7 @@ def tune(
             show_default="study.db in FOLDER",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed draws the same trials.")] = 0,
+    seed: Annotated[int, typer.Option(callback=options.checked_seed, help="The same seed draws the same trials.")] = 0,
     as_json: options.AsJson = False,
 ) -> None:
     """Search for good hyperparameters on the validation part, as the paper does.
@@ -86,7 +87,7 @@ def tune(
     ammi tune ammi embeddings.parquet --vector embedding --labels topic
     ammi fit mails.jsonl --config tuned/mails-bmsh-64/best.json --out model
     """
-    from ammi.tuning.search import Search, Tuning
+    from ammi.tuning.search import FILES, Search, Tuning
     from ammi.tuning.tasks import task_name
 
     method = method.lower()
@@ -94,6 +95,8 @@ def tune(
     search = Search(task_name(data), method, bits, fixed, sampler.value, seed)
     search.check()
     out = out or Path("tuned", f"{search.task}-{method}-{bits}")
+    for name in FILES:
+        check_not_read(out / name, data)
     with Tuning(search, _task(data, labels, text, vector), out, storage) as tuning:
         with if_stopped(lambda: f"{len(tuning.finished)} of {trials} trials are finished. The same command goes on."):
             tuning.run_until(trials, Screen())

@@ -1,6 +1,5 @@
 """Files of codes: `.npz` for numpy, or JSON lines of id, code (hexadecimal), bits, model. Each names the model."""
 
-import json
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.data.streams import BROKEN_COMPRESSION, open_bytes, write_jsonl
+from ammi.data.streams import BROKEN_ARCHIVE, BROKEN_COMPRESSION, check_archive, lines_of, open_bytes, write_jsonl
 from ammi.files import replacing_file
+from ammi.plain import from_json
 
 EXPORT = "ammi_export"  # the column that tells the documents of a collection, which have codes too: see exports.py
 
@@ -49,7 +49,10 @@ def code_of(columns: Mapping[str, Any]) -> KnownCode:
         raise ValueError(f"the code {digits!r:.40} of model {fingerprint!r:.40} is not written as two strings")
     if not isinstance(n_bits, int) or isinstance(n_bits, bool) or n_bits < 1:
         raise ValueError(f"bits is {n_bits!r:.40}: expected a whole number from 1")
-    packed = np.frombuffer(bytes.fromhex(digits), np.uint8)
+    try:
+        packed = np.frombuffer(bytes.fromhex(digits), np.uint8)
+    except ValueError:
+        raise ValueError(f"the code {digits!r:.40} is not written in hexadecimal digits") from None
     if len(packed) != -(-n_bits // 8):
         raise ValueError(f"there are {len(packed)} bytes of code for {n_bits} bits")
     return KnownCode(packed, n_bits, fingerprint)
@@ -71,6 +74,11 @@ def write_codes(path: str | Path, blocks: Iterable[CodeBlock], n_bits: int, fing
         ids: list[Id] = []
         codes = [np.empty((0, -(-n_bits // 8)), np.uint8)]
         for more_ids, more_codes in blocks:
+            if more_codes.dtype != np.uint8 or more_codes.shape != (len(more_ids), codes[0].shape[1]):
+                shape = f"{more_codes.dtype} of shape {more_codes.shape}"
+                raise ValueError(
+                    f"codes are {shape}, for {len(more_ids)} ids and {n_bits} bits: pass a row for each id"
+                )
             ids += more_ids
             codes.append(more_codes)
         if len({type(id) for id in ids}) > 1:
@@ -90,8 +98,8 @@ def holds_codes(path: str | Path) -> bool:
         return False
     with open_bytes(path) as file:
         try:
-            first = json.loads(file.readline())
-        except (ValueError, RecursionError, *BROKEN_COMPRESSION):
+            first = from_json(next(lines_of(file), None) or b"")
+        except (ValueError, *BROKEN_COMPRESSION):
             return False
     return isinstance(first, dict) and {"code", "bits", "model"} <= set(first) and EXPORT not in first
 
@@ -110,26 +118,43 @@ def read_codes(path: str | Path) -> CodeFile:
         return _read_npz(path) if Path(path).suffix == ".npz" else _read_jsonl(path)
     except KeyError as error:
         raise ValueError(f"{path} is not a file of codes: it lacks {error}") from error
-    except (ValueError, TypeError, RecursionError, zipfile.BadZipFile, *BROKEN_COMPRESSION) as error:
+    except (ValueError, *BROKEN_ARCHIVE) as error:
         raise ValueError(f"{path} is not a whole file of codes of one model: {error}") from error
 
 
 def _read_npz(path: str | Path) -> CodeFile:
+    check_archive(path)
     with open(path, "rb") as file, np.load(file, allow_pickle=False) as content:
-        ids, codes = content["ids"].tolist(), content["codes"]
-        n_bits, fingerprint = int(content["n_bits"]), str(content["fingerprint"])
-    if codes.dtype != np.uint8 or codes.shape != (len(ids), -(-n_bits // 8)):
+        arrays = {name: content[name] for name in ("ids", "codes", "n_bits", "fingerprint")}
+    for name, kinds, n_dims in (("ids", "iuU", 1), ("n_bits", "iu", 0), ("fingerprint", "U", 0)):
+        if (arrays[name].dtype.kind not in kinds and arrays[name].size) or arrays[name].ndim != n_dims:
+            raise ValueError(f"{name} is of type {arrays[name].dtype} and shape {arrays[name].shape}")
+    ids, codes = arrays["ids"].tolist(), arrays["codes"]
+    n_bits, fingerprint = int(arrays["n_bits"]), str(arrays["fingerprint"])
+    if n_bits < 1 or codes.dtype != np.uint8 or codes.shape != (len(ids), -(-n_bits // 8)):
         raise ValueError(f"codes are {codes.dtype} of shape {codes.shape}, for {len(ids)} ids and {n_bits} bits")
     return CodeFile(ids, codes, n_bits, fingerprint)
+
+
+def _record(line: bytes | None) -> dict[str, Any]:
+    if line is None:
+        raise ValueError("it is too long")
+    record = from_json(line)
+    if not isinstance(record, dict):
+        raise ValueError("it is no JSON object")
+    id = record["id"]
+    if not isinstance(id, str | int) or isinstance(id, bool):
+        raise ValueError("its id is neither a string nor a whole number")
+    return record
 
 
 def _read_jsonl(path: str | Path) -> CodeFile:
     ids: list[Id] = []
     codes, models = bytearray(), set[tuple[int, str]]()
     with open_bytes(path) as lines:
-        for number, line in enumerate(lines, 1):
-            record = json.loads(line)
+        for number, line in enumerate(lines_of(lines), 1):
             try:
+                record = _record(line)
                 code = code_of(record)
             except ValueError as error:
                 raise ValueError(f"line {number} is no code, for {error}") from error

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ammi.data.documents import Document
+from ammi.data.rows import listed
 
 BLOCK_DOCUMENTS = 1000
 BLOCK_BYTES = 1 << 23  # of texts, in characters, and vectors: a few large documents are as much as many small ones
@@ -38,6 +39,5 @@ def label_column(metadata: Iterable[Mapping[str, Any]], column: str, where: str)
         labels.append(one.get(column))
         columns |= dict.fromkeys(one)
     if column not in columns:
-        there = ", ".join(columns) or "none"
-        raise ValueError(f"no document in {where} has a column {column!r}: the columns there are {there}")
+        raise ValueError(f"no document in {where} has a column {column!r}: the columns there are {listed(columns)}")
     return labels

@@ -13,11 +13,18 @@ from numpy.typing import NDArray
 from ammi.data.codes import Id, KnownCode
 from ammi.data.exports import exported, is_exported
 from ammi.data.formats import MATRIX_FORMATS, read_rows
-from ammi.data.rows import ID, TEXT, VECTOR, BadRecordError, Row, RowStream, short
-from ammi.data.streams import BROKEN_COMPRESSION
-from ammi.plain import plain
+from ammi.data.rows import ID, TEXT, VECTOR, BadRecordError, Row, RowStream, listed, short
+from ammi.data.streams import BROKEN_COMPRESSION, LONGEST, TOO_LONG
+from ammi.plain import ID_NUMBERS, plain
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)  # made once, since it looks at every document
+
+_ROWS_TRIED = 1000  # without a column that is needed, before it is taken for one that none has
+
+# Kinds of bad records, in words that follow their number.
+_NO_COLUMN, _BAD_ID, _BAD_TEXT, _BAD_VECTOR, _BAD_METADATA, _NOT_UTF8 = (
+    "without a column", "with a bad id", "with a bad text", "with a bad vector", "with bad metadata", "not UTF-8"
+)  # fmt: skip
 
 OnError = Literal["refuse", "skip"] | Callable[[BadRecordError], None]
 
@@ -36,12 +43,17 @@ class Document:
 
 
 class Wanted(NamedTuple):
-    """The names of a document's columns, and which of them a user chose, so that they have to be there."""
+    """The names of a document's columns, and which of them a user chose, so that they have to be there.
+
+    `reads` is what a document must have, its "text" or its "vector"; `width` how many numbers that has.
+    """
 
     text: str = TEXT
     id: str = ID
     vector: str = VECTOR
     chosen: tuple[str, ...] = ()
+    reads: str | None = None
+    width: int | None = None
 
 
 def read_documents(
@@ -51,6 +63,8 @@ def read_documents(
     id: str | None = None,
     vector: str | None = None,
     format: str | None = None,
+    reads: str | None = None,
+    width: int | None = None,
     on_error: OnError = "refuse",
 ) -> Iterator[Document]:
     """Read the documents of a file, a folder or standard input one at a time.
@@ -65,7 +79,8 @@ def read_documents(
     `text`, `id` and `vector` name the columns to use. Without them these are `text`, and `id` and `vector` where there
     are such; a document without an id gets the number of its line, and one with a vector needs no text. What
     `Collection.export` wrote is known by itself. What cannot be read is refused with `BadRecordError`, skipped with a
-    warning, or skipped and handed to `on_error`.
+    warning, or skipped and handed to `on_error`; so is a document without what a model `reads`, its "text" or its
+    "vector", or with a vector that has not `width` numbers, and a line or a file of more than 32 MB.
     """
     complain = complaint(on_error)
     if format in MATRIX_FORMATS or (format is None and Path(source).suffix.lower().lstrip(".") in MATRIX_FORMATS):
@@ -74,7 +89,7 @@ def read_documents(
         return iter(read_matrix(source, text=text, id=id, vector=vector, format=format, on_error=on_error))
     name = "standard input" if source == "-" else str(source)
     chosen = tuple(column for column in (text, id, vector) if column)
-    wanted = Wanted(text or TEXT, id or ID, vector or VECTOR, chosen)
+    wanted = Wanted(text or TEXT, id or ID, vector or VECTOR, chosen, reads, width)
     return _documents(name, read_rows(source, name, format, text), DocumentMaker(name, wanted), complain)
 
 
@@ -97,6 +112,8 @@ def _warn(problem: BadRecordError) -> None:
 def _documents(
     name: str, rows: RowStream, document_of: "DocumentMaker", complain: Callable[[BadRecordError], None]
 ) -> Iterator[Document]:
+    early: list[BadRecordError] = []  # those before the first document that began with the lack of a column
+    nothing = True
     try:
         for row in rows:
             try:
@@ -104,9 +121,19 @@ def _documents(
                     raise row
                 document = document_of(row)
             except BadRecordError as problem:
-                complain(problem)
-            else:
-                yield document
+                if early or (nothing and problem.kind == _NO_COLUMN):
+                    early.append(problem)
+                    if len(early) == _ROWS_TRIED:
+                        break
+                else:
+                    complain(problem)
+                continue
+            for held_back in early:
+                complain(held_back)
+            early, nothing = [], False
+            yield document
+        if early:
+            raise ValueError(str(early[0]))  # it is the name of the column that is wrong
     except BROKEN_COMPRESSION as error:
         complain(BadRecordError(f"{name} is broken and ends early: {error}"))
 
@@ -121,13 +148,13 @@ class DocumentMaker:
         self._name, self._wanted = name, wanted
         self._first: str | None = None
         self._has_ids = False
-        self._width: int | None = None
+        self._width = wanted.width
 
     def __call__(self, row: Row) -> Document:
         """The document of a row; one that holds none is refused with its place."""
         document = self._exported(row) if is_exported(row.columns) else self._of_columns(row)
         if not _is_unicode(document):
-            raise BadRecordError(f"{row.place} is not UTF-8")
+            raise BadRecordError(f"{row.place} is not UTF-8", _NOT_UTF8)
         return document
 
     def _of_columns(self, row: Row) -> Document:
@@ -136,18 +163,21 @@ class DocumentMaker:
         id = self._id(row)
         vector = self._vector(row)
         self._check_width(row, vector)
-        text = self._text(row, needed=vector is None)
+        text = self._text(row, needed=vector is None or self._wanted.reads == "text")
         taken = {self._wanted.text} | ({self._wanted.id} if self._has_ids else set())
         taken |= set() if vector is None else {self._wanted.vector}
-        metadata = _plain_value(row, {name: value for name, value in row.columns.items() if name not in taken})
+        others = {name: value for name, value in row.columns.items() if name not in taken}
+        metadata = _plain_value(row, others, _BAD_METADATA)
         return Document(id, text, metadata, not self._has_ids, vector)
 
     def _check_first(self, row: Row) -> None:
-        text, id, _, chosen = self._wanted
-        needed = set(chosen) | ({text} if self._vector(row) is None else set())
+        text, id, _, chosen, reads, _ = self._wanted
+        needed = set(chosen) | ({text} if reads == "text" or self._vector(row) is None else set())
         if row.own_columns:
             needed.discard(id)  # only this one may lack it
         if missing := needed - set(row.columns):
+            if row.own_columns:
+                raise BadRecordError(f"{row.place} {_lack(row, min(missing))}", _NO_COLUMN)
             raise ValueError(f"{self._name} {_lack(row, min(missing))}")
         self._first, self._has_ids = row.place, id in chosen or id in row.columns
 
@@ -161,19 +191,23 @@ class DocumentMaker:
         if not self._has_ids:
             return row.number
         if column not in row.columns:
-            raise BadRecordError(f"{row.place} {_lack(row, column)}")
-        id = _plain_value(row, row.columns[column])
+            raise BadRecordError(f"{row.place} {_lack(row, column)}", _NO_COLUMN)
+        id = _plain_value(row, row.columns[column], _BAD_ID)
         if not isinstance(id, str | int) or isinstance(id, bool):
-            raise BadRecordError(f"{row.place} has {short(id)} for an id: expected a string or a whole number")
+            raise BadRecordError(f"{row.place} has {short(id)} for an id: expected a string or a whole number", _BAD_ID)
+        if isinstance(id, int) and id not in ID_NUMBERS:
+            raise BadRecordError(f"{row.place} has {short(id)} for an id: expected at most 64 bits", _BAD_ID)
         return id
 
     def _text(self, row: Row, needed: bool) -> str | None:
         column = self._wanted.text
         if needed and column not in row.columns:
-            raise BadRecordError(f"{row.place} {_lack(row, column)}")
-        text = _plain_value(row, row.columns.get(column))
+            raise BadRecordError(f"{row.place} {_lack(row, column)}", _NO_COLUMN)
+        text = _plain_value(row, row.columns.get(column), _BAD_TEXT)
         if not isinstance(text, str) and (needed or text is not None):
-            raise BadRecordError(f"{row.place} has {short(text)} for a text: expected a string")
+            raise BadRecordError(f"{row.place} has {short(text)} for a text: expected a string", _BAD_TEXT)
+        if text is not None and len(text) > LONGEST:
+            raise BadRecordError(f"{row.place} {TOO_LONG}", "too long")
         return text
 
     def _vector(self, row: Row) -> NDArray[np.floating] | None:
@@ -181,14 +215,14 @@ class DocumentMaker:
         value = row.columns.get(self._wanted.vector)
         if not is_numbers(value):
             if self._wanted.vector in self._wanted.chosen and self._wanted.vector in row.columns:
-                raise BadRecordError(f"{row.place} has {short(value)} for a vector: expected a list of numbers")
+                raise _bad_vector(row, value, "a list of numbers")
             return None
         try:
             vector = np.asarray(value, None if getattr(value, "dtype", np.dtype(int)).kind == "f" else np.float64)
-        except (ValueError, TypeError) as error:
-            raise BadRecordError(f"{row.place} has {short(value)} for a vector: expected a list of numbers") from error
+        except (ValueError, TypeError, OverflowError) as error:
+            raise _bad_vector(row, value, "a list of numbers") from error
         if vector.ndim != 1 or not np.isfinite(vector).all():
-            raise BadRecordError(f"{row.place} has {short(value)} for a vector: expected one row of finite numbers")
+            raise _bad_vector(row, value, "one row of finite numbers")
         return vector
 
     def _check_width(self, row: Row, vector: NDArray[np.floating] | None) -> None:
@@ -196,7 +230,9 @@ class DocumentMaker:
             return
         self._width = self._width or len(vector)
         if len(vector) != self._width:
-            raise BadRecordError(f"{row.place} has a vector of {len(vector)} numbers: expected {self._width} as before")
+            known = "as before" if self._wanted.width is None else "which the model reads"
+            problem = f"{row.place} has a vector of {len(vector)} numbers: expected {self._width}, {known}"
+            raise BadRecordError(problem, _BAD_VECTOR)
 
     def _exported(self, row: Row) -> Document:
         if (self._wanted.text, self._wanted.id) != (TEXT, ID):
@@ -205,8 +241,8 @@ class DocumentMaker:
             )
         try:
             id, text, metadata, code, vector = exported(row.columns)
-        except (ValueError, RecursionError) as error:
-            raise BadRecordError(f"{row.place} is no document of an export, for {error}") from error
+        except ValueError as error:
+            raise BadRecordError(f"{row.place} is no document of an export, for {error}", "no export") from error
         return Document(id, text, metadata, vector=vector, code=code)
 
 
@@ -220,14 +256,18 @@ def is_numbers(value: Any) -> bool:
 
 
 def _lack(row: Row, column: str) -> str:
-    return f"has no column {column!r}: the columns there are {', '.join(map(str, row.columns)) or 'none'}"
+    return f"has no column {column!r}: the columns there are {listed(row.columns)}"
 
 
-def _plain_value(row: Row, value: Any) -> Any:
+def _bad_vector(row: Row, value: Any, expected: str) -> BadRecordError:
+    return BadRecordError(f"{row.place} has {short(value)} for a vector: expected {expected}", _BAD_VECTOR)
+
+
+def _plain_value(row: Row, value: Any, kind: str) -> Any:
     try:
         return plain(value)
     except ValueError as error:
-        raise BadRecordError(f"{row.place} cannot be kept: {error}") from error
+        raise BadRecordError(f"{row.place} cannot be kept: {error}", kind) from error
 
 
 def _is_unicode(document: Document) -> bool:

@@ -19,7 +19,7 @@ from ammi.data.codes import EXPORT, Id, KnownCode, code_columns, code_of
 from ammi.data.rows import short
 from ammi.data.streams import import_extra, write_jsonl
 from ammi.files import replacing_file
-from ammi.plain import plain
+from ammi.plain import ID_NUMBERS, from_json, plain
 from ammi.version import __version__
 
 FORMAT = 1
@@ -94,21 +94,31 @@ def exported(columns: Mapping[str, Any]) -> Exported:
         code = code_of(columns)
     except KeyError as error:
         raise ValueError(f"it lacks {error}") from error
-    metadata = json.loads(metadata) if isinstance(metadata, str) else metadata
+    metadata = plain(from_json(metadata)) if isinstance(metadata, str) else metadata
     if not isinstance(metadata, dict):
         raise ValueError(f"its metadata are {short(metadata)}, not an object")
     if not isinstance(id, str | int) or isinstance(id, bool):
         raise ValueError(f"its id is {short(id)}, neither a string nor a whole number")
     if text is not None and not isinstance(text, str):
         raise ValueError(f"its text is {short(text)}, not a string")
-    id = int(id) if columns.get(IS_NUMBER) is True else id
+    id = _number(id) if columns.get(IS_NUMBER) is True else id
     return Exported(id, text, metadata, code, _vector(columns.get("vector")))
+
+
+def _number(id: Id) -> int:
+    try:
+        number = int(id)
+    except ValueError:
+        raise ValueError(f"its id is {short(id)}, not a whole number") from None
+    if number not in ID_NUMBERS:
+        raise ValueError(f"its id is {short(id)}, of more than 64 bits")
+    return number
 
 
 def _vector(value: Any) -> NDArray[np.float32] | None:
     try:
         vector = None if value is None else np.asarray(value, np.float32)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise ValueError(f"its vector is {short(value)}, not a list of numbers") from error
     if vector is not None and (vector.ndim != 1 or not np.isfinite(vector).all()):
         raise ValueError(f"its vector is {short(value)}, not a list of finite numbers")

@@ -6,20 +6,20 @@ import os
 from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
 from pathlib import Path
+from typing import Self
 
 from ammi.data.rows import TEXT, BadRecordError, Row, RowStream, refuse_repeated, short
-from ammi.data.streams import BROKEN_COMPRESSION, open_bytes
+from ammi.data.streams import BROKEN_COMPRESSION, LONGEST, TOO_LONG, lines_of, open_bytes
 from ammi.data.tables import arrow_rows, parquet_rows
+from ammi.plain import from_json
 
 TABLE_FORMATS = ("parquet", "arrow")
 MATRIX_FORMATS = ("npy", "npz")  # which are no rows: see matrices.py
 FORMATS = ("jsonl", "csv", "tsv", "txt", *TABLE_FORMATS, *MATRIX_FORMATS)
 ENDINGS = {f".{format}": format for format in FORMATS} | {".ndjson": "jsonl", ".json": "jsonl", ".feather": "arrow"}
 
-# A document may be large, but an unclosed quote must not swallow a file of any size.
-LONGEST_CSV_FIELD = 1 << 28
-
-NumberedLines = Iterable[tuple[int, str]]
+Lines = Iterator[str | None]  # None in place of one that is too long
+NumberedLines = Iterable[tuple[int, str | None]]
 
 
 def read_rows(source: str | Path, name: str, format: str | None, text: str | None) -> RowStream:
@@ -62,37 +62,44 @@ def _format_of(path: Path) -> str:
 def _rows_of_format(name: str, source: str | Path, format: str) -> RowStream:
     match format:
         case "jsonl":
-            return _json_rows(name, _numbered(_lines(source)))
+            return _json_rows(name, _numbered(read_lines(source)))
         case "csv":
-            return _csv_rows(name, _lines(source), ",")
+            return _csv_rows(name, read_lines(source), ",")
         case "tsv":
-            return _csv_rows(name, _lines(source), "\t")
+            return _csv_rows(name, read_lines(source), "\t")
         case "txt":
-            return _text_rows(name, _numbered(_lines(source)))
+            return _text_rows(name, _numbered(read_lines(source)))
         case "arrow":
             return arrow_rows(name, source)
         case _:
             return parquet_rows(name, source)
 
 
-def _lines(source: str | Path) -> Iterator[str]:
+def read_lines(source: str | Path) -> Lines:
+    """The lines of a file or a pipe; bytes that are not UTF-8 become lone surrogates."""
     with open_bytes(source) as stream:
         encoding = "utf-8-sig"  # the first line may begin with a byte order mark
-        for line in stream:
-            yield line.decode(encoding, "surrogateescape")
+        for line in lines_of(stream):
+            yield None if line is None else line.decode(encoding, "surrogateescape")
             encoding = "utf-8"
 
 
-def _numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    return ((number, line) for number, line in enumerate(lines, 1) if not line.isspace())
+def _numbered(lines: Iterable[str | None]) -> NumberedLines:
+    return ((number, line) for number, line in enumerate(lines, 1) if line is None or not line.isspace())
+
+
+def _too_long(place: str) -> BadRecordError:
+    return BadRecordError(f"{place} {TOO_LONG}", "too long")
 
 
 def _piped_rows(name: str, source: str | Path, text: str | None) -> RowStream:
     """JSON lines, a table whose header has the wanted column, or texts: the first line that is not blank tells."""
-    lines = _lines(source)
+    lines = read_lines(source)
     blank = 0
     for first in lines:
-        if first.isspace():
+        if first is None:
+            yield _too_long(f"{name} line {blank + 1}")
+        if first is None or first.isspace():
             blank += 1
             continue
         whole = chain(repeat("\n", blank), [first], lines)
@@ -124,39 +131,67 @@ def _delimiter_of_header(line: str, column: str) -> str | None:
 def _json_rows(name: str, lines: NumberedLines) -> RowStream:
     for number, line in lines:
         place = f"{name} line {number}"
-        try:
-            columns = json.loads(line)
-        except json.JSONDecodeError as error:
-            yield BadRecordError(f"{place} is not JSON: {error.msg} at character {error.pos + 1}")
+        if line is None:
+            yield _too_long(place)
             continue
-        except (ValueError, RecursionError) as error:  # a number of thousands of digits, or deep brackets
-            yield BadRecordError(f"{place} cannot be read: {error}")
+        try:
+            columns = from_json(line)
+        except json.JSONDecodeError as error:
+            yield BadRecordError(f"{place} is not JSON: {error.msg} at character {error.pos + 1}", "not JSON")
+            continue
+        except ValueError as error:
+            yield BadRecordError(f"{place} cannot be read: {error}", "not JSON")
             continue
         if isinstance(columns, dict):
             yield Row(place, number, columns, own_columns=True)
         else:
-            yield BadRecordError(f"{place} is {short(columns)}: expected a JSON object")
+            yield BadRecordError(f"{place} is {short(columns)}: expected a JSON object", "no object")
 
 
 def _text_rows(name: str, lines: NumberedLines) -> RowStream:
     for number, line in lines:
-        yield Row(f"{name} line {number}", number, {TEXT: line.rstrip("\r\n")})
+        place = f"{name} line {number}"
+        yield _too_long(place) if line is None else Row(place, number, {TEXT: line.rstrip("\r\n")})
 
 
-def _csv_rows(name: str, lines: Iterable[str], delimiter: str) -> RowStream:
-    csv.field_size_limit(LONGEST_CSV_FIELD)
+class _RecordLines:
+    """Lines for a reader of CSV, counted, so many of which are one record that they are not too long."""
+
+    def __init__(self, lines: Iterable[str | None]):
+        self._lines = iter(lines)
+        self.number = self._size = 0
+
+    def begin_record(self) -> None:
+        self._size = 0
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.number += 1
+        self._size += 0 if line is None else len(line)
+        if line is None or self._size > LONGEST:
+            raise csv.Error(f"a record {TOO_LONG}")
+        return line
+
+
+def _csv_rows(name: str, lines: Iterable[str | None], delimiter: str) -> RowStream:
+    csv.field_size_limit(LONGEST)
+    coming = _RecordLines(lines)
     # Strict, because the lenient reader takes the rest of the file into a quote that is never closed.
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    reader = csv.reader(coming, delimiter=delimiter, strict=True)
     header: list[str] = []
     while True:
-        number = reader.line_num + 1
+        number = coming.number + 1
+        coming.begin_record()
         place = f"{name} line {number}"
         try:
             fields = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            problem = BadRecordError(f"{place} is not CSV: {error}")
+            problem = BadRecordError(f"{place} is not CSV: {error}", "not CSV")
             if not header:
                 raise ValueError(str(problem)) from error
             yield problem
@@ -167,7 +202,10 @@ def _csv_rows(name: str, lines: Iterable[str], delimiter: str) -> RowStream:
             header = fields
             refuse_repeated(name, header)
         elif len(fields) != len(header):
-            yield BadRecordError(f"{place} has {len(fields)} fields: expected {len(header)}, as in the header")
+            yield BadRecordError(
+                f"{place} has {len(fields)} fields: expected {len(header)}, as in the header",
+                "with another number of fields",
+            )
         else:
             yield Row(place, number, dict(zip(header, fields, strict=True)))
 
@@ -180,8 +218,12 @@ def _folder_rows(folder: Path) -> RowStream:
             number += 1
             try:
                 with open_bytes(path) as stream:
-                    text = stream.read().decode("utf-8-sig", "surrogateescape")
+                    content = stream.read(LONGEST + 1)
             except (*BROKEN_COMPRESSION, OSError) as error:
                 yield BadRecordError(f"{path} cannot be read: {error}")
+                continue
+            if len(content) > LONGEST:
+                yield _too_long(str(path))
             else:
+                text = content.decode("utf-8-sig", "surrogateescape")
                 yield Row(str(path), number, {"id": path.relative_to(folder).as_posix(), TEXT: text})

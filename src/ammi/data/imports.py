@@ -5,6 +5,7 @@ Each builder takes the folder or the tar archive (compressed or not) and yields 
 """
 
 import html
+import lzma
 import re
 import tarfile
 import zlib
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 Record = dict[str, Any]
+
+_MOST_BYTES = 1 << 28  # of an archive; both collections have a tenth of it
 
 
 def reuters_records(path: str | Path) -> Iterator[Record]:
@@ -120,11 +123,19 @@ def _files(path: str | Path, pattern: str) -> list[tuple[str, str]]:
         raise FileNotFoundError(f"there is no file or folder {path}")
     try:
         with tarfile.open(path) as archive:
-            members = (member for member in archive if re.search(pattern, member.name))
-            opened = ((member.name, archive.extractfile(member)) for member in members)
-            return [(name, file.read().decode("latin-1")) for name, file in opened if file]
-    except (tarfile.TarError, EOFError, zlib.error) as error:
+            return list(_members(archive, pattern))
+    except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise ValueError(f"{path} is not a whole tar archive: {error}") from error
+
+
+def _members(archive: tarfile.TarFile, pattern: str) -> Iterator[tuple[str, str]]:
+    size = 0
+    for member in archive:
+        if re.search(pattern, member.name) and (file := archive.extractfile(member)):
+            size += member.size
+            if size > _MOST_BYTES:
+                raise tarfile.ReadError(f"it unpacks to more than {_MOST_BYTES >> 20} MB")
+            yield member.name, file.read().decode("latin-1")
 
 
 IMPORTERS = {"newsgroups": newsgroups_records, "reuters": reuters_records}

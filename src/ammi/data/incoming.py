@@ -36,7 +36,11 @@ def documents_from(documents: Incoming, *, text: str = TEXT, id: str = ID, vecto
     if isinstance(documents, PathLike):
         return read_documents(Path(documents), text=chosen[0], id=chosen[1], vector=chosen[2])
     wanted = Wanted(text, id, vector, tuple(name for name in chosen if name))
-    return _table_documents(documents, wanted) or _documents(documents, wanted)
+    if (found := _table_documents(documents, wanted)) is not None:
+        return found
+    if not isinstance(documents, Iterable) or getattr(documents, "ndim", 1) == 0:
+        raise ValueError(f"documents is {documents!r:.40} of type {type(documents).__name__}: pass a list of documents")
+    return _documents(documents, wanted)
 
 
 def _table_documents(documents: Any, wanted: Wanted) -> Iterator[Document] | None:

@@ -4,7 +4,6 @@ An `.npy` file is mapped, so that it may be larger than memory. The arrays of an
 """
 
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from ammi.data.codes import holds_codes
 from ammi.data.documents import OnError
 from ammi.data.formats import MATRIX_FORMATS
 from ammi.data.matrices import SlicedRows, VectorMatrix
+from ammi.data.streams import BROKEN_ARCHIVE, check_archive
 from ammi.plain import plain
 
 # The arrays of an .npz that hold these, the first that is there, where a user names no others.
@@ -89,7 +89,7 @@ def read_matrix(
 def _naming_damage(path: Path) -> Iterator[None]:
     try:
         yield
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except (ValueError, KeyError, *BROKEN_ARCHIVE) as error:
         if "Object arrays" in str(error) or "Python objects" in str(error):  # numpy has no type for it
             raise ValueError(
                 f"{path} holds pickled Python objects, which are never unpickled: save an array of numbers"
@@ -119,12 +119,15 @@ def _arrays(path: Path) -> Any:
     with _naming_damage(path):
         if not zipfile.is_zipfile(path):  # numpy would take it for a pickle
             raise ValueError("it is no archive of arrays, or ends early")
+        check_archive(path)
         with np.load(path, allow_pickle=False) as content:
             if not {"format", "shape", "data"} <= set(content.files):
                 return {name: content[name] for name in content.files}
         from scipy.sparse import csr_matrix, load_npz
 
-        return csr_matrix(load_npz(path))
+        X = csr_matrix(load_npz(path))
+        X.check_format(full_check=True)  # what points outside of it would be read all the same
+        return X
 
 
 def _vectors_among(path: Path, arrays: Mapping[str, NDArray], vector: str | None) -> str:

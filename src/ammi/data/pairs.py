@@ -4,7 +4,7 @@ The folder holds `config.json` (what the pairs were made from and how), `pairs.j
 `matrices.safetensors` (the same rows by words) and `features/` (what made these of those).
 """
 
-import json
+import gzip
 import pickle
 import tempfile
 from array import array
@@ -15,15 +15,17 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load as load_arrays
+from safetensors.numpy import save_file
 from scipy.sparse import csr_matrix
 
 from ammi.data.splits import SPLITS
-from ammi.data.streams import BROKEN_COMPRESSION, open_bytes, write_jsonl
-from ammi.files import replacing_folder, write_json
+from ammi.data.streams import BROKEN_COMPRESSION, write_jsonl
+from ammi.files import SEAL, read_sealed, replacing_folder, seal, write_json
+from ammi.plain import from_json
 from ammi.version import __version__
 
-FORMAT, KIND = 2, "article pairs"
+FORMAT, KIND = 3, "article pairs"
 CONFIG, TEXTS, MATRICES, FEATURES = "config.json", "pairs.jsonl.gz", "matrices.safetensors", "features"
 
 Pair = tuple[csr_matrix, csr_matrix]
@@ -73,6 +75,7 @@ def write_pairs(
             raise OSError(f"the pairs could not be written to {folder} ({error}): make space and try again") from error
         features.save(new / FEATURES)
         write_json(new / CONFIG, config)
+        seal(new)
     return config
 
 
@@ -84,7 +87,7 @@ def check_place(folder: str | Path) -> None:
     # Only an attempt tells: permissions do not speak of disks that are read-only, or of the superuser.
     above = next(parent for parent in folder.absolute().parents if parent.exists())
     try:
-        tempfile.TemporaryDirectory(dir=above, prefix=f".{folder.name}-").cleanup()
+        tempfile.TemporaryFile(dir=above).close()
     except OSError as error:
         raise OSError(f"{folder} cannot be written, for {error.strerror} in {above}: choose another folder") from error
 
@@ -92,7 +95,7 @@ def check_place(folder: str | Path) -> None:
 def holds_pairs(folder: str | Path) -> bool:
     """Whether a folder holds pairs that `write_pairs` wrote."""
     try:
-        return json.loads(Path(folder, CONFIG).read_text())["kind"] == KIND
+        return from_json(Path(folder, CONFIG).read_text())["kind"] == KIND
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
@@ -105,14 +108,13 @@ def read_pairs(path: str | Path) -> ArticlePairs:
 
 def read_pair_texts(folder: str | Path) -> PairTexts:
     """The documents of the pairs in a folder: for each split its pairs, in the order of the matrices."""
-    config = describe_pairs(folder)
+    files, path = _read_files(Path(folder)), Path(folder, TEXTS)
+    config = _config(files, folder)
     texts: PairTexts = {split: [] for split in SPLITS}
-    path = Path(folder, TEXTS)
     try:
-        with open_bytes(path) as lines:
-            for line in lines:
-                pair = json.loads(line)
-                texts[pair["split"]].append((pair["first"], pair["second"]))
+        for line in gzip.decompress(files[TEXTS]).splitlines():
+            pair = from_json(line)
+            texts[pair["split"]].append((pair["first"], pair["second"]))
     except (*BROKEN_COMPRESSION, OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is damaged: make the pairs again") from error
     if {split: len(pairs) for split, pairs in texts.items()} != config["pairs"]:
@@ -121,9 +123,10 @@ def read_pair_texts(folder: str | Path) -> PairTexts:
 
 
 def _read_folder(folder: Path) -> ArticlePairs:
-    config = describe_pairs(folder)
+    files = _read_files(folder)
+    config = _config(files, folder)
     try:
-        arrays = load_file(folder / MATRICES)
+        arrays = load_arrays(files[MATRICES])
         X, Y = (
             {split: _sparse(arrays, f"{split}.{side}", config["pairs"][split], config["words"]) for split in SPLITS}
             for side in "XY"
@@ -137,11 +140,30 @@ def _read_folder(folder: Path) -> ArticlePairs:
 
 def describe_pairs(folder: str | Path) -> Record:
     """What config.json of a folder of pairs says: what they were made from, how, and how many there are."""
-    if not holds_pairs(folder):
+    return _config(_read_files(Path(folder)), folder)
+
+
+def _read_files(folder: Path) -> dict[str, bytes]:
+    """All files of a folder of pairs, each as it was written."""
+    try:
+        return read_sealed(folder)
+    except (OSError, ValueError):
+        if not holds_pairs(folder):
+            raise ValueError(f"{folder} does not hold pairs: expected a folder made by ammi data pairs") from None
+        if not (folder / SEAL).exists():  # which an older ammi did not write
+            _config({CONFIG: (folder / CONFIG).read_bytes()}, folder)
+        raise
+
+
+def _config(files: Mapping[str, bytes], folder: str | Path) -> Record:
+    config = from_json(files[CONFIG]) if CONFIG in files else None
+    if not isinstance(config, dict) or config.get("kind") != KIND:
         raise ValueError(f"{folder} does not hold pairs: expected a folder made by ammi data pairs")
-    config = json.loads(Path(folder, CONFIG).read_text())
     if config.get("format") != FORMAT:
-        raise ValueError(f"{folder} has format {config.get('format')}, this ammi ({__version__}) reads {FORMAT}")
+        raise ValueError(
+            f"{folder} has format {config.get('format')}, this ammi ({__version__}) reads {FORMAT}: make the pairs "
+            "again"
+        )
     return config
 
 

@@ -4,18 +4,29 @@ import gzip
 import io
 import json
 import sys
+import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
+from tokenize import TokenError
 from types import ModuleType
 from typing import Any, BinaryIO, cast
 
 from ammi.files import replacing_file
 
+# Bytes of a line, of a record of a table, and of a file that is one document: what is made of one takes up to fifty
+# times as much memory.
+LONGEST = 1 << 25
+TOO_LONG = f"is longer than {LONGEST >> 20} MB: cut it into several documents"
+_ARCHIVE = 1 << 30  # bytes of arrays in an archive that are read in any case
+_ARCHIVE_TIMES = 100  # as many as the file has; others may be made to fill the memory
+
 # What reading a compressed file raises where its bytes are broken or end too early.
 BROKEN_COMPRESSION = (EOFError, zlib.error, gzip.BadGzipFile)
+# And what zipfile and numpy raise of a broken archive of arrays.
+BROKEN_ARCHIVE = (*BROKEN_COMPRESSION, zipfile.BadZipFile, NotImplementedError, RuntimeError, MemoryError, TokenError)
 
 
 def import_extra(module: str) -> ModuleType:
@@ -58,7 +69,7 @@ class _ZstdReader(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         while not self._ready:
-            chunk = self._compressed.read(1 << 14)
+            chunk = self._compressed.read(1 << 11)  # of which 64 MB can come
             if not chunk:
                 if self._frame:
                     raise EOFError("Compressed file ended before the end of a zstd frame")
@@ -80,6 +91,28 @@ class _ZstdReader(io.RawIOBase):
             if self._frame.eof:
                 self._frame = None
         return b"".join(parts)
+
+
+def lines_of(stream: io.BufferedIOBase) -> Iterator[bytes | None]:
+    """The lines of a stream; None in place of one that is too long, which is passed over."""
+    while line := stream.readline(LONGEST + 1):
+        if len(line) <= LONGEST:
+            yield line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(1 << 20)
+        yield None
+
+
+def check_archive(path: str | Path) -> None:
+    """Refuse a zip archive of arrays that holds far more than its size says."""
+    with zipfile.ZipFile(path) as archive:
+        unpacked = sum(member.file_size for member in archive.infolist())
+    if unpacked > max(_ARCHIVE, _ARCHIVE_TIMES * Path(path).stat().st_size):
+        raise ValueError(
+            f"it would unpack to {unpacked / 1e9:,.1f} GB, more than {_ARCHIVE_TIMES} times its size: save the arrays "
+            "uncompressed, with numpy.savez"
+        )
 
 
 def write_jsonl(path: str | Path, records: Iterable[Mapping[str, Any]]) -> int:

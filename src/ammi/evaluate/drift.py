@@ -22,6 +22,8 @@ def drift(code: Codes, base: Codes, distances: Iterable[int] = DISTANCES) -> lis
 
     A document that answers several distances is named once, and a distance that none reaches has no step.
     """
+    if base.ndim != 2 or np.shape(code) not in ((base.shape[1],), (1, base.shape[1])):
+        raise ValueError(f"the code has the shape {np.shape(code)} and the base {base.shape}: pass codes of one model")
     away = np.bitwise_count(base ^ code).sum(axis=1, dtype=np.int64)  # (n,)
     steps: dict[Step, None] = {}
     for distance in sorted(distances):

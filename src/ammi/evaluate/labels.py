@@ -31,6 +31,12 @@ def labelled_precision(
     query_labels: Sequence[Any] = (),
 ) -> LabelledPrecision:
     """The precision at k of the queries, or of each document among the others; those without a label are left out."""
+    n_queries = 0 if query_codes is None else len(query_codes)
+    if (len(codes), n_queries) != (len(labels), len(query_labels)):
+        raise ValueError(
+            f"{len(codes)} codes came with {len(labels)} labels, and {n_queries} of queries with {len(query_labels)}: "
+            "pass labels for each"
+        )
     targets = label_matrix([*labels, *query_labels])
     labelled = np.diff(targets.indptr) > 0
     (base, queries), n = np.split(labelled, [len(codes)]), len(codes)
@@ -48,7 +54,14 @@ def label_matrix(labels: Iterable[Any]) -> csr_matrix:
     columns: dict[Any, int] = {}
     indices, ends = [], [0]
     for names in labels:
-        for name in dict.fromkeys([] if names is None else names if isinstance(names, list) else [names]):
+        for name in dict.fromkeys(map(_label, [] if names is None else names if isinstance(names, list) else [names])):
             indices.append(columns.setdefault(name, len(columns)))
         ends.append(len(indices))
     return csr_matrix((np.ones(len(indices), np.uint8), indices, ends), shape=(len(ends) - 1, len(columns)))
+
+
+def _label(name: Any) -> tuple[bool, Any]:
+    """A label as it is told from others: True is not 1."""
+    if isinstance(name, str | int | float | np.generic) or name is None:
+        return isinstance(name, bool | np.bool_), name
+    raise ValueError(f"{name!r:.60} cannot be a label: a label is a text or a number, or a document has a list of them")

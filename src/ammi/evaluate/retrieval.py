@@ -17,6 +17,7 @@ Ties = Literal["insertion", "expected"]
 Relevance = Callable[[slice, NDArray[np.int64]], NDArray[np.bool_]]
 
 _DISTANCES_AT_ONCE = 2**23
+_MOST_LABEL_BYTES = 2**30
 
 
 def precision_at_k(
@@ -69,8 +70,8 @@ def _mean_hits(queries: Codes, base: Codes, k: int, relevant: Relevance, ties: T
     if k < 1 or not len(queries) or not len(base):
         raise ValueError(f"needs k >= 1, a query and a base document, got k = {k}, {len(queries)} and {len(base)}")
     if ties == "insertion":
-        _, positions = nearest(base, queries, k)
-        return sum(relevant(rows, positions[rows]).sum() for rows in _blocks(len(queries), k)) / len(queries)
+        found = ((rows, nearest(base, queries[rows], k)[1]) for rows in _blocks(len(queries), min(k, len(base))))
+        return sum(relevant(rows, positions).sum() for rows, positions in found) / len(queries)
     if ties == "expected":
         return sum(_expected_hits(queries, base, k, relevant)) / len(queries)
     raise ValueError(f"ties must be 'insertion' or 'expected', got {ties!r}")
@@ -118,9 +119,18 @@ def _label_in_common(query_labels: Any, query_codes: Codes, base_labels: Any, ba
 
 def _label_rows(labels: Any, codes: Codes, which: str) -> NDArray:
     """Labels as rows to compare: (n, 1) classes, or (n, bytes) of packed 0/1."""
-    rows = labels.toarray() if issparse(labels) else np.asarray(labels)
-    if rows.ndim not in (1, 2) or len(rows) != len(codes):
+    rows: Any = labels if issparse(labels) else np.asarray(labels)
+    if rows.ndim not in (1, 2) or rows.shape[0] != len(codes):
         raise ValueError(
             f"{which} labels must be (n,) or (n, L) for the {len(codes)} {which} codes, got shape {rows.shape}"
         )
-    return rows[:, None] if rows.ndim == 1 else np.packbits(rows != 0, axis=1)
+    if not issparse(rows):
+        return rows[:, None] if rows.ndim == 1 else np.packbits(rows != 0, axis=1)
+    n, n_labels = rows.shape
+    if n * n_labels > 8 * _MOST_LABEL_BYTES:
+        raise ValueError(f"{n:,} documents have {n_labels:,} different labels, too many to compare: name other labels")
+    at_once = max(1, _DISTANCES_AT_ONCE // max(1, n_labels))
+    packed = np.empty((n, -(-n_labels // 8)), np.uint8)
+    for start in range(0, n, at_once):
+        packed[start : start + at_once] = np.packbits(rows[start : start + at_once].toarray() != 0, axis=1)
+    return packed

@@ -12,7 +12,6 @@ from ammi.features.saved import read_saved, terms_fingerprint, write_saved
 from ammi.features.texts import chunks
 from ammi.features.tfidf import TermFeatures, check_whole_number
 from ammi.features.units import PIECES_FILE, learn_model, open_model, unit_columns, vocabulary_of
-from ammi.files import replacing_file
 
 SAMPLED_CHARACTERS = 10_000  # of a document, at its beginning
 
@@ -61,9 +60,7 @@ class PieceFeatures(TermFeatures):
 
     def save(self, folder: str | Path) -> None:
         self._check_is_fitted()
-        write_saved(folder, self, idf=self.idf_.tolist())
-        with replacing_file(Path(folder, PIECES_FILE)) as file:
-            file.write(self._model)
+        write_saved(folder, self, files={PIECES_FILE: self._model}, idf=self.idf_.tolist())
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:

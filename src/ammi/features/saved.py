@@ -13,23 +13,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.files import replacing_file
+from ammi.files import SEAL, read_sealed, replacing_folder, seal
 from ammi.plain import plain
 
 if TYPE_CHECKING:
     from ammi.features.base import FeatureMaker
 
-FORMAT = 2
+FORMAT = 3
 FILE = "features.json"
 FILE_OF_FORMAT_1 = "vectorizer.json"
 
 
 def write_saved(
-    folder: str | Path, maker: "FeatureMaker", parameters: Mapping[str, Any] | None = None, **learned: Any
+    folder: str | Path,
+    maker: "FeatureMaker",
+    parameters: Mapping[str, Any] | None = None,
+    files: Mapping[str, bytes] | None = None,
+    **learned: Any,
 ) -> None:
-    """Write features.json into a folder, which is made if need be; `learned` is what JSON can hold.
+    """Write features.json, and other files, as a folder that replaces the features that are there as a whole.
 
-    `parameters` are those to make it again with, where they are not simply the ones it has.
+    Args:
+        parameters: those to make it again with, where they are not simply the ones it has.
+        files: what else the folder is to hold, by name.
+        learned: what JSON can hold.
     """
     saved = {
         "format": FORMAT,
@@ -38,9 +45,14 @@ def write_saved(
         "fingerprint": maker.fingerprint_,
         **learned,
     }
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    with replacing_file(Path(folder, FILE)) as file:
-        file.write(json.dumps(saved, ensure_ascii=False).encode())
+    folder = Path(folder)
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / FILE).is_file():
+        raise ValueError(f"{folder} is there and does not hold features: choose another folder")
+    with replacing_folder(folder) as new:
+        (new / FILE).write_bytes(json.dumps(saved, ensure_ascii=False).encode())
+        for name, content in (files or {}).items():
+            (new / name).write_bytes(content)
+        seal(new)
 
 
 def read_saved(folder: str | Path, name: str | None = None) -> dict[str, Any]:
@@ -50,12 +62,23 @@ def read_saved(folder: str | Path, name: str | None = None) -> dict[str, Any]:
         raise ValueError(
             f"{Path(folder, FILE_OF_FORMAT_1)} has format 1, expected {FORMAT} in {FILE}: fit and save the model again"
         )
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no {FILE} in {folder}: name a folder that a feature maker was saved to")
-    saved = parse_saved(path.read_bytes(), str(path))
+    try:
+        content = read_sealed(Path(folder))[FILE]
+    except (OSError, ValueError, KeyError):
+        _check_features(path)
+        raise
+    saved = parse_saved(content, str(path))
     if name is not None and saved["features"] != name:
         raise ValueError(f"{path} holds features of the kind {saved['features']!r}, not {name!r}: use load_features")
     return saved
+
+
+def _check_features(path: Path) -> None:
+    """Refuse what are no features, or those of an older ammi, which wrote no seal."""
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no {FILE} in {path.parent}: name a folder that a feature maker was saved to")
+    if not path.with_name(SEAL).exists():
+        parse_saved(path.read_bytes(), str(path))
 
 
 def parse_saved(content: bytes, source: str = FILE) -> dict[str, Any]:

@@ -88,9 +88,9 @@ class TermFeatures(FeatureMaker):
 
 
 def check_whole_number(name: str, value: object, least: int) -> None:
-    """Refuse a parameter that is no whole number, or is too small."""
-    if not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} is {value!r}: expected a whole number from {least} up")
+    """Refuse a parameter that is no whole number, or is too small, or larger than any machine can do with."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < 2**31:
+        raise ValueError(f"{name} is {value!r:.80}: expected a whole number from {least} up, below 2**31")
 
 
 A = TypeVar("A")

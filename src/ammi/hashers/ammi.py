@@ -22,7 +22,7 @@ from ammi.hashers.base import MOST_BITS
 from ammi.hashers.chains import MOST_ORDER, ChainHasher, InformationObjective, Reader
 from ammi.hashers.given import Given
 from ammi.hashers.parameters import estimator, parameter
-from ammi.hashers.trained import Stage
+from ammi.hashers.trained import MOST_RATE, MOST_SIZE, Stage
 from ammi.nets.encoder import Encoder
 from ammi.nets.matrix import Matrix
 from ammi.nets.prior import Prior
@@ -36,6 +36,7 @@ MOST_COMPILED_ORDER = 7
 # Chosen on the validation parts of the benchmark sets (LOG.md).
 _FIRST_NEIGHBOURS, _FIRST_SHARE = 10, 2 / 3  # the share is of the epochs
 _EPOCHS_ALONE, _EPOCHS_OF_PAIRS = 40, 60
+_PRIOR_ORDER, _PRIOR_ORDER_OF_PAIRS = 3, 5
 _STEPS, _MOST_EPOCHS = 1500, 200  # small collections
 _EPOCHS, _MOST_STEPS, _LEAST_EPOCHS = 10, 6000, 2  # large ones
 
@@ -92,13 +93,15 @@ class AMMIObjective(InformationObjective):
 class AMMI(ChainHasher):
     """Binary codes that keep as much information about the documents as possible."""
 
-    prior_order: int = parameter(
+    prior_order: int | None = parameter(
         "Markov order r of the prior, at least `order`; r = order is allowed but poor, since the prior then cannot "
-        "model what the codes of different documents have in common. Useful: order + 1 to order + 5.",
-        default=3,
+        "model what the codes of different documents have in common. Useful: order + 1 to order + 5. None stands for "
+        "3, and for 5 where one encoder reads related documents.",
+        default=None,
         whole=True,
         least=0,
         most=MOST_ORDER,
+        optional=True,
     )
     adversary: Literal["exact", "gradient"] = parameter(
         "'exact', the best prior in closed form, or 'gradient', the paper's, which takes gradient steps.",
@@ -109,13 +112,17 @@ class AMMI(ChainHasher):
         "G, gradient steps a batch. The paper's grid: 1, 2, 4.", default=4, whole=True, least=1
     )
     adversary_learning_rate: float = parameter(
-        "η' of these steps. The paper's grid: 0.001 to 0.03.", default=0.03, above=0
+        "η' of these steps. The paper's grid: 0.001 to 0.03.", default=0.03, above=0, most=MOST_RATE
     )
     adversary_layers: int = parameter(
         "ReLU layers of its network. The paper's program: 0 to 2.", default=1, whole=True, least=0, most=100
     )
     adversary_size: int = parameter(
-        "width H of its network; 0 makes it a raw table. The paper's program: 8 to 28.", default=16, whole=True, least=0
+        "width H of its network; 0 makes it a raw table. The paper's program: 8 to 28.",
+        default=16,
+        whole=True,
+        least=0,
+        most=MOST_SIZE,
     )
 
     epochs: int | None = parameter(
@@ -142,20 +149,27 @@ class AMMI(ChainHasher):
         default=10,
         whole=True,
         least=0,
+        most=2**31 - 1,
     )
 
     def objective(self, n_features: int, predictive: bool) -> AMMIObjective:
         readers = self._readers(n_features, predictive)
-        return AMMIObjective(self._adversary(self._sees_pairs(predictive)), *readers, self.entropy_weight)
+        return AMMIObjective(self._adversary(predictive), *readers, self.entropy_weight)
 
-    def _adversary(self, pairs: bool) -> Adversary:
-        structure = Chain(self.n_bits, self.prior_order)
+    def _adversary(self, predictive: bool) -> Adversary:
+        structure = Chain(self.n_bits, self._prior_order(predictive))
         if self.adversary == "exact":
-            return ExactAdversary(structure, reorder=self.reorder if pairs and self.order == 0 else 0)
+            reordered = self._sees_pairs(predictive) and self.order == 0
+            return ExactAdversary(structure, reorder=self.reorder if reordered else 0)
         network = Prior(structure, self.adversary_layers, self.adversary_size)
         return GradientAdversary(
             network, self.adversary_steps, self.adversary_learning_rate, self.clip, self.init_range
         )
+
+    def _prior_order(self, predictive: bool) -> int:
+        if self.prior_order is not None:
+            return self.prior_order
+        return _PRIOR_ORDER_OF_PAIRS if predictive and self.related_encoder == "shared" else _PRIOR_ORDER
 
     def _near_documents(self, stage: Stage) -> NDArray | None:
         codes = self._first_codes(stage) if self.first_bits and self.neighbours and len(stage.rows) > 1 else None
@@ -202,4 +216,4 @@ class AMMI(ChainHasher):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        Chain(self.n_bits, self.prior_order).check_prior(Chain(self.n_bits, self.order))
+        Chain(self.n_bits, self._prior_order(predictive=False)).check_prior(Chain(self.n_bits, self.order))

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ammi.digests import arrays_digest
 from ammi.hashers.hyperplanes import HyperplaneNames
 from ammi.hashers.parameters import check_parameters, estimator, in_words, parameter
-from ammi.nets.matrix import Matrix
+from ammi.nets.matrix import Matrix, held_by_float32
 
 MOST_BITS = 2**16
 
@@ -51,6 +51,9 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, A
         """What else is saved: it decides no code."""
         return {}
 
+    def _check_parameters(self) -> None:
+        """Refuse values outside their ranges, and combinations that a method cannot work with."""
+
     def hyperplanes(self) -> HyperplaneNames | None:
         """Which of its arrays are hyperplanes, where a bit is the side of one that a row is on; else None."""
         return None
@@ -85,8 +88,8 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, A
         save_hasher(self, Path(folder))
 
     def _check_rows(self, X: Any, *, reset: bool) -> Matrix:
-        """X as a CSR matrix or an array of float32 or float64 without NaN and infinity, not copied where it is one."""
-        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
+        """X as a CSR matrix or an array of float32 or float64 that float32 can hold, not copied where it is one."""
+        return held_by_float32(validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset))
 
     @property
     def _n_features_out(self) -> int:
@@ -105,9 +108,14 @@ class SizedHasher(Hasher):
 
     n_bits: int = parameter("length m of the codes.", default=64, whole=True, least=1, most=MOST_BITS, positional=True)
     random_state: int | np.random.RandomState | None = parameter(
-        "the same number gives the same codes.", default=None, optional=True
+        "the same number gives the same codes.",
+        default=None,
+        whole=True,
+        least=0,
+        most=2**32 - 1,
+        types=(np.random.RandomState,),
+        optional=True,
     )
 
     def _check_parameters(self) -> None:
-        """Refuse values outside their ranges, and combinations that a method cannot work with."""
         check_parameters(self)

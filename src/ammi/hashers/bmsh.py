@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from ammi.hashers.autoencoder import AutoencoderHasher, BernoulliAutoencoder
 from ammi.hashers.parameters import estimator, parameter
+from ammi.hashers.trained import MOST_RATE, MOST_SIZE
 from ammi.nets.decoder import WordDecoder
 from ammi.nets.divergences import bernoulli_divergence, mixture_divergence, straight_through
 from ammi.nets.encoder import Encoder
@@ -54,7 +55,9 @@ class BMSH(AutoencoderHasher):
 
     predictive = True
 
-    components: int = parameter("Bernoullis of the prior. Useful: 10 to 80.", default=50, whole=True, least=1)
+    components: int = parameter(
+        "Bernoullis of the prior. Useful: 10 to 80.", default=50, whole=True, least=1, most=MOST_SIZE
+    )
     divergence_weight: float = parameter(
         "β, the weight of the divergence from the prior. Useful: 0.5 to 3.", default=1.0, least=0
     )
@@ -62,6 +65,7 @@ class BMSH(AutoencoderHasher):
         "η; None is 0.04 / √n_bits, since long codes overshoot at what short ones need to arrive in time.",
         default=None,
         above=0,
+        most=MOST_RATE,
         optional=True,
     )
     hidden_layers: int = 1

@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ammi.files import SEAL, read_sealed
 from ammi.version import __version__
 
-FORMAT = 2
+FORMAT = 3
 CONFIG, WEIGHTS = "config.json", "weights.safetensors"
 FEATURES, HASHER = "features", "hasher"  # the parts of a DocumentHasher
 
@@ -20,8 +21,11 @@ def write_config(folder: Path, method: str, fingerprint: str, about: Config) -> 
 
 
 def holds_model(folder: str | Path) -> bool:
-    """Whether there is a model in a folder."""
-    return (Path(folder) / CONFIG).is_file()
+    """Whether there is a model in a folder, be it a damaged one; pairs of articles have a config.json, too."""
+    try:
+        return b'"kind"' not in (Path(folder) / CONFIG).read_bytes()
+    except OSError:
+        return False
 
 
 def check_place(folder: Path) -> None:
@@ -32,19 +36,29 @@ def check_place(folder: Path) -> None:
 
 def read_config(folder: Path, *more: str) -> Config:
     """config.json of a model folder, checked to have what every model writes there, and more."""
-    path = folder / CONFIG
-    if not folder.exists():
-        raise ValueError(f"there is no folder {folder}")
-    if not path.is_file():
-        raise ValueError(f"{folder} is not a model of ammi: there is no {CONFIG} in it")
-    return parse_config(path.read_bytes(), path, *more)
+    return parse_config(read_folder(folder)[CONFIG], folder / CONFIG, *more)
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
-    """All files of a model's folder, by their path in it."""
-    read_config(folder)
-    paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+    """All files of a model's folder, by their path in it; one that is not as it was written is named."""
+    try:
+        files = read_sealed(folder)
+    except (OSError, ValueError):
+        _check_model(folder)
+        raise
+    if CONFIG not in files:
+        raise ValueError(f"{folder} is not a model of ammi: there is no {CONFIG} in it")
+    return files
+
+
+def _check_model(folder: Path) -> None:
+    """Refuse what is no model, or that of an older ammi, which wrote no seal."""
+    if not folder.exists():
+        raise ValueError(f"there is no folder {folder}")
+    if not holds_model(folder):
+        raise ValueError(f"{folder} is not a model of ammi: there is no {CONFIG} in it")
+    if not (folder / SEAL).exists():
+        parse_config((folder / CONFIG).read_bytes(), folder / CONFIG)
 
 
 def parse_config(content: bytes, path: Path, *more: str) -> Config:
@@ -52,7 +66,7 @@ def parse_config(content: bytes, path: Path, *more: str) -> Config:
     try:
         config = json.loads(content)
         version = config["format"]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"{path} is damaged or is not a model of ammi: save the model again") from error
     if version != FORMAT:
         raise ValueError(

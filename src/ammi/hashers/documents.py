@@ -14,12 +14,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ammi.digests import joint_digest
-from ammi.features import FeatureMaker, VectorFeatures, WordFeatures, load_features
-from ammi.files import replacing_folder
+from ammi.features import FeatureMaker, VectorFeatures, WordFeatures
 from ammi.hashers.ammi import AMMI
 from ammi.hashers.base import Hasher
-from ammi.hashers.config import FEATURES, HASHER, check_place, read_config, write_config
-from ammi.hashers.saving import load_hasher
+from ammi.hashers.saving import load, save_model
 
 
 def _view(view: Any, documents: Any) -> Any:
@@ -154,23 +152,15 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def save(self, folder: str | PathLike[str]) -> None:
         """Write the model as a folder: config.json, and a folder for each of its two parts."""
-        fingerprint = self.fingerprint_
-        check_place(Path(folder))
-        with replacing_folder(Path(folder)) as new:
-            write_config(new, type(self).__name__, fingerprint, {"n_bits": self.n_bits, "reads": self.reads})
-            self.features_.save(new / FEATURES)
-            self.hasher_.save(new / HASHER)
+        check_is_fitted(self, msg="this DocumentHasher has learned nothing yet: call fit first")
+        save_model(self, Path(folder))
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Self:
         """The model that `save` wrote to a folder."""
-        folder = Path(folder)
-        config = read_config(folder)
-        if config["method"] != cls.__name__:
-            raise ValueError(f"{folder} holds a model of {config['method']}, not of texts: read it with ammi.load")
-        model = cls.of(load_hasher(folder / HASHER), load_features(folder / FEATURES))
-        if model.fingerprint_ != config["fingerprint"]:
-            raise ValueError(f"the parts of {folder} do not belong together: save the model again")
+        model = load(folder)
+        if not isinstance(model, cls):
+            raise ValueError(f"{folder} holds a model of {type(model).__name__}, not of texts: read it with ammi.load")
         return model
 
     def _rows(self, documents: Any) -> Any:

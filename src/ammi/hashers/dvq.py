@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from ammi.hashers.autoencoder import Autoencoder, AutoencoderHasher
 from ammi.hashers.parameters import estimator, parameter
+from ammi.hashers.trained import MOST_SIZE
 from ammi.nets.decoder import WordDecoder
 from ammi.nets.rows import Rows
 
@@ -54,6 +55,7 @@ class DVQ(AutoencoderHasher):
         default=1,
         whole=True,
         least=1,
+        most=MOST_SIZE,
     )
     commitment: float = parameter(
         "β, how strongly segments are drawn to their vectors. The paper's grid: 0.1 to 4.", default=1.0, least=0

@@ -4,7 +4,7 @@ import numpy as np
 from torch import nn
 
 from ammi.hashers.parameters import estimator, parameter
-from ammi.hashers.trained import TrainedHasher
+from ammi.hashers.trained import MOST_SIZE, TrainedHasher
 from ammi.nets.encoder import Encoder
 from ammi.nets.networks import Factory, build_network
 
@@ -24,7 +24,7 @@ class EncoderHasher(TrainedHasher):
     hidden_layers: int = parameter(
         "ReLU layers of the encoder; 0 makes it linear.", default=0, whole=True, least=0, most=MOST_LAYERS
     )
-    hidden_size: int = parameter("their width. Useful: 300 to 700.", default=512, whole=True, least=1)
+    hidden_size: int = parameter("their width. Useful: 300 to 700.", default=512, whole=True, least=1, most=MOST_SIZE)
 
     def _encoder(self, n_features: int, n_outputs: int, dropout: float = 0.0) -> nn.Module:
         if callable(self.encoder):

@@ -1,6 +1,7 @@
 """Models that are fitted and measured at once: to documents with labels, and to pairs of related documents."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from ammi.evaluate import label_matrix, matching_at_k, precision_at_k
 from ammi.features import load_features
 from ammi.hashers.base import Hasher
 from ammi.hashers.documents import DocumentHasher
+from ammi.hashers.given import Measure
 from ammi.hashers.trained import TrainedHasher
 
 _K = 100  # so many nearest documents are looked at
@@ -45,17 +47,17 @@ def fit_held_out(model: DocumentHasher, documents: Any, labels: Sequence[Any], v
     queries = held_out[labelled]
     if queries.all() or not queries.any():
         raise ValueError(f"{labelled.sum()} of {len(labels)} documents have labels: too few to hold out one in ten")
-    rows: Any = None
+
+    @cache
+    def labelled_rows() -> Any:  # of features that are fitted by then
+        return model.features_.transform(_chosen(documents, labelled))
 
     def precision(hasher: Hasher) -> float:
-        nonlocal rows
-        if rows is None:  # now the features are fitted
-            rows = model.features_.transform(_chosen(documents, labelled))
-        names, base = targets[labelled], ~queries
+        rows, names, base = labelled_rows(), targets[labelled], ~queries
         return precision_at_k(hasher.encode(rows[queries]), names[queries], hasher.encode(rows[base]), names[base], _K)
 
     if model.hasher is None or isinstance(model.hasher, TrainedHasher):
-        more["validation"] = precision
+        more["validation"] = Measure(precision, lambda: [labelled_rows(), targets])
     if views is not None:
         several = views if isinstance(views, list | tuple) else [views]
         more["views"] = [_kept(one, ~held_out) if hasattr(one, "shape") else one for one in several]
@@ -79,7 +81,8 @@ def fit_pairs(hasher: Hasher, folder: str | Path, **more: Any) -> FittedToPairs:
     if fitted.predictive:
         more["related"] = related
     if isinstance(fitted, TrainedHasher):
-        more["validation"] = _matching_of(pairs.cv)
+        measure = _matching_of(pairs.cv)
+        more["validation"] = measure and Measure(measure, lambda: pairs.cv)
     fitted.fit(documents, **more)
     measure = _matching_of(pairs.test)
     return FittedToPairs(DocumentHasher.of(fitted, load_features(Path(folder, FEATURES))), measure and measure(fitted))

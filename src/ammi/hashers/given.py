@@ -1,7 +1,8 @@
 """What `fit` of a trained hasher is given, checked: documents, labels, related documents, views, a validation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -9,7 +10,8 @@ from scipy.sparse import csr_matrix, issparse
 from sklearn.utils import check_array
 
 from ammi.digests import joint_digest, matrix_digest
-from ammi.nets.matrix import Matrix, is_dense
+from ammi.hashers.parameters import in_words
+from ammi.nets.matrix import Matrix, held_by_float32, is_dense
 from ammi.training.validation import Labels
 
 if TYPE_CHECKING:
@@ -67,9 +69,31 @@ class Given:
         if self.validation is None:
             return None
         if callable(self.validation):
-            return getattr(self.validation, "__qualname__", type(self.validation).__qualname__)
+            return _function_digest(self.validation)
         held_out, target = self.validation
         return joint_digest(matrix_digest(held_out), _labels_digest(target))
+
+
+class Measure:
+    """A function of the hasher as a validation, and the matrices that it measures with, which tell it from others."""
+
+    def __init__(self, function: Scorer, matrices: Callable[[], Iterable[Matrix]]):
+        self._function, self._matrices = function, matrices
+
+    def __call__(self, hasher: "TrainedHasher") -> float:
+        return self._function(hasher)
+
+    @property
+    def digest(self) -> str:
+        return joint_digest(*map(matrix_digest, self._matrices()))
+
+
+def _function_digest(function: Any) -> str:
+    """What tells a function from others: its name, the arguments bound to it, and its `digest` where it has one."""
+    if isinstance(function, partial):
+        return str(in_words(function))
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    return joint_digest(name, str(getattr(function, "digest", "")))
 
 
 def rows_beside(hasher: "TrainedHasher", X: Any, name: str, len_of: Matrix | None = None) -> Matrix:
@@ -96,7 +120,7 @@ def _as_trained(X: Matrix) -> Matrix:
 
 
 def _checked_rows(X: Any, name: str, len_of: Matrix | None) -> Matrix:
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name)
+    X = held_by_float32(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name), name)
     if len_of is not None and X.shape[0] != len_of.shape[0]:
         raise ValueError(f"{name} has {X.shape[0]} rows for {len_of.shape[0]} documents: it goes row for row")
     return X

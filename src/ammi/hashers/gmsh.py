@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from ammi.hashers.autoencoder import AutoencoderHasher, GaussianAutoencoder
 from ammi.hashers.parameters import estimator, parameter
+from ammi.hashers.trained import MOST_SIZE
 from ammi.nets.decoder import WordDecoder
 from ammi.nets.divergences import gaussian_divergence, mixture_divergence
 from ammi.nets.rows import Rows
@@ -36,7 +37,9 @@ class GMSHObjective(GaussianAutoencoder):
 class GMSH(AutoencoderHasher):
     """A Gaussian autoencoder with a mixture prior."""
 
-    components: int = parameter("Gaussians of the prior. Useful: 10 to 80.", default=20, whole=True, least=1)
+    components: int = parameter(
+        "Gaussians of the prior. Useful: 10 to 80.", default=20, whole=True, least=1, most=MOST_SIZE
+    )
     divergence_weight: float = parameter(
         "β, the weight of the divergence from the prior. Useful: 0.1 to 1.", default=1.0, least=0
     )

@@ -5,6 +5,7 @@ A subclass names its own, and may give an inherited one another default by writi
 
 import inspect
 import math
+import os
 import textwrap
 from dataclasses import Field, dataclass, field, fields
 from functools import partial
@@ -13,6 +14,13 @@ from typing import Any, TypeVar, dataclass_transform
 import numpy as np
 
 _KEY = "parameter"
+_WORDS: dict[type, str] = {
+    bool: "True or False",
+    np.bool_: "True or False",
+    str: "a text",
+    os.PathLike: "a path",
+    np.random.RandomState: "a RandomState of numpy",
+}
 T = TypeVar("T")
 
 
@@ -27,6 +35,7 @@ class Parameter:
     above: float | None
     below: float | None
     choices: tuple[str, ...]
+    types: tuple[type, ...]
     optional: bool
 
     def accepts(self, value: object) -> bool:
@@ -34,20 +43,24 @@ class Parameter:
         if value is None:
             return self.optional
         if self.choices:
-            return value in self.choices
-        if not self.whole and not self._bounded:
+            return isinstance(value, str) and value in self.choices
+        if self.types and isinstance(value, self.types):
             return True
-        if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+        if not self._is_number:
+            return not self.types
+        if isinstance(value, bool | np.bool_):
             return False
-        if self.whole and not isinstance(value, int | np.integer):
+        if isinstance(value, int | np.integer):
+            return self._inside(int(value))
+        if self.whole or not isinstance(value, float | np.floating):
             return False
         return math.isfinite(value) and self._inside(float(value))
 
     @property
-    def _bounded(self) -> bool:
-        return any(bound is not None for bound in (self.least, self.most, self.above, self.below))
+    def _is_number(self) -> bool:
+        return self.whole or any(bound is not None for bound in (self.least, self.most, self.above, self.below))
 
-    def _inside(self, value: float) -> bool:
+    def _inside(self, value: int | float) -> bool:
         return (
             (self.least is None or value >= self.least)
             and (self.most is None or value <= self.most)
@@ -60,12 +73,17 @@ class Parameter:
         """The values it may have, in words."""
         if self.choices:
             return " or ".join(map(repr, self.choices))
+        ranges = [self._range] if self._is_number else []
+        return " or ".join(dict.fromkeys(ranges + [_WORDS[kind] for kind in self.types]))
+
+    @property
+    def _range(self) -> str:
         kind = "a whole number " if self.whole else ""
         if self.least is not None:
             end = f"to below {self.below:g}" if self.below is not None else "up"
-            end = f"to {self.most:g}" if self.most is not None else end
+            end = f"to {self.most:.10g}" if self.most is not None else end
             return f"{kind}from {self.least:g} {end}"
-        return f"{kind}above {self.above:g}"
+        return f"{kind}above {self.above:g}" + ("" if self.most is None else f" and at most {self.most:g}")
 
 
 def parameter(
@@ -78,11 +96,18 @@ def parameter(
     above: float | None = None,
     below: float | None = None,
     choices: tuple[str, ...] = (),
+    types: tuple[type, ...] = (),
     optional: bool = False,
     positional: bool = False,
 ) -> Any:
-    """A parameter with its default; `optional` ones may be None, one that is `positional` needs no keyword."""
-    declared = Parameter(about, whole, least, most, above, below, choices, optional)
+    """A parameter with its default, and the values that it may have: all, unless something is said of them.
+
+    Args:
+        types: values of these are taken, beside numbers in the range where there is one.
+        optional: None is taken.
+        positional: it needs no keyword.
+    """
+    declared = Parameter(about, whole, least, most, above, below, choices, types, optional)
     return field(default=default, kw_only=not positional, metadata={_KEY: declared})
 
 
@@ -105,7 +130,7 @@ def check_parameters(estimator: object) -> None:
     for name, declared in declared_parameters(type(estimator)).items():
         value = getattr(estimator, name)
         if not declared.accepts(value):
-            raise ValueError(f"{name} must be {declared.expected}, got {value!r}")
+            raise ValueError(f"{name} must be {declared.expected}, got {value!r:.80}")
 
 
 def declared_parameters(cls: type) -> dict[str, Parameter]:

@@ -18,7 +18,7 @@ from scipy.sparse import csr_matrix
 from torch import Tensor, nn
 
 from ammi.hashers.parameters import estimator, parameter
-from ammi.hashers.trained import TrainedHasher
+from ammi.hashers.trained import MOST_RATE, MOST_SIZE, TrainedHasher
 from ammi.nets.decoder import WordDecoder
 from ammi.nets.encoder import FirstLayer
 from ammi.nets.matrix import Matrix
@@ -60,9 +60,11 @@ class Machine(nn.Module):
         Visible words are drawn, since few are: the products with them stay sparse. Others keep their probability.
         """
         with torch.no_grad():
-            again = self.visible(torch.bernoulli(self.hidden(v)))
+            again = self.visible(torch.bernoulli(self.hidden(v).nan_to_num()))
         rows = (
-            to_rows(csr_matrix(torch.bernoulli(again).cpu().numpy()), again.device, gradient=True) if words else again
+            to_rows(csr_matrix(torch.bernoulli(again.nan_to_num()).cpu().numpy()), again.device, gradient=True)
+            if words
+            else again
         )
         return (self.free_energy(v) - self.free_energy(rows)).mean()
 
@@ -170,11 +172,15 @@ class SRBM(TrainedHasher):
     """
 
     hidden_layers: int = parameter("layers between the words and the code.", default=2, whole=True, least=0, most=100)
-    hidden_size: int = parameter("their width. The published stacks: 500 and 500.", default=500, whole=True, least=1)
+    hidden_size: int = parameter(
+        "their width. The published stacks: 500 and 500.", default=500, whole=True, least=1, most=MOST_SIZE
+    )
     pretraining_epochs: int = parameter(
         "passes of contrastive divergence over the documents, for each machine.", default=5, whole=True, least=0
     )
-    pretraining_learning_rate: float = parameter("η of these. Useful: 0.05 to 0.1.", default=0.1, above=0)
+    pretraining_learning_rate: float = parameter(
+        "η of these. Useful: 0.05 to 0.1.", default=0.1, above=0, most=MOST_RATE
+    )
     noise: float = parameter(
         "standard deviation of the noise on the code's units; the larger, the nearer they come to 0 and 1.",
         default=4.0,

@@ -34,7 +34,7 @@ class STH(ProjectionHasher):
         "near documents (cosine) that each document is joined with. Useful: 10 to 50.", default=25, whole=True, least=1
     )
     C: float = parameter("weight of the SVMs' errors against their margin. Useful: 0.03 to 1.", default=0.1, above=0)
-    verbose: bool = parameter("show progress on standard error.", default=True)
+    verbose: bool = parameter("show progress on standard error.", default=True, types=(bool, np.bool_))
 
     def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None) -> Self:
         """Learn from rows X (n, V), sparse or dense; `progress` is what shows it, in place of lines."""

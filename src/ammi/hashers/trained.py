@@ -22,6 +22,7 @@ from ammi.nets.matrix import Matrix
 from ammi.nets.rows import Rows, to_rows
 from ammi.training.batches import Batches
 from ammi.training.checkpoint import Checkpoint
+from ammi.training.finite import check_weights
 from ammi.training.history import History, plot_history
 from ammi.training.loop import Callback, Schedule, TrainingRun, train
 from ammi.training.objective import Objective
@@ -33,6 +34,8 @@ from ammi.training.validation import hold_out, label_precision, pair_matching
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+MOST_RATE = 10.0  # of learning rates and of weights at the start: beyond, nothing can be learned
+MOST_SIZE = 2**16  # of layers and of priors
 _ROWS_AT_ONCE = 4096
 _NOT_PART_OF_A_RUN = {"verbose", "checkpoint", "n_jobs", "device"}
 
@@ -54,10 +57,14 @@ class TrainedHasher(SizedHasher):
     """A hasher that is trained in epochs; a method says with which objective."""
 
     batch_size: int = parameter(
-        "documents in a batch, N. The paper's grid: 16 to 128.", default=128, whole=True, least=1
+        "documents in a batch, N. The paper's grid: 16 to 128.", default=128, whole=True, least=1, most=2**31 - 1
     )
-    learning_rate: float | None = parameter("η. The paper's grid: 0.0001 to 0.03.", default=0.01, above=0)
-    init_range: float = parameter("α, weights start uniform in (-α, α). The paper's: 0.1.", default=0.1, above=0)
+    learning_rate: float | None = parameter(
+        "η. The paper's grid: 0.0001 to 0.03.", default=0.01, above=0, most=MOST_RATE
+    )
+    init_range: float = parameter(
+        "α, weights start uniform in (-α, α). The paper's: 0.1.", default=0.1, above=0, most=MOST_RATE
+    )
     clip: float = parameter("largest norm of a gradient.", default=10.0, above=0)
     epochs: int | None = parameter("at most so many.", default=40, whole=True, least=1)
     patience: int = parameter(
@@ -66,17 +73,23 @@ class TrainedHasher(SizedHasher):
     checkpoint: str | os.PathLike[str] | None = parameter(
         "a folder; the run is written there after every epoch, and goes on from there when started again.",
         default=None,
+        types=(str, os.PathLike),
         optional=True,
     )
-    device: str = parameter("'auto' takes a GPU where there is one; or a torch device.", default="auto")
+    device: str = parameter(
+        "'auto' takes a GPU where there is one; or a torch device. It is not saved with a model.",
+        default="auto",
+        types=(str,),
+    )
     n_jobs: int | None = parameter(
         "threads for encoding and validation; None leaves torch's setting. Results do not depend on it.",
         default=None,
         whole=True,
         least=1,
+        most=1024,
         optional=True,
     )
-    verbose: bool = parameter("show progress on standard error.", default=True)
+    verbose: bool = parameter("show progress on standard error.", default=True, types=(bool, np.bool_))
 
     @abstractmethod
     def objective(self, n_features: int, predictive: bool) -> Objective:
@@ -121,6 +134,9 @@ class TrainedHasher(SizedHasher):
     ) -> Self:
         """Learn from rows X (n, V), sparse or dense.
 
+        Where an epoch leaves the finite numbers, training stops: `diverged_` is its number, and the best epoch before
+        it is kept. Where there is none, that is an error.
+
         Args:
             y: labels of X, only for a validation with labels: the documents among which held-out ones are looked for.
             related: for predictive hashing, a document related to each row of X, row for row.
@@ -142,7 +158,7 @@ class TrainedHasher(SizedHasher):
         with shown, torch_threads(self.n_jobs), torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             run = self._train(given, np.random.default_rng(seed), callbacks, shown)
-        self.best_epoch_, self.interrupted_ = run.best_epoch, run.interrupted
+        self.best_epoch_, self.interrupted_, self.diverged_ = run.best_epoch, run.interrupted, run.diverged
         return self
 
     def _train(
@@ -164,6 +180,7 @@ class TrainedHasher(SizedHasher):
         self.history_: History = []
         if stage.saved is None:
             self.objective_.pretrain(stage.given.X, stage.rng, stage.progress)
+            check_weights(self.objective_.state_dict(), "before the first epoch")
 
     def _learn(
         self, stage: Stage, near: NDArray | None, score: Callable[[], float], callbacks: Sequence[Callback] = ()
@@ -224,15 +241,31 @@ class TrainedHasher(SizedHasher):
         return {name: tensor.detach().cpu().numpy() for name, tensor in self.objective_.state_dict().items()}
 
     def _facts(self) -> Facts:
-        return {"predictive": self.predictive_, "history": self.history_, "best_epoch": self.best_epoch_}
+        return {
+            "predictive": self.predictive_,
+            "history": self.history_,
+            "best_epoch": self.best_epoch_,
+            "diverged": self.diverged_,
+        }
 
     def _restore(self, arrays: Arrays, facts: Facts) -> None:
         self.predictive_, self.history_, self.best_epoch_ = facts["predictive"], facts["history"], facts["best_epoch"]
-        self.interrupted_ = False
+        self.interrupted_, self.diverged_ = False, facts["diverged"]
+        self._check_shapes(arrays)
         with torch.random.fork_rng(devices=[]):
             objective = self.objective(self.n_features_in_, self.predictive_)
         objective.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
         self.objective_ = objective.to(self._device()).eval()
+
+    def _check_shapes(self, arrays: Arrays) -> None:
+        """Refuse arrays that are not those of an objective with these parameters, before there is room for one."""
+        if callable(getattr(self, "encoder", None)):  # a network of one's own is made as it is
+            return
+        with torch.device("meta"):
+            expected = self.objective(self.n_features_in_, self.predictive_).state_dict()
+        for name, tensor in expected.items():
+            if tuple(tensor.shape) != arrays[name].shape:
+                raise ValueError(f"{name} has the shape {arrays[name].shape}, expected {tuple(tensor.shape)}")
 
     def _blocks(self, X: Matrix) -> Iterator[Rows]:
         """Rows as the objective reads them, some at a time."""
@@ -292,12 +325,24 @@ class TrainedHasher(SizedHasher):
             raise ValueError(
                 "checkpoint needs a whole number as random_state, so that a run that goes on is the same run"
             )
-        self._device()
+        self._check_device()
+
+    def _check_device(self) -> None:
+        try:
+            device = self._device()
+            torch.zeros(1, device=device)
+        except (AssertionError, NotImplementedError, RuntimeError) as error:
+            raise ValueError(
+                f"device is {self.device!r}, which torch does not have here: use 'auto', or 'cpu'"
+            ) from error
+        if device.type == "meta":
+            raise ValueError("device is 'meta', which holds no numbers: use 'auto', or 'cpu'")
 
     def _identity(self, given: Given) -> dict[str, str | int | float | None]:
         """What a checkpoint belongs to: the parameters that shape a run, and what it was given."""
         parameters = self.get_params(deep=False).items()
-        return {name: in_words(value) for name, value in parameters if name not in _NOT_PART_OF_A_RUN} | given.digests()
+        shaping = {name: in_words(value) for name, value in parameters if name not in _NOT_PART_OF_A_RUN}
+        return {**shaping, "device": self._device().type, **given.digests()}
 
     def _device(self) -> torch.device:
         if self.device == "auto":

@@ -8,7 +8,7 @@ from torch import Tensor
 def straight_through(logits: Tensor, drawn: bool) -> Tensor:
     """Bits with the given log odds, drawn or the more probable ones, whose gradient is that of their probabilities."""
     q = torch.sigmoid(logits)
-    bits = torch.bernoulli(q) if drawn else (q > 0.5).to(q.dtype)
+    bits = torch.bernoulli(q.nan_to_num()) if drawn else (q > 0.5).to(q.dtype)  # NaN is left to those who count on q
     return q + (bits - q).detach()
 
 

@@ -57,11 +57,13 @@ def network_to_json(factory: Factory) -> dict[str, Any]:
 
 def network_from_json(saved: dict[str, Any]) -> Factory:
     """The factory that was saved."""
-    name = saved["network"]
+    name, arguments = saved["network"], saved.get("arguments", {})
+    if not isinstance(name, str) or not isinstance(arguments, dict):
+        raise ValueError(f"{saved!r:.80} names no network: expected its name and its arguments")
     if name not in networks.names():
         raise ValueError(
             f"the model has the network {name!r}, which is not registered: import the module that registers it, or "
             "install the package that announces it"
         )
     factory = networks.get(name)
-    return partial(factory, **saved["arguments"]) if saved["arguments"] else factory
+    return partial(factory, **arguments) if arguments else factory

@@ -1,11 +1,11 @@
 """Findings: what the results of the paper's experiments say so far, as plain figures for claims, tables and plots."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import mean, stdev
 from typing import Any, NamedTuple
 
+from ammi.files import read_json
 from ammi.paper.folder import PaperFolder
 from ammi.paper.plan import Scale
 from ammi.tuning.experiments import Experiment, Result, Results
@@ -69,13 +69,13 @@ def read_findings(folder: PaperFolder) -> Findings:
             findings.pairs[cell.row, cell.task] = [PairScore(*(result[key] for key in PAIR_KEYS)) for result in seeds]
     for name, experiment in plan.table3().items():
         if folder.walks(experiment).exists():
-            findings.drifts[name] = json.loads(folder.walks(experiment).read_text())
+            findings.drifts[name] = read_json(folder.walks(experiment))
     for key, experiments in plan.figure1().items():
         if weights := _all_results(results, experiments):
             findings.orders[key] = max(result["validation"] for result in weights)
     for order in folder.scale.bound_orders:
         if folder.bound(order).exists():
-            findings.bounds[order] = json.loads(folder.bound(order).read_text())
+            findings.bounds[order] = read_json(folder.bound(order))
     return findings
 
 

@@ -4,11 +4,11 @@
 `pairs/` the sets of article pairs, `figures/` and `report.html` what is made of all of them.
 """
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ammi.files import read_json
 from ammi.paper.plan import WHO_DID_WHAT, Plan, Scale
 from ammi.tuning.experiments import Experiment, Result, Results
 from ammi.tuning.search import Search, TrialRow
@@ -61,14 +61,14 @@ class PaperFolder:
         path = self.search(search) / "best.json"
         if not path.exists():
             return None
-        parameters = json.loads(path.read_text())["parameters"]
+        parameters = read_json(path)["parameters"]
         return {name: value for name, value in parameters.items() if name != "n_bits"}
 
     def trials(self, search: Search) -> list[TrialRow]:
         """The finished trials of a search."""
         path = self.search(search) / "trials.json"
-        return json.loads(path.read_text())["trials"] if path.exists() else []
+        return read_json(path)["trials"] if path.exists() else []
 
     def all_results(self) -> list[Result]:
         """Every result there is, also of experiments that are not in the plan."""
-        return [json.loads(path.read_text()) for path in sorted(self.results.folder.glob("*/*.json"))]
+        return [read_json(path) for path in sorted(self.results.folder.glob("*/*.json"))]

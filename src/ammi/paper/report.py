@@ -4,6 +4,7 @@ from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
+from ammi.files import write_text
 from ammi.paper.claims import all_claims
 from ammi.paper.costs import costs_section
 from ammi.paper.findings import read_findings
@@ -30,10 +31,8 @@ def write_report(folder: PaperFolder, markdown: Path) -> Path:
         *sets_section(findings),
     ]
     text = "\n\n".join(parts) + "\n"
-    for path in (markdown, folder.page):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    markdown.write_text(text, encoding="utf-8")
-    folder.page.write_text(to_page(text, markdown.parent, TITLE), encoding="utf-8")
+    write_text(markdown, text)
+    write_text(folder.page, to_page(text, markdown.parent, TITLE))
     return folder.page
 
 

@@ -7,6 +7,7 @@ from statistics import mean
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from ammi.files import replacing_file
 from ammi.paper import plots, published
 from ammi.paper.claims import FEW
 from ammi.paper.findings import Findings, spread
@@ -39,7 +40,8 @@ class FigureFiles:
     def add(self, name: str, alt: str, figure: "Figure") -> str:
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / f"{name}.png"
-        figure.savefig(path, dpi=130)
+        with replacing_file(path) as file:
+            figure.savefig(file, dpi=130)
         link = Path(os.path.relpath(path, self.seen_from)).as_posix()
         return f"![{alt}]({quote(link)})"
 

@@ -1,14 +1,16 @@
 """Finding documents by their codes: the Index protocol and its engines, filters, and the exact search under them."""
 
 from ammi.search.base import Index
-from ammi.search.checks import OtherModelError
+from ammi.search.checks import DamagedError, OtherModelError
 from ammi.search.documents import Entry, Hit, Hits, Id
 from ammi.search.embedded import HammingIndex
+from ammi.search.engine import Repaired
 from ammi.search.hamming import nearest, within
-from ammi.search.places import create_index, index_exists, open_index
+from ammi.search.places import check_index, create_index, index_exists, open_index, repair_index
 from ammi.search.vectors import KeptVectors
 
 __all__ = [
+    "DamagedError",
     "Entry",
     "HammingIndex",
     "Hit",
@@ -17,9 +19,12 @@ __all__ = [
     "Index",
     "KeptVectors",
     "OtherModelError",
+    "Repaired",
+    "check_index",
     "create_index",
     "index_exists",
     "nearest",
     "open_index",
+    "repair_index",
     "within",
 ]

@@ -8,11 +8,13 @@ import numpy as np
 
 from ammi.search import filters
 from ammi.search.checks import (
+    DamagedError,
     check_codes,
     check_query_vectors,
     checked_bits,
     checked_k,
     checked_keys,
+    checked_radius,
     checked_shortlist,
     checked_vectors,
     packed_vectors,
@@ -31,7 +33,7 @@ from ammi.search.documents import (
     checked_text,
     id_key,
 )
-from ammi.search.engine import About, Engine, Found, Place
+from ammi.search.engine import About, Engine, Found, Place, Repaired
 from ammi.search.filters import Filter, Where
 from ammi.search.hamming import Codes
 from ammi.search.ranking import Candidates, Ranking, best
@@ -77,6 +79,32 @@ class Index(Engine):
         """
         about = About(checked_bits(n_bits), fingerprint, checked_vectors(vectors))
         return cls._create(fspath(place), about, checked_keys(keys), dict(files or {}), text_index)
+
+    @classmethod
+    def check(cls, place: Place, *, advance: Callable[[int], None] = lambda n_documents: None) -> list[str]:
+        """What is damaged at a place, a sentence for each; `advance` is told how many documents were looked at."""
+        try:
+            with cls.open(place) as index:
+                for block in index.entries():
+                    advance(len(block))
+        except DamagedError as error:
+            return [str(error)]
+        return []
+
+    @classmethod
+    def repair(cls, place: Place, *, advance: Callable[[int], None] = lambda n_documents: None) -> Repaired:
+        """Keep all documents that are whole, and change over to an index of these in one step.
+
+        Those who have the index open have to open it again.
+        """
+        raise ValueError(f"the engine of {place} has no repair: restore a copy")
+
+    def compact(self) -> tuple[int, int]:
+        """Give back the space of what was deleted; returns the bytes on the disk before and after.
+
+        Others may read meanwhile, and wait with their changes.
+        """
+        raise ValueError(f"the engine of {self.place} has nothing to compact")
 
     @property
     def n_bits(self) -> int:
@@ -201,10 +229,11 @@ class Index(Engine):
     def within(
         self, codes: Codes, radius: int, where: Where | None = None, *, fingerprint: str | None = None
     ) -> list[Hits]:
-        """For each query, all documents at most radius bits away, the nearest first."""
-        if radius < 0:
-            raise ValueError(f"radius is {radius}, but no distance is below 0")
-        return self._hits(self._within, codes, int(radius), where, fingerprint)
+        """For each query, all documents at most radius bits away, the nearest first.
+
+        Where that are too many to be held in memory, more than 250,000, it is refused.
+        """
+        return self._hits(self._within, codes, checked_radius(radius), where, fingerprint)
 
     def entries(self, where: Where | None = None) -> Iterator[list[Entry]]:
         """All documents that a filter keeps, in blocks, in insertion order, as they are when the first is asked for."""

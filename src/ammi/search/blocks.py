@@ -1,7 +1,8 @@
 """The codes of an embedded index: in blocks of BLOCK positions on the disk, and all of them as one array in memory."""
 
+import json
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +10,29 @@ from numpy.typing import NDArray
 from ammi.search.hamming import Codes
 from ammi.search.store import Store
 
+T = TypeVar("T", bound=np.generic)
 Positions = NDArray[np.int64]
+Slots = NDArray[np.uint16]
 
 BLOCK = 1024
+
+
+class _Room:
+    """Arrays with room for more rows, so that to append some does not copy all that is there.
+
+    The rows that are used never change: tables that have some of them may be in use by other threads.
+    """
+
+    def __init__(self, n: int, width: int):
+        capacity = n + max(n // 4, BLOCK)
+        self.codes = np.empty((capacity, width), np.uint8)
+        self.slots = np.empty(capacity, np.uint16)
+        self.used = 0
+
+    def append(self, slots: Slots, codes: Codes) -> None:
+        end = self.used + len(slots)
+        self.slots[self.used : end], self.codes[self.used : end] = slots, codes
+        self.used = end
 
 
 class CodeTable(NamedTuple):
@@ -21,9 +42,12 @@ class CodeTable(NamedTuple):
     """
 
     codes: Codes  # (n, ceil(m / 8))
-    slots: NDArray[np.uint16]  # (n,)
+    slots: Slots  # (n,)
     blocks: NDArray[np.int64]
     ends: NDArray[np.int64]  # the row at which each block ends
+    changes: NDArray[np.int64]  # the last change of each block
+    change: int  # the last change of codes
+    room: _Room  # where codes and slots are
 
     def positions(self, rows: NDArray[np.int64] | None = None) -> Positions:
         """The position of each of these rows, or of all."""
@@ -51,28 +75,37 @@ class Blocks:
         ((n,),) = self._store.execute("SELECT COALESCE(SUM(LENGTH(slots)), 0) / 2 FROM blocks")
         return n
 
-    def table(self) -> CodeTable:
-        sizes = self._store.execute("SELECT block, LENGTH(slots) / 2 FROM blocks ORDER BY block").fetchall()
-        blocks, counts = np.array(sizes, np.int64).reshape(-1, 2).T
-        ends = np.cumsum(counts)
-        slots = np.empty(counts.sum(), np.uint16)
+    def table(self, known: CodeTable | None) -> CodeTable:
+        """All codes as they are now; blocks that are the same in a known table, older or newer, are not read."""
+        change = self._store.state().code_change
+        if known is not None and known.change == change:
+            return known
         width = self._width()
-        codes = np.empty((len(slots), width), np.uint8)
-        contents = self._store.execute("SELECT slots, codes FROM blocks ORDER BY block")
-        for end, count, (its_slots, its_codes) in zip(ends, counts, contents, strict=True):
-            slots[end - count : end], codes[end - count : end] = _arrays(its_slots, its_codes, width)
-        codes.flags.writeable = False
-        return CodeTable(codes, slots, blocks, ends)
+        if known is None or known.codes.shape[1] != width:
+            known = _empty_table(width)
+        if known.change < change:
+            rows = self._store.execute("SELECT block FROM blocks WHERE change > ? ORDER BY block", (known.change,))
+            chosen = [block for (block,) in rows]
+        else:  # another thread has seen a change that this one does not see yet
+            chosen = known.blocks[known.changes > change].tolist()
+        among = "FROM json_each(?) AS chosen LEFT JOIN blocks ON block = chosen.value ORDER BY chosen.value"
+        sizes = f"SELECT chosen.value, IFNULL(change, 0), IFNULL(LENGTH(slots), 0) / 2 {among}"
+        fresh = np.array(self._store.execute(sizes, (json.dumps(chosen),)).fetchall(), np.int64).reshape(-1, 3)
+        contents = self._store.execute(f"SELECT block, slots, codes {among}", (json.dumps(chosen),))
+        return _updated(known, change, fresh, (self._arrays(width, *row) for row in contents))
 
-    def codes(self, positions: Positions) -> Codes:
-        """The codes at sorted positions, all of which are there."""
+    def at(self, positions: Positions) -> tuple[Positions, Codes]:
+        """Those of sorted positions that have a code, and the codes."""
         width = self._width()
-        found = np.empty((len(positions), width), np.uint8)
+        there, found = [np.empty(0, np.int64)], [np.empty((0, width), np.uint8)]
         for block, part in by_block(positions):
             slots, codes = self._read(block, width)
-            found[part] = codes[np.searchsorted(slots, positions[part] % BLOCK)]
-        found.flags.writeable = False
-        return found
+            present = positions[part][np.isin(positions[part] % BLOCK, slots)]
+            there.append(present)
+            found.append(codes[np.searchsorted(slots, present % BLOCK)])
+        all_codes = np.concatenate(found)
+        all_codes.flags.writeable = False
+        return np.concatenate(there), all_codes
 
     def append(self, positions: Positions, codes: Codes) -> None:
         """Add codes at sorted positions, which come after all others."""
@@ -89,23 +122,82 @@ class Blocks:
             kept = ~np.isin(slots, positions[part] % BLOCK)
             self._write(block, slots[kept], codes[kept])
 
-    def clear(self) -> None:
-        self._store.execute("DELETE FROM blocks")
+    def replace(self, positions: Positions, codes: Codes) -> None:
+        """Give all documents, which are at these sorted positions, other codes, perhaps of another width."""
+        change = self._store.count_code_change()
+        self._store.execute("UPDATE blocks SET change = ?, slots = x'', codes = x''", (change,))
+        for block, part in by_block(positions):
+            self._write(block, (positions[part] % BLOCK).astype("<u2"), codes[part])
 
     def _width(self) -> int:
         return -(-self._store.codes_about()[0] // 8)
 
-    def _read(self, block: int, width: int) -> tuple[NDArray[np.uint16], Codes]:
-        row = self._store.execute("SELECT slots, codes FROM blocks WHERE block = ?", (block,)).fetchone()
-        slots, codes = row or (b"", b"")
-        return _arrays(slots, codes, width)
+    def _read(self, block: int, width: int) -> tuple[Slots, Codes]:
+        row = self._store.execute("SELECT block, slots, codes FROM blocks WHERE block = ?", (block,)).fetchone()
+        return self._arrays(width, *(row or (block, None, None)))
 
-    def _write(self, block: int, slots: NDArray[np.uint16], codes: Codes) -> None:
-        if len(slots):
-            row = (block, slots.tobytes(), codes.tobytes())
-            self._store.execute("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?)", row)
-        else:
-            self._store.execute("DELETE FROM blocks WHERE block = ?", (block,))
+    def _arrays(self, width: int, block: int, slots: bytes | None, codes: bytes | None) -> tuple[Slots, Codes]:
+        found = np.frombuffer(slots or b"", "<u2"), np.frombuffer(codes or b"", np.uint8)
+        if len(found[1]) != len(found[0]) * width:
+            raise self._store.damaged(f"block {block} of the codes does not have one for each document")
+        return found[0], found[1].reshape(-1, width)
+
+    def _write(self, block: int, slots: Slots, codes: Codes) -> None:
+        """Write a block. An empty one stays, so that others learn of its change."""
+        row = (block, self._store.count_code_change(), slots.tobytes(), codes.tobytes())
+        self._store.execute("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?)", row)
+
+
+def _empty_table(width: int) -> CodeTable:
+    room, none = _Room(0, width), np.empty(0, np.int64)
+    return CodeTable(_first(room.codes, 0), _first(room.slots, 0), none, none, none, -1, room)
+
+
+def _updated(
+    known: CodeTable, change: int, fresh: NDArray[np.int64], contents: Iterator[tuple[Slots, Codes]]
+) -> CodeTable:
+    """A table in which some blocks are others: rows of (block, its change, its number of codes), and what is in them.
+
+    Rows of a known table stay where they are, and those after them are written where there is room, or else all are
+    copied.
+    """
+    if not len(fresh):
+        return known._replace(change=change)
+    blocks = np.union1d(known.blocks, fresh[:, 0])
+    table = np.zeros((len(blocks), 2), np.int64)  # change and number of codes
+    table[np.searchsorted(blocks, known.blocks)] = np.stack([known.changes, np.diff(known.ends, prepend=0)], axis=1)
+    table[np.searchsorted(blocks, fresh[:, 0])] = fresh[:, 1:]
+    ends = np.cumsum(table[:, 1])
+    n, edges = int(ends[-1]), np.append(0, known.ends)
+    begins = edges[np.searchsorted(known.blocks, fresh[:, 0], side="left")].tolist()  # of those blocks, as known
+    finishes = edges[np.searchsorted(known.blocks, fresh[:, 0], side="right")].tolist()
+    slots, codes = next(contents)
+    kept = begins[0] + _common(known, begins[0], finishes[0], slots, codes)
+    room = known.room
+    if kept < n and not (kept == len(known.codes) == room.used and n <= len(room.codes)):
+        room = _Room(n, known.codes.shape[1])
+        room.append(known.slots[:kept], known.codes[:kept])
+    if kept < n:
+        room.append(slots[kept - begins[0] :], codes[kept - begins[0] :])
+        for finish, begin, (slots, codes) in zip(finishes[:-1], begins[1:], contents, strict=True):
+            room.append(known.slots[finish:begin], known.codes[finish:begin])
+            room.append(slots, codes)
+        room.append(known.slots[finishes[-1] :], known.codes[finishes[-1] :])
+    return CodeTable(_first(room.codes, n), _first(room.slots, n), blocks, ends, table[:, 0], change, room)
+
+
+def _common(known: CodeTable, begin: int, finish: int, slots: Slots, codes: Codes) -> int:
+    """With how many of the same codes a block begins as before, if these are all of the old or all of the new ones."""
+    n = min(finish - begin, len(slots))
+    rows = slice(begin, begin + n)
+    same = np.array_equal(known.slots[rows], slots[:n]) and np.array_equal(known.codes[rows], codes[:n])
+    return n if same else 0
+
+
+def _first(rows: NDArray[T], n: int) -> NDArray[T]:
+    view = rows[:n]
+    view.flags.writeable = False
+    return view
 
 
 def by_block(positions: Positions) -> Iterator[tuple[int, slice]]:
@@ -113,7 +205,3 @@ def by_block(positions: Positions) -> Iterator[tuple[int, slice]]:
     blocks, counts = np.unique(positions // BLOCK, return_counts=True)
     for block, count, end in zip(blocks.tolist(), counts, np.cumsum(counts), strict=True):
         yield block, slice(end - count, end)
-
-
-def _arrays(slots: bytes, codes: bytes, width: int) -> tuple[NDArray[np.uint16], Codes]:
-    return np.frombuffer(slots, "<u2"), np.frombuffer(codes, np.uint8).reshape(-1, width)

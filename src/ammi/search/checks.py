@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.search.documents import as_list
+from ammi.search.documents import as_list, is_unicode
 from ammi.search.engine import About
 from ammi.search.hamming import Codes
 from ammi.search.vectors import KeptVectors, Packed, Rows, checked_kind, packed
@@ -13,6 +13,10 @@ from ammi.search.vectors import KeptVectors, Packed, Rows, checked_kind, packed
 
 class OtherModelError(ValueError):
     """The codes of a call are of another model than those of the index."""
+
+
+class DamagedError(ValueError):
+    """What an index holds is not what was put into it."""
 
 
 def check_codes(codes: Codes, about: About, fingerprint: str | None, place: str) -> None:
@@ -43,15 +47,27 @@ def checked_bits(n_bits: object) -> int:
 
 
 def checked_k(k: int) -> int:
-    if k < 1:
+    if _whole("k", k) < 1:
         raise ValueError(f"k is {k}, but a search finds 1 document at least")
     return int(k)
 
 
+def checked_radius(radius: int) -> int:
+    if _whole("radius", radius) < 0:
+        raise ValueError(f"radius is {radius}, but no distance is below 0")
+    return int(radius)
+
+
 def checked_shortlist(shortlist: int | None, k: int) -> int | None:
-    if shortlist is not None and shortlist < k:
+    if shortlist is not None and _whole("shortlist", shortlist) < k:
         raise ValueError(f"shortlist is {shortlist}, but {k} documents are to be chosen from it: pass {k} or more")
     return shortlist if shortlist is None else int(shortlist)
+
+
+def _whole(name: str, value: object) -> int:
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return int(value)
+    raise ValueError(f"{name} is {value!r:.60}, expected a whole number")
 
 
 def checked_vectors(vectors: KeptVectors | None) -> KeptVectors | None:
@@ -92,6 +108,6 @@ def check_query_vectors(vectors: Sequence[NDArray[np.floating]], kept: KeptVecto
 
 def checked_keys(keys: Iterable[str]) -> list[str]:
     names = list(dict.fromkeys(as_list(keys, "keys")))
-    if wrong := [name for name in names if not isinstance(name, str)]:
-        raise ValueError(f"{wrong[0]!r:.60} cannot be a metadata key to index: pass strings")
+    if wrong := [name for name in names if not isinstance(name, str) or not is_unicode(name)]:
+        raise ValueError(f"{wrong[0]!r:.60} cannot be a metadata key to index: pass strings that UTF-8 can write")
     return names

@@ -3,13 +3,17 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
+from itertools import islice
 from typing import Any
+from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ammi.search.blocks import Positions
 from ammi.search.documents import Id, Metadata, Record, as_json, id_key
 from ammi.search.filters import Filter, matches
+from ammi.search.hamming import Codes
 from ammi.search.keys import Keys
 from ammi.search.ranking_words import WordIndex
 from ammi.search.sql_filters import for_python, to_sql
@@ -34,22 +38,26 @@ class DocumentTable:
 
     def find(self, ids: Iterable[Id]) -> list[int | None]:
         """The position of each id, or None where there is no such document."""
-        find = "SELECT position FROM documents WHERE id = ?"
-        rows = [self._store.execute(find, (id_key(id),)).fetchone() for id in ids]
-        return [row and row[0] for row in rows]
+        find = "SELECT (SELECT position FROM documents WHERE id = ?)"
+        return [position for (position,) in self._store.execute_each(find, ((id_key(id),) for id in ids))]
 
-    def records(self, positions: Positions) -> dict[int, Record]:
-        """The documents at those of the positions where there is one."""
+    def records(self, positions: Positions, codes: Codes) -> dict[int, Record]:
+        """The documents at positions, all of which are there and have these codes; each is held to its checksum."""
         rows = self._store.execute(
-            "SELECT documents.position, documents.id, id_is_text, text, metadata FROM json_each(:positions) AS chosen "
-            "CROSS JOIN documents ON documents.position = chosen.value LEFT JOIN texts USING (position)",
+            "SELECT documents.position, documents.id, id_is_text, text, metadata, checksum "
+            "FROM json_each(:positions) AS chosen CROSS JOIN documents ON documents.position = chosen.value "
+            "LEFT JOIN texts USING (position)",
             {"positions": json.dumps(positions.tolist())},
         ).fetchall()
-        parsed = _parsed([row[4] for row in rows])
-        return {
-            position: Record(_id(id, is_text), text, metadata)
-            for (position, id, is_text, text, _), metadata in zip(rows, parsed, strict=True)
-        }
+        if missing := {*positions.tolist()} - {row[0] for row in rows}:
+            raise self._store.damaged(f"the document at position {min(missing)} is missing")
+        ids = [str(key) if is_text else key for _, key, is_text, *_ in rows]
+        made = checksums(ids, [row[3] for row in rows], [row[4] for row in rows], codes)
+        if made != [row[5] for row in rows]:
+            wrong = next(id for id, row, checksum in zip(ids, rows, made, strict=True) if checksum != row[5])
+            raise self._store.damaged(f"document {wrong!r} is not as it was written")
+        metadata = parsed([row[4] for row in rows])
+        return {row[0]: Record(id, row[3], its) for row, id, its in zip(rows, ids, metadata, strict=True)}
 
     def texts(self, positions: Positions) -> dict[int, str]:
         """The texts of those of the documents at these positions that have one."""
@@ -61,15 +69,24 @@ class DocumentTable:
         rows = self._store.execute("SELECT position FROM documents WHERE change > ? ORDER BY position", (change,))
         return _positions(rows)
 
-    def append(self, positions: Positions, records: Sequence[Record], change: int) -> None:
-        """Add documents at new positions."""
-        places = positions.tolist()
+    def append(self, positions: Positions, records: Sequence[Record], codes: Codes) -> None:
+        """Add documents, which have these codes, at new positions."""
+        places, change = positions.tolist(), self._store.state().change
         spelled = [as_json(record.metadata) for record in records]
+        made = checksums([record.id for record in records], [record.text for record in records], spelled, codes)
         self._store.execute_each(
-            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?)",
             (
-                (position, id_key(record.id), isinstance(record.id, str), change, for_python(metadata), metadata)
-                for position, record, metadata in zip(places, records, spelled, strict=True)
+                (
+                    position,
+                    id_key(record.id),
+                    isinstance(record.id, str),
+                    change,
+                    checksum,
+                    for_python(metadata),
+                    metadata,
+                )
+                for position, record, checksum, metadata in zip(places, records, made, spelled, strict=True)
             ),
         )
         texts = [
@@ -82,29 +99,40 @@ class DocumentTable:
 
     def remove(self, positions: Positions) -> None:
         """Take away the documents at positions."""
-        self.keys.remove(self._metadata(positions))
-        if self.words.exists():
-            self.words.remove(list(self.texts(positions).items()))
-        for table in ("documents", "texts"):
-            self._store.execute_each(f"DELETE FROM {table} WHERE position = ?", ((p,) for p in positions.tolist()))
+        for start in range(0, len(positions), _ROWS_AT_ONCE):
+            some = positions[start : start + _ROWS_AT_ONCE]
+            self.keys.remove(self._metadata(some))
+            if self.words.exists():
+                self.words.remove(list(self.texts(some).items()))
+            for table in ("documents", "texts"):
+                self._store.execute_each(f"DELETE FROM {table} WHERE position = ?", ((p,) for p in some.tolist()))
 
-    def replace_metadata(self, new: list[tuple[int, Metadata]], change: int) -> None:
-        """Give the documents at positions other metadata."""
-        self.keys.remove(self._metadata(np.array([position for position, _ in new], np.int64)))
-        self.keys.add(new)
-        spelled = ((position, as_json(metadata)) for position, metadata in new)
+    def replace_metadata(self, positions: Positions, new: Sequence[Metadata], codes: Codes) -> None:
+        """Give the documents at sorted positions, which have these codes, other metadata."""
+        records = self.records(positions, codes)
+        self.keys.remove([(position, record.metadata) for position, record in records.items()])
+        self.keys.add(list(zip(records, new, strict=True)))
+        old, spelled = list(records.values()), [as_json(metadata) for metadata in new]
+        made = checksums([record.id for record in old], [record.text for record in old], spelled, codes)
+        change = self._store.state().change
         self._store.execute_each(
-            "UPDATE documents SET change = ?, for_python = ?, metadata = ? WHERE position = ?",
-            ((change, for_python(metadata), metadata, position) for position, metadata in spelled),
+            "UPDATE documents SET change = ?, checksum = ?, for_python = ?, metadata = ? WHERE position = ?",
+            (
+                (change, checksum, for_python(metadata), metadata, position)
+                for position, checksum, metadata in zip(records, made, spelled, strict=True)
+            ),
         )
+
+    def renew_checksums(self, positions: Positions, new: NDArray[np.uint32]) -> None:
+        """Write the checksums of documents that have got other codes."""
+        rows = zip(new.tolist(), positions.tolist(), strict=True)
+        self._store.execute_each("UPDATE documents SET checksum = ? WHERE position = ?", rows)
 
     def all_metadata(self) -> Iterator[tuple[int, Metadata]]:
         """The position and the metadata of every document, in insertion order; documents may share a dict."""
         rows = self._store.execute("SELECT position, metadata FROM documents ORDER BY position")
-        while chunk := rows.fetchmany(_ROWS_AT_ONCE):
-            distinct = list(dict.fromkeys(metadata for _, metadata in chunk))
-            parsed = dict(zip(distinct, _parsed(distinct), strict=True))
-            yield from ((position, parsed[metadata]) for position, metadata in chunk)
+        while chunk := list(islice(rows, _ROWS_AT_ONCE)):
+            yield from _parsed_once(chunk)
 
     def matching(self, filter: Filter) -> Positions:
         """The sorted positions of the documents that a filter keeps."""
@@ -129,17 +157,31 @@ class DocumentTable:
         where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
         rows = self._store.execute(f"SELECT position, {uncertain} FROM documents {where} ORDER BY position", values)
         found = [np.empty(0, np.int64)]
-        while chunk := rows.fetchmany(_ROWS_AT_ONCE):
+        while chunk := list(islice(rows, _ROWS_AT_ONCE)):
             distinct = list({metadata for _, metadata in chunk if metadata is not None})  # documents often share theirs
-            parsed = zip(distinct, _parsed(distinct), strict=True)
-            good = {None, *(spelled for spelled, metadata in parsed if matches(filter, metadata))}
+            read = zip(distinct, parsed(distinct), strict=True)
+            good = {None, *(spelled for spelled, metadata in read if matches(filter, metadata))}
             found.append(np.array([position for position, metadata in chunk if metadata in good], np.int64))
         return np.concatenate(found)
 
     def _metadata(self, positions: Positions) -> list[tuple[int, Metadata]]:
         select = f"SELECT position, metadata FROM documents WHERE position {_SOME}"
-        rows = self._store.execute(select, {"positions": json.dumps(positions.tolist())}).fetchall()
-        return list(zip((position for position, _ in rows), _parsed([spelled for _, spelled in rows]), strict=True))
+        return _parsed_once(self._store.execute(select, {"positions": json.dumps(positions.tolist())}).fetchall())
+
+
+def checksums(ids: Iterable[Id], texts: Iterable[str | None], metadata: Iterable[str], codes: Codes) -> list[int]:
+    """For each document one of all that it is, with lengths, so that no part of it can be taken for the next."""
+    packed, width = codes.tobytes(), codes.shape[1]
+    return [
+        crc32(
+            packed[row * width : (row + 1) * width],
+            crc32(
+                f"{isinstance(id, str):d} {id} {len(spelled)} {spelled} "
+                f"{-1 if text is None else len(text)} {text or ''}".encode()
+            ),
+        )
+        for row, (id, text, spelled) in enumerate(zip(ids, texts, metadata, strict=True))
+    ]
 
 
 def _id(key: Id, is_text: int) -> Id:
@@ -150,5 +192,12 @@ def _positions(rows: Iterable[tuple[int]]) -> Positions:
     return np.fromiter((position for (position,) in rows), np.int64)
 
 
-def _parsed(metadata: Sequence[str]) -> list[Metadata]:
+def _parsed_once(rows: list[tuple[int, str]]) -> list[tuple[int, Metadata]]:
+    """Positions and metadata; documents that have the same share a dict."""
+    distinct = list({spelled for _, spelled in rows})
+    read = dict(zip(distinct, parsed(distinct), strict=True))
+    return [(position, read[spelled]) for position, spelled in rows]
+
+
+def parsed(metadata: Sequence[str]) -> list[Metadata]:
     return json.loads(f"[{','.join(metadata)}]")  # one call is three times as fast as one for each

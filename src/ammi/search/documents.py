@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.plain import plain
+from ammi.plain import ID_NUMBERS, plain
 from ammi.search.hamming import Codes
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ Metadata = dict[str, Any]
 
 _WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,18}")
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))  # made once: half of the time of json.dumps
-_NUMBERS = range(-(2**63), 2**63 - 1)  # 64 bits, and one more must fit: the next free number
 
 
 class Record(NamedTuple):
@@ -74,7 +73,7 @@ class Hits(list[Hit]):
 
 def id_key(id: Id) -> Id:
     """What tells ids apart: 17 and "17", which a file of another format may make of it, are the same."""
-    if isinstance(id, str) and _WHOLE_NUMBER.fullmatch(id) and int(id) in _NUMBERS:
+    if isinstance(id, str) and _WHOLE_NUMBER.fullmatch(id) and int(id) in ID_NUMBERS:
         return int(id)
     return id
 
@@ -92,7 +91,7 @@ def as_list(values: Iterable[Any], name: str, n: int | None = None) -> list[Any]
 def checked_id(id: object) -> Id:
     if isinstance(id, str) and is_unicode(id):
         return str(id)
-    if isinstance(id, int | np.integer) and not isinstance(id, bool) and int(id) in _NUMBERS:
+    if isinstance(id, int | np.integer) and not isinstance(id, bool) and int(id) in ID_NUMBERS:
         return int(id)
     raise ValueError(f"{id!r:.60} cannot be an id: an id is a str, or an int of at most 64 bits")
 

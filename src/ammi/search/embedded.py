@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 from typing import Any, Self
 
 import numpy as np
@@ -12,14 +13,15 @@ from numpy.typing import NDArray
 from ammi.search import hamming
 from ammi.search.base import Index
 from ammi.search.blocks import BLOCK, Blocks, CodeTable, Positions
-from ammi.search.document_table import DocumentTable
-from ammi.search.documents import Entry, Id, Metadata, Record, id_key
-from ammi.search.engine import About, Encode, Found, Place
+from ammi.search.connections import FILE
+from ammi.search.document_table import DocumentTable, checksums
+from ammi.search.documents import Entry, Id, Metadata, Record, as_json, id_key
+from ammi.search.engine import About, Encode, Found, Place, Repaired
 from ammi.search.filters import Filter
 from ammi.search.hamming import Codes
 from ammi.search.ranking import Candidates, WordStatistics
 from ammi.search.ranking_words import SCHEMA as WORD_TABLES
-from ammi.search.store import FILE, Store
+from ammi.search.store import Store
 from ammi.search.vector_table import VectorTable
 from ammi.search.vector_table import schema as vector_tables
 from ammi.search.vectors import Packed, unpacked
@@ -30,19 +32,20 @@ Near = Iterable[tuple[NDArray[np.int32], NDArray[np.int64]]]  # for each query, 
 class HammingIndex(Index):
     """An Index in a folder: documents found by the Hamming distance of their codes, exactly.
 
-    A change is on the disk when its call returns. Any number of processes may read while one writes; a search sees all
-    that was changed before it began. `index_keys` costs some space, and makes a filter on those keys as fast as what it
+    A change is on the disk when its call returns. Any number of processes and threads may read while one writes; a
+    search sees all that was changed before it began. Every page and every document is held to its checksum when it is
+    read. A folder that cannot be written can be read. `index_keys` costs some space, and makes a filter on those keys as fast as what it
     keeps is small; a filter on another key reads the metadata of all documents, about a second for a million.
     """
 
-    def __init__(self, store: Store):
+    def __init__(self, store: Store, newest: "_NewestTable | None" = None):
         """Not for callers, who have `create` and `open`."""
         self.place = str(store.folder)
         self._store = store
         self._codes = Blocks(store)
         self._documents = DocumentTable(store)
         self._vectors = VectorTable(store)
-        self._read_table: tuple[int, CodeTable] | None = None  # and the change of codes after which it was read
+        self._newest = newest or _NewestTable()
 
     @classmethod
     def _create(cls, place: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
@@ -57,9 +60,29 @@ class HammingIndex(Index):
     def exists(cls, place: Place) -> bool:
         return (Path(place) / FILE).is_file()
 
+    @classmethod
+    def check(cls, place: Place, *, advance: Callable[[int], None] = lambda n_documents: None) -> list[str]:
+        from ammi.search.damage import find_damage
+
+        return find_damage(Path(place), advance)
+
+    @classmethod
+    def repair(cls, place: Place, *, advance: Callable[[int], None] = lambda n_documents: None) -> Repaired:
+        from ammi.search.damage import repair
+
+        return repair(Path(place), advance)
+
+    def compact(self) -> tuple[int, int]:
+        before = self._store.size()
+        with self._writing():
+            if self._documents.words.exists():
+                self._documents.words.forget_removed()
+        self._store.compact()
+        return before, self._store.size()
+
     def close(self) -> None:
         self._store.close()
-        self._read_table = None
+        self._newest.table = None
 
     def _reading(self) -> AbstractContextManager[object]:
         return self._store.reading()
@@ -79,15 +102,13 @@ class HammingIndex(Index):
     def _put(self, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
         ids = [record.id for record in records]
         self._remove_at(self._positions(ids))
-        change = self._store.count_change(of_codes=True)
         positions = self._store.take_places(map(id_key, ids))
         self._codes.append(positions, codes)
-        self._documents.append(positions, records, change)
+        self._documents.append(positions, records, codes)
         if vectors is not None:
             self._vectors.append(positions, vectors)
 
     def _remove(self, ids: list[Id]) -> None:
-        self._store.count_change(of_codes=True)
         self._remove_at(self._positions(ids))
 
     def _remove_at(self, positions: list[int]) -> None:
@@ -98,9 +119,9 @@ class HammingIndex(Index):
             self._vectors.remove(chosen)
 
     def _replace_metadata(self, metadata: Mapping[Id, Metadata]) -> None:
-        change = self._store.count_change(of_codes=False)
-        positions = self._positions(list(metadata))
-        self._documents.replace_metadata(list(zip(positions, metadata.values(), strict=True)), change)
+        new = dict(zip(self._positions(list(metadata)), metadata.values(), strict=True))
+        there, codes = self._codes.at(np.sort(np.fromiter(new, np.int64)))
+        self._documents.replace_metadata(there, [new[position] for position in there.tolist()], codes)
 
     def _has(self, ids: list[Id]) -> list[bool]:
         return [position is not None for position in self._documents.find(ids)]
@@ -109,6 +130,8 @@ class HammingIndex(Index):
         positions = self._documents.find(ids)
         there, entries = self._present(np.array([position for position in positions if position is not None], np.int64))
         at = dict(zip(there.tolist(), entries, strict=True))
+        if without := [id for id, position in zip(ids, positions, strict=True) if position not in (None, *at)]:
+            raise self._store.damaged(f"document {without[0]!r} has no code")
         return [None if position is None else at[position] for position in positions]
 
     def _nearest(self, queries: Codes, k: int, filter: Filter) -> Found:
@@ -125,8 +148,9 @@ class HammingIndex(Index):
             near = [(distances, kept[rows]) for distances, rows in find(table.codes[kept])]
         else:
             near = list(find(table.codes))
-        positions = table.positions(np.concatenate([np.empty(0, np.int64), *(rows for _, rows in near)]))
-        records = self._documents.records(np.unique(positions))
+        all_rows = np.concatenate([np.empty(0, np.int64), *(rows for _, rows in near)])
+        positions = table.positions(all_rows)
+        records = self._records(table, np.unique(all_rows))
         found = iter(positions.tolist())
         return [
             [(d, records[position]) for d, position in zip(distances.tolist(), islice(found, len(rows)), strict=True)]
@@ -150,8 +174,13 @@ class HammingIndex(Index):
             yield Candidates(places, table.codes[table.rows(places)], found, vectors)
 
     def _at(self, places: Positions) -> list[Record]:
-        records = self._documents.records(places)
+        table = self._table()
+        records = self._records(table, table.rows(np.sort(places)))
         return [records[place] for place in places.tolist()]
+
+    def _records(self, table: CodeTable, rows: NDArray[np.int64]) -> dict[int, Record]:
+        """The documents at sorted rows, by position."""
+        return self._documents.records(table.positions(rows), table.codes[rows])
 
     def _vectors_at(self, places: Positions) -> NDArray[np.float32] | None:
         """The vectors at sorted places, (n, d), where there are any."""
@@ -162,8 +191,8 @@ class HammingIndex(Index):
         return self._documents.words.statistics(words) if self._documents.words.exists() else None
 
     def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
-        len(self)  # refused if it was closed
-        with HammingIndex(self._store.again()) as view, view._reading():  # another connection has a view of its own
+        view = HammingIndex(self._store.view(), self._newest)
+        with view._reading():
             positions = view._documents.matching(filter) if filter else view._table().positions()
             for start in range(0, len(positions), BLOCK):
                 yield view._present(positions[start : start + BLOCK])[1]
@@ -198,12 +227,12 @@ class HammingIndex(Index):
             return self._documents.keys.kinds()
 
     def _recode(self, encode: Encode, about: About, files: dict[str, bytes]) -> None:
-        recoded = _Recoded(about)
-        try:
-            self._recode_all(encode, recoded, about, files)
-        finally:
-            with self._reading():
-                self._vectors.forget_renewed()
+        with self._store.held():  # new vectors wait in a temporary table
+            try:
+                self._recode_all(encode, _Recoded(about), about, files)
+            finally:
+                with self._reading():
+                    self._vectors.forget_renewed()
 
     def _recode_all(self, encode: Encode, recoded: "_Recoded", about: About, files: dict[str, bytes]) -> None:
         seen, before = -1, np.inf
@@ -221,11 +250,11 @@ class HammingIndex(Index):
             positions = self._table().positions()
             self._store.set_about(about)
             self._store.set_files(files)
-            self._codes.clear()
-            self._codes.append(positions, recoded.at(positions))
+            codes, new_checksums = recoded.at(positions)
+            self._codes.replace(positions, codes)
+            self._documents.renew_checksums(positions, new_checksums)
             if about.vectors:
                 self._vectors.change_over(about.vectors)
-            self._store.count_change(of_codes=True)
 
     def _encode(self, positions: Positions, encode: Encode, recoded: "_Recoded") -> None:
         """Encode what is at positions; others wait only if this is called while writing."""
@@ -234,16 +263,15 @@ class HammingIndex(Index):
                 there, entries = self._present(positions[start : start + BLOCK])
             if entries:
                 codes, vectors = encode(entries)
-                recoded.add(there, codes)
+                recoded.add(there, codes, entries)
                 if vectors is not None:
                     with self._reading():
                         self._vectors.renew(there, vectors)
 
     def _present(self, positions: Positions) -> tuple[Positions, list[Entry]]:
         """Those of the positions that hold a document, sorted, and the documents."""
-        records = self._documents.records(positions)
-        there = np.sort(np.fromiter(records, np.int64))
-        codes, vectors = self._codes.codes(there), self._vectors_at(there)
+        there, codes = self._codes.at(np.unique(positions))
+        records, vectors = self._documents.records(there, codes), self._vectors_at(there)
         found = zip(there.tolist(), codes, [None] * len(there) if vectors is None else vectors, strict=True)
         return there, [Entry(records[place].id, code, *records[place][1:], vector) for place, code, vector in found]
 
@@ -252,27 +280,46 @@ class HammingIndex(Index):
         return [position for position in self._documents.find(ids) if position is not None]
 
     def _table(self) -> CodeTable:
-        """The codes as they are now: read again when they have changed."""
-        change = self._store.state().code_change
-        if self._read_table is None or self._read_table[0] != change:
-            self._read_table = None  # makes room for the new one
-            self._read_table = change, self._codes.table()
-        return self._read_table[1]
+        """The codes as they are now."""
+        if self._store.writes:  # what may not come to pass is not kept
+            return self._codes.table(self._newest.table)
+        return self._newest.renewed(self._codes)
+
+
+class _NewestTable:
+    """The newest codes that any thread has read."""
+
+    def __init__(self) -> None:
+        self.table: CodeTable | None = None
+        self._lock = Lock()
+
+    def renewed(self, codes: Blocks) -> CodeTable:
+        """The codes as the caller sees them."""
+        with self._lock:
+            table = codes.table(self.table)
+            if self.table is None or table.change > self.table.change:
+                self.table = table
+            return table
 
 
 class _Recoded:
-    """New codes by position; of two for one position the later counts."""
+    """New codes by position, and the checksums of the documents with them; of two for one position the later counts."""
 
     def __init__(self, about: About):
         self._positions = [np.empty(0, np.int64)]
         self._codes: list[Codes] = [np.empty((0, -(-about.n_bits // 8)), np.uint8)]
+        self._checksums = [np.empty(0, np.uint32)]
 
-    def add(self, positions: Positions, codes: Codes) -> None:
+    def add(self, positions: Positions, codes: Codes, entries: list[Entry]) -> None:
         self._positions.append(positions)
         self._codes.append(codes)
+        spelled = [as_json(entry.metadata) for entry in entries]
+        made = checksums([entry.id for entry in entries], [entry.text for entry in entries], spelled, codes)
+        self._checksums.append(np.array(made, np.uint32))
 
-    def at(self, positions: Positions) -> Codes:
-        """The codes at positions, each of which has one."""
-        known, codes = np.concatenate(self._positions), np.concatenate(self._codes)
+    def at(self, positions: Positions) -> tuple[Codes, NDArray[np.uint32]]:
+        """The codes and the checksums at positions, each of which has one."""
+        known = np.concatenate(self._positions)
         order = np.argsort(known, kind="stable")
-        return codes[order[np.searchsorted(known[order], positions, side="right") - 1]]
+        rows = order[np.searchsorted(known[order], positions, side="right") - 1]
+        return np.concatenate(self._codes)[rows], np.concatenate(self._checksums)[rows]

@@ -29,6 +29,16 @@ class About(NamedTuple):
     vectors: KeptVectors | None = None
 
 
+class Repaired(NamedTuple):
+    """What a repair kept, and what it could not keep."""
+
+    kept: int  # documents
+    lost: list[Id]  # documents whose ids could be read
+    unnamed: int  # further documents
+    damage: list[str]  # a sentence for all that was damaged
+    old: str | None  # where the damaged file is now; None where nothing was damaged
+
+
 class Engine(ABC):
     """The part of an Index that differs from engine to engine.
 

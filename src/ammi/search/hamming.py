@@ -11,6 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Codes = NDArray[np.uint8]  # (n, ceil(m / 8))
+Near = tuple[NDArray[np.int32], NDArray[np.int64]]  # distances and positions of what was found
+
+MOST_FOUND = 250_000  # within a radius: documents of so many hits take some hundreds of megabytes
+_PAIRS_AT_ONCE = 1 << 24  # some 650 MB where all of them are found
 
 
 def nearest(base: Codes, queries: Codes, k: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -25,13 +29,32 @@ def nearest(base: Codes, queries: Codes, k: int) -> tuple[NDArray[np.int32], NDA
     return faiss.knn_hamming(queries, base, k, variant="hc")
 
 
-def within(base: Codes, queries: Codes, radius: int) -> list[tuple[NDArray[np.int32], NDArray[np.int64]]]:
-    """For each query, the distances and the positions of all codes of base at most radius away, sorted alike."""
+def within(base: Codes, queries: Codes, radius: int) -> list[Near]:
+    """For each query, the distances and the positions of all codes of base at most radius away, sorted alike.
+
+    More than MOST_FOUND for all queries together are refused.
+    """
     base, queries = _aligned(base, queries)
+    radius = min(int(radius), 8 * base.shape[1])  # FAISS takes none beyond 32 bits
+    at_once = max(1, _PAIRS_AT_ONCE // max(1, len(base)))  # each query may find all
+    hits: list[Near] = []
+    n_found = 0
+    for start in range(0, len(queries), at_once):
+        hits += _within(base, queries[start : start + at_once], radius)
+        n_found += sum(len(positions) for _, positions in hits[start:])
+        if n_found > MOST_FOUND:
+            raise ValueError(
+                f"more than {MOST_FOUND:,} codes are at most {radius} bits away: take a smaller radius or fewer "
+                "queries at once, or search for the k nearest"
+            )
+    return hits
+
+
+def _within(base: Codes, queries: Codes, radius: int) -> list[Near]:
     found = faiss.RangeSearchResult(len(queries))
     search = faiss.hamming_range_search  # type: ignore[attr-defined]  # IndexBinaryFlat would need a copy of base
     a, b = faiss.swig_ptr(queries), faiss.swig_ptr(base)
-    search(a, b, len(queries), len(base), int(radius) + 1, base.shape[1], found)  # it finds what is below a radius
+    search(a, b, len(queries), len(base), radius + 1, base.shape[1], found)  # it finds what is below a radius
     ends = faiss.rev_swig_ptr(found.lims, len(queries) + 1).tolist()
     distances = faiss.rev_swig_ptr(found.distances, ends[-1]).astype(np.int32)
     positions = faiss.rev_swig_ptr(found.labels, ends[-1]).astype(np.int64)

@@ -44,20 +44,20 @@ class Keys:
         if new := [name for name in names if name not in self.indexed()]:
             self._store.execute_each("INSERT INTO indexed_keys (name) VALUES (?)", [(name,) for name in new])
             keys = {name: key for name, key in self.indexed().items() if name in new}
-            self._store.execute_each("INSERT INTO key_values VALUES (?, ?, ?)", _rows(keys, documents))
+            self._store.execute_each("INSERT INTO key_values VALUES (?, ?, ?)", rows_of_keys(keys, documents))
 
     def add(self, documents: Sequence[Placed]) -> None:
         """Take up new documents."""
         self._count(documents, 1)
         if keys := self.indexed():
-            self._store.execute_each("INSERT INTO key_values VALUES (?, ?, ?)", _rows(keys, documents))
+            self._store.execute_each("INSERT INTO key_values VALUES (?, ?, ?)", rows_of_keys(keys, documents))
 
     def remove(self, documents: Sequence[Placed]) -> None:
         """Forget documents."""
         self._count(documents, -1)
         if keys := self.indexed():
             delete = "DELETE FROM key_values WHERE key = ? AND value = ? AND position = ?"
-            self._store.execute_each(delete, _rows(keys, documents))
+            self._store.execute_each(delete, rows_of_keys(keys, documents))
 
     def positions(self, condition: Condition, most: int | None) -> Positions | None:
         """The documents that meet a condition; None if the table cannot say, or if they are more than `most`."""
@@ -76,8 +76,12 @@ class Keys:
         positions = np.fromiter(limited, np.int64)
         return None if most is not None and len(positions) > most else np.unique(positions)
 
-    def _count(self, documents: Iterable[Placed], sign: int) -> None:
-        counts = Counter(pair for _, metadata in documents for pair in kinds_by_key(metadata))
+    def _count(self, documents: Sequence[Placed], sign: int) -> None:
+        distinct = {id(metadata): metadata for _, metadata in documents}  # many may share one
+        counts: Counter[tuple[str, str]] = Counter()
+        for number, n in Counter(id(metadata) for _, metadata in documents).items():
+            for pair in kinds_by_key(distinct[number]):
+                counts[pair] += n
         self._store.execute_each(
             "INSERT INTO key_kinds VALUES (?, ?, ?) "
             "ON CONFLICT (name, kinds) DO UPDATE SET documents = documents + excluded.documents",
@@ -87,7 +91,9 @@ class Keys:
             self._store.execute("DELETE FROM key_kinds WHERE documents = 0")
 
 
-def _rows(keys: dict[str, int], documents: Iterable[Placed]) -> Iterator[tuple[int, int | float | str | bytes, int]]:
+def rows_of_keys(
+    keys: dict[str, int], documents: Iterable[Placed]
+) -> Iterator[tuple[int, int | float | str | bytes, int]]:
     """The rows of the table: key, value, position. A document without a value has none."""
     for position, metadata in documents:
         for name, key in keys.items():

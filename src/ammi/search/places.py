@@ -1,11 +1,11 @@
 """Places: a folder, or what another engine calls one, SCHEME:..., such as a server's address."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from ammi.plugins import Registry
 from ammi.search.base import Index
-from ammi.search.engine import Place
+from ammi.search.engine import Place, Repaired
 from ammi.search.vectors import KeptVectors
 
 ENGINES: Registry[type[Index]] = Registry("ammi.engines", "engine", {"folder": "ammi.search.embedded:HammingIndex"})
@@ -37,6 +37,16 @@ def create_index(
 def index_exists(place: Place) -> bool:
     """Whether there is an index at a place."""
     return engine_of(place).exists(place)
+
+
+def check_index(place: Place, *, advance: Callable[[int], None] = lambda n_documents: None) -> list[str]:
+    """What is damaged at a place; the arguments are those of `Index.check`."""
+    return engine_of(place).check(place, advance=advance)
+
+
+def repair_index(place: Place, *, advance: Callable[[int], None] = lambda n_documents: None) -> Repaired:
+    """Keep what is whole at a place; the arguments are those of `Index.repair`."""
+    return engine_of(place).repair(place, advance=advance)
 
 
 def engine_of(place: Place) -> type[Index]:

@@ -14,7 +14,7 @@ from ammi.search.ranking import WordStatistics, rarity_of
 from ammi.search.store import Store
 
 SCHEMA = (
-    "CREATE VIRTUAL TABLE words USING fts5(text, content = '', columnsize = 0, detail = none, "
+    "CREATE VIRTUAL TABLE words USING fts5(text, content = '', contentless_delete = 1, detail = none, "
     "tokenize = \"ascii tokenchars '_'\")",
     "CREATE VIRTUAL TABLE word_counts USING fts5vocab(words, row)",
     "CREATE TABLE text_totals (texts INTEGER NOT NULL, characters INTEGER NOT NULL)",
@@ -42,17 +42,22 @@ class WordIndex:
         self._count(documents, 1)
 
     def remove(self, documents: Sequence[PlacedText]) -> None:
-        """Forget documents; FTS5 has to be told what their texts were."""
-        self._store.execute_each("INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)", _split(documents))
+        """Forget documents."""
+        self._store.execute_each("DELETE FROM words WHERE rowid = ?", ((position,) for position, _ in documents))
         self._count(documents, -1)
+
+    def forget_removed(self) -> None:
+        """Give up the space of words that removed documents had."""
+        self._store.execute("INSERT INTO words (words) VALUES ('optimize')")
 
     def statistics(self, words: Sequence[str]) -> WordStatistics:
         """How many texts there are, and how many have each of these words."""
         texts, characters = self._store.execute("SELECT texts, characters FROM text_totals").fetchone()
         change = self._store.state().code_change
-        if self._counted[0] != change:
-            self._counted = change, {}
-        known = self._counted[1]
+        counted = self._counted
+        if counted[0] != change:
+            self._counted = counted = change, {}
+        known = counted[1]
         for word in words:
             if word not in known:  # to count a word that a million texts have takes a few hundredths of a second
                 row = self._store.execute("SELECT doc FROM word_counts WHERE term = ?", (word,)).fetchone()

@@ -1,6 +1,8 @@
 """The vectors of an embedded index: a row of SQLite for each, so that a shortlist reads its own and no others."""
 
 import json
+from collections.abc import Iterator
+from zlib import crc32
 
 import numpy as np
 
@@ -8,7 +10,7 @@ from ammi.search.blocks import Positions
 from ammi.search.store import Store
 from ammi.search.vectors import KeptVectors, Packed
 
-_COLUMNS = "(position INTEGER PRIMARY KEY, vector BLOB NOT NULL)"
+_COLUMNS = "(position INTEGER PRIMARY KEY, vector BLOB NOT NULL, checksum INTEGER NOT NULL)"
 
 
 def schema(kept: KeptVectors | None) -> tuple[str, ...]:
@@ -33,7 +35,7 @@ class VectorTable:
 
     def append(self, positions: Positions, vectors: Packed) -> None:
         """Add vectors at new positions."""
-        self._store.execute_each("INSERT INTO vectors VALUES (?, ?)", _rows(positions, vectors))
+        self._store.execute_each("INSERT INTO vectors VALUES (?, ?, ?)", _rows(positions, vectors))
 
     def remove(self, positions: Positions) -> None:
         self._store.execute_each("DELETE FROM vectors WHERE position = ?", ((place,) for place in positions.tolist()))
@@ -41,17 +43,23 @@ class VectorTable:
     def at(self, positions: Positions, kept: KeptVectors) -> Packed:
         """The vectors at sorted positions, all of which are there."""
         found = self._store.execute(
-            "SELECT vector FROM vectors WHERE position IN (SELECT value FROM json_each(?)) ORDER BY position",
+            "SELECT position, vector, checksum FROM vectors WHERE position IN (SELECT value FROM json_each(?)) "
+            "ORDER BY position",
             (json.dumps(positions.tolist()),),
         ).fetchall()
-        return np.frombuffer(b"".join(vector for (vector,) in found), np.uint8).reshape(len(positions), kept.n_bytes)
+        wrong = {position for position, vector, checksum in found if vector_checksum(position, vector) != checksum}
+        wrong |= {*positions.tolist()} - {position for position, *_ in found}
+        if wrong:
+            ((id,),) = self._store.execute("SELECT id FROM documents WHERE position = ?", (min(wrong),))
+            raise self._store.damaged(f"the vector of document {id!r} is not as it was written")
+        return np.frombuffer(b"".join(row[1] for row in found), np.uint8).reshape(len(positions), kept.n_bytes)
 
     # New vectors of all documents wait in a temporary table, on the disk, until all are there.
 
     def renew(self, positions: Positions, vectors: Packed) -> None:
         """Remember new vectors; of two for one position the later counts."""
         self._store.execute(f"CREATE TEMP TABLE IF NOT EXISTS renewed {_COLUMNS}")
-        self._store.execute_each("INSERT OR REPLACE INTO renewed VALUES (?, ?)", _rows(positions, vectors))
+        self._store.execute_each("INSERT OR REPLACE INTO renewed VALUES (?, ?, ?)", _rows(positions, vectors))
 
     def change_over(self, kept: KeptVectors) -> None:
         """Put the new vectors, of those documents that are still there, in the place of the old ones, if there are."""
@@ -64,5 +72,11 @@ class VectorTable:
         self._store.execute("DROP TABLE IF EXISTS temp.renewed")
 
 
-def _rows(positions: Positions, vectors: Packed) -> "zip[tuple[int, bytes]]":
-    return zip(positions.tolist(), map(bytes, vectors), strict=True)
+def _rows(positions: Positions, vectors: Packed) -> Iterator[tuple[int, bytes, int]]:
+    for position, vector in zip(positions.tolist(), map(bytes, vectors), strict=True):
+        yield position, vector, vector_checksum(position, vector)
+
+
+def vector_checksum(position: int, vector: bytes) -> int:
+    """Of a vector and of which document it is."""
+    return crc32(vector, position & 0xFFFFFFFF)

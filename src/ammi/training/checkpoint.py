@@ -1,19 +1,19 @@
 """A training run on disk after every epoch, so that a killed run goes on where it was."""
 
+import io
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ammi.files import replacing_file
+from ammi.files import read_sealed_file, write_sealed_file
 
 
 class Checkpoint:
-    """A file in a folder, replaced whole; it belongs to one configuration on one data set.
+    """Files in a folder, each replaced whole and with its digest; they belong to one configuration on one data set.
 
     Args:
         identity: what the run is made of (parameters, data); a checkpoint of another one is refused.
@@ -26,35 +26,44 @@ class Checkpoint:
 
     def part(self, name: str) -> "Checkpoint":
         """A checkpoint of a run that is part of this one, in a folder below."""
-        return Checkpoint(self.path.parent / name, self.identity)
+        return Checkpoint(self.path.parent / name, {**self.identity, "part": name})
 
     def load(self) -> dict[str, Any] | None:
-        """The last state that was written, or None where there is none yet."""
-        if not self.path.exists():
-            return None
-        try:
-            saved = torch.load(self.path, weights_only=True)
-            identity, state = saved["identity"], saved["state"]
-        except Exception as error:
-            raise ValueError(f"{self.path} cannot be read as a checkpoint: delete it to start anew") from error
-        different = sorted(key for key in self.identity if identity.get(key) != self.identity[key])
-        if different:
-            raise ValueError(
-                f"{self.path} belongs to another run ({', '.join(different)} differ): use another folder, or delete it"
-            )
-        return state
+        """The last state that was written, on the CPU, or None where there is none yet."""
+        return self._read(self.path)
 
     def save(self, state: Mapping[str, object]) -> None:
         """Replace what was written before."""
-        with replacing_file(self.path) as file:
-            torch.save({"identity": self.identity, "state": state}, file)
+        self._write(self.path, state)
 
     def save_array(self, name: str, array: NDArray) -> None:
         """Keep what a run makes once, before its first epoch, for when it goes on."""
-        with replacing_file(self.path.with_name(f"{name}.npy")) as file:
-            np.save(file, array)
+        self._write(self.path.with_name(f"{name}.pt"), torch.from_numpy(array))
 
     def array(self, name: str) -> NDArray | None:
         """What was kept under a name, or None."""
-        path = self.path.with_name(f"{name}.npy")
-        return np.load(path, allow_pickle=False) if path.exists() else None
+        kept = self._read(self.path.with_name(f"{name}.pt"))
+        return None if kept is None else kept.numpy()
+
+    def _write(self, path: Path, content: object) -> None:
+        buffer = io.BytesIO()
+        torch.save({"identity": {**self.identity, "file": path.name}, "content": content}, buffer)
+        write_sealed_file(path, buffer.getvalue())
+
+    def _read(self, path: Path) -> Any:
+        if not path.exists():
+            return None
+        try:
+            saved = torch.load(io.BytesIO(read_sealed_file(path)), map_location="cpu", weights_only=True)
+            identity, content = saved["identity"], saved["content"]
+        except Exception as error:
+            raise ValueError(
+                f"{path} is damaged and cannot be read as a checkpoint: delete it to start anew"
+            ) from error
+        expected = {**self.identity, "file": path.name}
+        different = sorted(key for key in expected if identity.get(key) != expected[key])
+        if different:
+            raise ValueError(
+                f"{path} belongs to another run ({', '.join(different)} differ): use another folder, or delete it"
+            )
+        return content

@@ -49,7 +49,9 @@ class Settings(NamedTuple):
 
 @_compiled
 def take_steps(documents, y, x, batch_size, linear, windows, order, steps_before, settings, rng):
-    """Train on documents y (n,), each with one of x (n,) or alone where x is empty; return the sums of H⁺ and H(Z|·).
+    """Train on documents y (n,), each with one of x (n,) or alone where x is empty; return sums.
+
+    The sums are of H⁺, of H(Z|·), and of the squares of the gradients.
 
     Args:
         windows: (m, 2**(r+1)), the prior's mean windows, changed in place.
@@ -57,7 +59,7 @@ def take_steps(documents, y, x, batch_size, linear, windows, order, steps_before
         steps_before: how many steps Adam has taken.
         rng: draws the words that are dropped.
     """
-    code_entropy, conditional = 0.0, 0.0
+    code_entropy, conditional, squares = 0.0, 0.0, 0.0
     for start in range(0, len(y), batch_size):
         n = min(batch_size, len(y) - start)
         rows = np.empty(2 * n if len(x) else n, np.int64)
@@ -71,8 +73,8 @@ def take_steps(documents, y, x, batch_size, linear, windows, order, steps_before
         probs = _sigmoid(logits)
         code_entropy += n * _prior_step(probs, windows, order, settings, gradient)
         conditional += n * _conditional_step(logits, probs, n, gradient)
-        _update(batch, gradient, linear, steps_before + start // batch_size + 1, settings)
-    return code_entropy, conditional
+        squares += _update(batch, gradient, linear, steps_before + start // batch_size + 1, settings)
+    return code_entropy, conditional, squares
 
 
 @_compiled
@@ -282,7 +284,7 @@ def _softplus(logit):
 
 @_compiled
 def _update(batch, gradient, linear, step, settings):
-    """A step of Adam, its gradient shortened to a norm of `clip`."""
+    """A step of Adam, its gradient shortened to a norm of `clip`; the square of its norm before."""
     by_logits = np.ascontiguousarray(gradient.T)  # (R, m)
     slots, by_weights = _by_words(batch, by_logits, len(linear.weights))
     by_biases = np.zeros_like(linear.biases)
@@ -296,6 +298,7 @@ def _update(batch, gradient, linear, step, settings):
     _adam(linear.weights, linear.weights_mean, linear.weights_square, by_weights, slots, scale, rate, root)
     only = np.zeros(1, np.int32)
     _adam(linear.biases, linear.biases_mean, linear.biases_square, by_biases, only, scale, rate, root)
+    return square
 
 
 @_compiled

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ammi.training.batches import Batches
 from ammi.training.checkpoint import Checkpoint
+from ammi.training.finite import NotFiniteError, check_figures, check_weights
 from ammi.training.history import History
 from ammi.training.objective import AllRows, Objective
 from ammi.training.progress import Progress
@@ -34,13 +35,14 @@ class Schedule:
 
 @dataclass
 class TrainingRun:
-    """Where a run stands; all but whether it was interrupted goes into a checkpoint."""
+    """Where a run stands; all but why it ended early goes into a checkpoint."""
 
     history: History = field(default_factory=list)
     best: dict[str, Tensor] = field(default_factory=dict)
     best_epoch: int = 0
     finished: bool = False
     interrupted: bool = False
+    diverged: int | None = None  # the epoch that left the finite, where there was one
 
     def add(self, score: float, weights: dict[str, Tensor], schedule: Schedule) -> None:
         """Note the score of the last epoch, and keep its weights if it is the best one so far."""
@@ -72,22 +74,33 @@ def train(
     """Train until the validation score has not risen for some epochs, and leave the best epoch in the objective.
 
     `run` is filled in on the way; its history has the row of an epoch, still without its score, when `score` is called.
-    `saved` is the state to go on from. Ctrl-C ends the run early, and the best epoch so far is kept.
+    `saved` is the state to go on from. Ctrl-C ends the run early, and the best epoch so far is kept. So does an epoch
+    that leaves the finite, which is not part of the history; where no epoch is good, that is a NotFiniteError.
     """
     steps = objective.steps(batches, schedule.learning_rate, schedule.clip)
     if saved:
         _restore(saved, run, objective, steps, batches)
     try:
         while not run.finished and len(run.history) < schedule.epochs:
-            row = _epoch(objective, steps, batches)
+            when = f"in epoch {len(run.history) + 1}"
+            row = _epoch(objective, steps, batches, when)
             objective.after_epoch(documents)
+            check_weights(objective.state_dict(), when)
             run.history.append({"epoch": len(run.history) + 1, **row})
-            run.add(float(score()), objective.state_dict(), schedule)
+            scored = float(score())
+            check_figures({"validation score": scored}, when)
+            run.add(scored, objective.state_dict(), schedule)
             progress.epoch(run.history[-1], schedule.epochs)
             for callback in callbacks:
                 callback(dict(run.history[-1]))
             if checkpoint:
                 checkpoint.save(_state(run, objective, steps, batches))
+    except NotFiniteError as error:
+        del run.history[_scored(run) :]
+        if not run.best_epoch:
+            raise
+        run.diverged = len(run.history) + 1
+        progress.say(f"Stopped, since {error}. Epoch {run.best_epoch} is kept.")
     except KeyboardInterrupt:
         if not run.best_epoch:
             raise
@@ -98,11 +111,13 @@ def train(
         objective.load_state_dict(run.best)
 
 
-def _epoch(objective: Objective, steps: Steps, batches: Batches) -> dict[str, float]:
+def _epoch(objective: Objective, steps: Steps, batches: Batches, when: str) -> dict[str, float]:
     start = time.perf_counter()
     objective.train()
     means = steps.epoch(batches)
     objective.eval()
+    check_figures(means, when)
+    check_weights(objective.state_dict(), when)
     seconds = time.perf_counter() - start
     return {**means, "seconds": seconds, "documents_per_second": batches.n_documents / seconds}
 

@@ -1,5 +1,6 @@
 """What takes the steps of training: torch, for any objective, or compiled loops for the one that most people train."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +28,10 @@ class Steps(ABC):
 
     @abstractmethod
     def epoch(self, batches: Batches) -> dict[str, float]:
-        """Train on every document once; return the means of what the objective shows."""
+        """Train on every document once; return the means of what the objective shows.
+
+        Where a gradient is not finite, that is what is returned.
+        """
 
     @abstractmethod
     def state_dict(self) -> State:
@@ -53,19 +57,22 @@ class TorchSteps(Steps):
                 loss, figures = self.objective.loss(batch)
                 self._optimiser.zero_grad()
                 loss.backward()
-                self._shorten()
+                norm = self._shorten()
+            if not norm.isfinite():
+                return {"gradient": norm.item()}  # no step that follows would mend it
             self._optimiser.step()  # number by number, so the same on any number of threads
             for name, value in figures.items():
                 totals[name] = totals.get(name, torch.zeros(())) + value.detach() * batch.size
         return {name: (total / batches.n_documents).item() for name, total in totals.items()}
 
-    def _shorten(self) -> None:
-        """Shorten the gradient to a norm of `clip`; most of the time there is nothing to do."""
+    def _shorten(self) -> Tensor:
+        """Shorten the gradient to a norm of `clip`; most of the time there is nothing to do. Return what it was."""
         gradients = [p.grad for p in self._trained if p.grad is not None]
         norm = torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients]).norm()
         if norm > self.clip:
             for gradient in gradients:
                 gradient.mul_(self.clip / norm)
+        return norm
 
     def state_dict(self) -> State:
         return self._optimiser.state_dict()
@@ -108,7 +115,7 @@ class CompiledSteps(Steps):
             self._entropy_weight, batches.dropout, self._adversary.decay, self._learning_rate, self._clip
         )
         linear = Linear(*(np.atleast_2d(tensor.detach().numpy()) for tensor in (*self._trained, *self._means)))
-        entropy = conditional = 0.0
+        entropy = conditional = squares = 0.0
         start = 0
         with _without_denormals():
             while start < len(y):  # as many batches at once as see the bits in one order
@@ -130,7 +137,9 @@ class CompiledSteps(Steps):
                 taken = -(-(end - start) // batches.batch_size)
                 self._adversary.took(taken)
                 self._n_steps, start = self._n_steps + taken, end
-                entropy, conditional = entropy + sums[0], conditional + sums[1]
+                entropy, conditional, squares = entropy + sums[0], conditional + sums[1], squares + sums[2]
+        if not math.isfinite(squares):
+            return {"gradient": math.sqrt(squares)}
         entropy, conditional = (total / len(y) * BITS_PER_NAT for total in (entropy, conditional))
         return {"entropy": entropy, "conditional_entropy": conditional, "information": entropy - conditional}
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ammi.files import write_json
+from ammi.files import read_json, write_json
 from ammi.hashers import Hasher, by_name
 from ammi.tuning.locks import make_missing
 from ammi.tuning.machine import machine
@@ -107,7 +107,7 @@ class Results:
     def get(self, experiment: Experiment) -> Result | None:
         """The result of an experiment, if it was done."""
         path = self.path(experiment)
-        return json.loads(path.read_text()) if path.exists() else None
+        return read_json(path) if path.exists() else None
 
     def is_missing(self, experiment: Experiment) -> bool:
         return not self.path(experiment).exists()

@@ -5,7 +5,6 @@ one. Beside it, as files: the best parameters, which `ammi fit --config` takes, 
 was lost is made again, and plots.
 """
 
-import json
 import os
 import platform
 import time
@@ -16,20 +15,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from ammi.files import write_json
+from ammi.files import read_json, replacing_file, write_json
 from ammi.plain import plain
 from ammi.tuning.display import SILENT, Display, SearchView
 from ammi.tuning.experiments import GENERAL_PARAMETERS, Experiment, Parameters
 from ammi.tuning.grids import GRIDS, Grid, choose, near_defaults
 from ammi.tuning.machine import machine
 from ammi.tuning.plots import search_history, search_importance
-from ammi.tuning.studies import Sampler, close_storage, new_sampler, open_storage, open_study
+from ammi.tuning.studies import Sampler, close_storage, naming_storage, new_sampler, open_storage, open_study
 from ammi.tuning.tasks import Task
 
 if TYPE_CHECKING:
     from optuna import Trial
     from optuna.trial import FrozenTrial
 
+FILES = ("best.json", "trials.json", "study.db", "importance.png", "history.png")  # of a search
 COSTS = ("seconds", "cpu_seconds", "sampler")  # what a trial keeps beside its scores
 
 
@@ -67,11 +67,12 @@ class Search:
         return {name: values for name, values in GRIDS[self.method].items() if name not in self.fixed}
 
     def check(self) -> None:
-        """Refuse a method that has nothing to vary, and to fix what is no hyperparameter."""
+        """Refuse a method that has nothing to vary, to fix what is no hyperparameter, and values out of their range."""
         if self.method not in GRIDS:
             raise ValueError(f"{self.method} has nothing to tune: methods to tune are {', '.join(sorted(GRIDS))}")
         if wrong := [name for name in GENERAL_PARAMETERS if name in self.fixed]:
             raise ValueError(f"{wrong[0]} is no hyperparameter: the search sets it from its bits and its seed")
+        self.experiment({}).hasher()._check_parameters()
 
     def experiment(self, drawn: Parameters) -> Experiment:
         """What is tried with the parameters that were drawn from the grid."""
@@ -90,10 +91,11 @@ class Tuning:
         folder.mkdir(parents=True, exist_ok=True)
         database = open_storage(storage or f"sqlite:///{folder / 'study.db'}")
         self._close = weakref.finalize(self, close_storage, database)
-        self.study = open_study(f"{search.task} {search.method} {search.bits}", database)
-        self._check_same_search(self.study.user_attrs, f"the study {self.study.study_name!r} is")
-        self._begin()
-        self._requeue_abandoned_trials()
+        with naming_storage():
+            self.study = open_study(f"{search.task} {search.method} {search.bits}", database)
+            self._check_same_search(self.study.user_attrs, f"the study {self.study.study_name!r} is")
+            self._begin()
+            self._requeue_abandoned_trials()
 
     def __enter__(self) -> "Tuning":
         return self
@@ -112,7 +114,7 @@ class Tuning:
 
     def run_until(self, trials: int, display: Display = SILENT) -> None:
         """Try until so many trials are finished; the files are written anew after each."""
-        with display.search(self.search.title, trials, len(self.finished)) as view:
+        with naming_storage(), display.search(self.search.title, trials, len(self.finished)) as view:
             while len(self.finished) < trials:
                 self._run_trial(view)
                 self.write()
@@ -140,9 +142,11 @@ class Tuning:
 
     def plot(self) -> None:
         """Draw the history of the search and the importance of the parameters."""
-        if figure := search_importance(self.study):
-            figure.savefig(self.folder / "importance.png", dpi=110)
-        search_history(self.rows()).savefig(self.folder / "history.png", dpi=110)
+        drawn = {"importance.png": search_importance(self.study), "history.png": search_history(self.rows())}
+        for name, figure in drawn.items():
+            if figure:
+                with replacing_file(self.folder / name) as file:
+                    figure.savefig(file, dpi=110)
 
     @cached_property
     def _identity(self) -> dict[str, Any]:
@@ -153,7 +157,7 @@ class Tuning:
     def _recorded(self) -> dict[str, Any]:
         """What trials.json held when the search was opened; nothing where there is none."""
         path = self.folder / "trials.json"
-        return json.loads(path.read_text()) if path.exists() else {}
+        return read_json(path) if path.exists() else {}
 
     def _check_same_search(self, kept: Mapping[str, Any], what_is: str) -> None:
         if other := [name for name in self._identity if kept and kept.get(name) != self._identity[name]]:

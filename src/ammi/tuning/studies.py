@@ -1,6 +1,7 @@
 """Optuna's studies: the database that keeps them, what gives a trial up, and what draws the next one."""
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
@@ -33,9 +34,27 @@ def open_storage(url: str) -> "RDBStorage":
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
-        return optuna.storages.RDBStorage(url)
+        with naming_storage():
+            return optuna.storages.RDBStorage(url)
     except ArgumentError as error:
         raise ValueError(f"{url} is no storage of Optuna: expected a URL such as sqlite:///study.db") from error
+
+
+@contextmanager
+def naming_storage() -> Iterator[None]:
+    """Say in a sentence that the database of a study cannot be used, above all where the disk is full."""
+    from optuna.exceptions import StorageInternalError
+    from sqlalchemy.exc import DatabaseError
+
+    try:
+        yield
+    except (DatabaseError, StorageInternalError) as error:
+        cause = error.__cause__ if isinstance(error, StorageInternalError) else error
+        reason = getattr(cause, "orig", None) if isinstance(cause, DatabaseError) else cause
+        raise OSError(
+            f"the database of the study cannot be used ({str(reason).splitlines()[0]}): make space, or delete it if it "
+            "is damaged, since trials.json has what is finished, and the same command goes on"
+        ) from error
 
 
 def close_storage(storage: "RDBStorage") -> None:

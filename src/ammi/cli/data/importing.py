@@ -9,6 +9,7 @@ import typer
 from ammi.cli.command import if_stopped
 from ammi.cli.options import AsJson
 from ammi.cli.screen import counter, plain, results, say_json
+from ammi.files import check_not_read
 
 
 def import_(
@@ -30,6 +31,7 @@ def import_(
     if name not in IMPORTERS:
         raise typer.BadParameter(f"{name!r} is not one of {', '.join(IMPORTERS)}.", param_hint="'reuters|newsgroups'")
     out = out or Path(f"{name}.jsonl.gz")
+    check_not_read(out, path if path.is_file() else None)
     with if_stopped(f"{out} was not written"), counter(f"reading {path}") as advance:
 
         def counted() -> Iterator[dict[str, Any]]:

@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from ammi.cli.command import if_stopped
-from ammi.cli.options import AsJson, Broken, Format, IdColumn, OnError, Sources, TextColumn
+from ammi.cli.options import AsJson, Broken, Format, IdColumn, OnError, Sources, TextColumn, checked_seed
 from ammi.cli.screen import counter, facts, note, say_json
 from ammi.cli.sources import Documents
+from ammi.files import check_not_read
 
 
 def pairs(
@@ -29,7 +30,7 @@ def pairs(
     held_out: Annotated[
         float, typer.Option(help="This share of the pairs is for validation, and as much for the test.")
     ] = 0.2,
-    seed: Annotated[int, typer.Option(help="Another seed draws other pairs.")] = 0,
+    seed: Annotated[int, typer.Option(callback=checked_seed, help="Another seed draws other pairs.")] = 0,
     text: TextColumn = None,
     id: IdColumn = None,
     format: Format = None,
@@ -65,6 +66,7 @@ def pairs(
         raise typer.BadParameter("choose one of the two.", param_hint="'--replies' / '--halves'")
     if (replies or halves) and (days is not None or date):
         raise typer.BadParameter("replies and halves are found without dates.", param_hint="'--days' / '--date'")
+    check_not_read(out, *sources)
     read, replaces = [Documents(source, text, id, on_error, format) for source in sources], holds_pairs(out)
     with if_stopped(f"{out} is as it was" if replaces else f"{out} was not written"):
         made = build_pairs(
@@ -82,7 +84,7 @@ def pairs(
     if replaces:
         note(f"The pairs that {out} held are replaced.")
     if as_json:
-        say_json({"folder": str(out), **made, "skipped": sum(documents.skipped for documents in read)})
+        say_json({"folder": str(out), **made, "skipped": sum(documents.n_skipped for documents in read)})
         return
     sizes = {"training": made["pairs"]["train"], "validation": made["pairs"]["cv"], "test": made["pairs"]["test"]}
     facts({"folder": out, "documents": made["documents"], "words": made["words"], **sizes})

@@ -3,10 +3,20 @@
 import typer
 
 from ammi.cli.command import add_command
-from ammi.cli.index import add, build, delete, export, keys, rebuild, setting
+from ammi.cli.index import add, build, check, compact, delete, export, keys, rebuild, setting
 
 app = typer.Typer(
-    no_args_is_help=True, help="Build a collection of documents and codes, change it, write it to a file."
+    no_args_is_help=True, help="Build a collection of documents and codes, change it, check it, write it to a file."
 )
-for command in (build.build, add.add, delete.delete, rebuild.rebuild, export.export, setting.set_, keys.keys):
+for command in (
+    build.build,
+    add.add,
+    delete.delete,
+    rebuild.rebuild,
+    export.export,
+    setting.set_,
+    keys.keys,
+    check.check,
+    compact.compact,
+):
     add_command(app, command, command.__name__.rstrip("_"))

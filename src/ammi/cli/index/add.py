@@ -31,5 +31,6 @@ def add(
     with Collection.open(place) as collection:
         codes = codes_of(source, format)
         reads = "text" if codes else collection.reads
-        documents = Documents(source, text, id, on_error, format, vector, reads=reads)
+        width = collection.model.n_features_in_ if reads == "vector" else None
+        documents = Documents(source, text, id, on_error, format, vector, reads=reads, width=width)
         Incoming(documents, codes).add_to(collection, as_json)

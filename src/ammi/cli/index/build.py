@@ -81,15 +81,18 @@ def build(
     _check_free(place)
     learn = model is None and codes is None
     features = default_features(source, vector, format) if learn else None
-    documents = Documents(source, text, id, on_error, format, vector, reads=_what_is_read(model, features))
+    loaded = None if model is None or codes is not None else load_model(model)
+    reads = loaded.reads if loaded else "vector" if features == "vectors" else "text"
+    width = loaded.n_features_in_ if loaded and reads == "vector" else None
+    documents = Documents(source, text, id, on_error, format, vector, reads=reads, width=width)
     incoming = Incoming(documents, codes)
     learned = None
     if features:
         with if_stopped(f"{place} was not made"):
             learned = fit_defaults(features, documents)
         note(f"A model of {learned.n_bits} bits was learned from {documents.name}; ammi fit has more to choose from.")
-    elif model is not None and codes is None:
-        incoming.try_first(load_model(model))
+    elif loaded:
+        incoming.try_first(loaded)
     with _create(place, model or learned, codes, keys or [], keep_vectors) as created:
         incoming.add_to(created, as_json)
 
@@ -102,15 +105,6 @@ def _check_free(place: str) -> None:
         raise FileExistsError(f"{place} holds a collection: use ammi index add, or name another place")
     if holds_model(place):
         raise FileExistsError(f"{place} holds a model: name another place for the collection")
-
-
-def _what_is_read(model: Path | None, features: str | None) -> str:
-    """What the model reads of a document: "text" or "vector"."""
-    from ammi.hashers.config import read_config
-
-    if model is not None:
-        return read_config(model).get("reads", "vector")  # a hasher that was saved alone reads vectors
-    return "vector" if features == "vectors" else "text"
 
 
 def _create(

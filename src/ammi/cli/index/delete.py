@@ -1,11 +1,11 @@
 """`ammi index delete`: documents out of a collection."""
 
-import sys
 from typing import Annotated
 
 import typer
 
 from ammi.cli.options import AsJson, Place
+from ammi.cli.queries import query_lines
 from ammi.cli.screen import plain, results, say_json
 
 
@@ -27,7 +27,7 @@ def delete(
     from ammi.collection import Collection
 
     if ids == ["-"]:
-        ids = [line.rstrip("\r\n") for line in sys.stdin if line.strip()]
+        ids = [line for line in query_lines() if line.strip()]
     with Collection.open(place) as collection:
         before = len(collection)
         collection.delete(ids)

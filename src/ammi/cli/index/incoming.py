@@ -69,9 +69,10 @@ class Incoming:
             if self._added:
                 note(self._kept(collection))
             raise
+        self.documents.end_of_reading()
         self.documents.note_zeros()
         after = len(collection)
-        report = {"added": self._added, "replaced": before + self._added - after, "skipped": self.documents.skipped}
+        report = {"added": self._added, "replaced": before + self._added - after, "skipped": self.documents.n_skipped}
         if as_json:
             say_json({"place": collection.place, **report, "documents": after})
         else:

@@ -7,6 +7,7 @@ import typer
 
 from ammi.cli.options import AsJson, Place
 from ammi.cli.screen import facts, say_json
+from ammi.plain import from_json
 
 
 def set_(
@@ -47,6 +48,6 @@ def _assigned(assignment: str) -> tuple[str, Any]:
     if not key or not equals:
         raise typer.BadParameter(f"{assignment!r} sets nothing: write KEY=VALUE.", param_hint="'KEY=VALUE'")
     try:
-        return key, json.loads(text)
-    except (ValueError, RecursionError):
+        return key, from_json(text)
+    except ValueError:
         return key, text

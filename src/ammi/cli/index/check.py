@@ -1,0 +1,81 @@
+"""`ammi index check`: what is damaged in a collection, and a repair that keeps the rest."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ammi.cli.command import if_stopped
+from ammi.cli.options import AsJson, Place
+from ammi.cli.screen import counter, plain, results, say_json
+
+if TYPE_CHECKING:
+    from ammi.search import Repaired
+
+DAMAGED = 3  # the exit code
+_SHOWN = 20  # sentences and ids; --json has all
+
+
+def check(
+    place: Place,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Keep all documents that are whole, and say what was lost."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Look for damage in a collection: compare all of it with its checksums, and with what it holds twice.
+
+    It ends with exit code 3 where something is damaged, and with 0 once it is repaired.
+    A repair puts all documents that are whole into a new file, which takes the place of the old one in one step.
+    The old file is kept beside it. Those who have the collection open have to open it again.
+
+    [bold]Examples[/]
+
+    ammi index check index
+    ammi index check index --repair
+    """
+    from ammi.collection import Collection
+
+    looked = 0
+    with if_stopped(f"{place} is as it was"), counter(f"checking {place}") as advance:
+
+        def count(n_documents: int) -> None:
+            nonlocal looked
+            looked += n_documents
+            advance(n_documents)
+
+        repaired = Collection.repair(place, advance=count) if repair else None
+        damage = repaired.damage if repaired else Collection.check(place, advance=count)
+    if as_json:
+        say_json({"place": place, "documents": looked, "damage": damage, **(_as_json(repaired) if repaired else {})})
+    else:
+        for sentence in _shortened(damage):
+            results.print(plain(sentence), soft_wrap=True)
+        results.print(plain(_outcome(place, looked, damage, repaired)), soft_wrap=True)
+    if damage and not repaired:
+        raise typer.Exit(DAMAGED)
+
+
+def _as_json(repaired: "Repaired") -> dict[str, object]:
+    return {
+        "kept": repaired.kept,
+        "lost": repaired.lost,
+        "lost without a known id": repaired.unnamed,
+        "old file": repaired.old,
+    }
+
+
+def _outcome(place: str, looked: int, damage: list[str], repaired: "Repaired | None") -> str:
+    if not damage:
+        return f"{place} is whole: {looked:,} documents"
+    if repaired is None:
+        return f"{place} is damaged; {looked:,} documents are whole: --repair keeps these"
+    lost = len(repaired.lost) + repaired.unnamed
+    names = ", ".join(_shortened(list(map(str, repaired.lost))))
+    named = f" ({names})" if repaired.lost else ""
+    return f"{repaired.kept:,} documents kept, {lost:,} lost{named}; the old file is {repaired.old}"
+
+
+def _shortened(lines: list[str]) -> list[str]:
+    more = len(lines) - _SHOWN
+    return [*lines[:_SHOWN], f"and {more:,} more"] if more > 0 else lines

@@ -1,0 +1,23 @@
+"""`ammi index compact`: the space of what was deleted, given back."""
+
+from ammi.cli.options import AsJson, Place
+from ammi.cli.screen import counter, plain, results, say_json
+
+
+def compact(place: Place, as_json: AsJson = False) -> None:
+    """Give back the space of what was deleted from a collection, and say how many bytes it takes before and after.
+
+    Others may search meanwhile, and wait with their changes. It needs as much free space as the collection has.
+
+    [bold]Example[/]
+
+    ammi index compact index
+    """
+    from ammi.collection import Collection
+
+    with Collection.open(place) as collection, counter(f"compacting {place}"):
+        before, after = collection.compact()
+    if as_json:
+        say_json({"place": place, "bytes before": before, "bytes after": after})
+    else:
+        results.print(plain(f"{place} took {before:,} bytes, and takes {after:,} now"), soft_wrap=True)

@@ -1,0 +1,156 @@
+"""What `check` finds in a damaged index, and what `repair` keeps of it."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ammi.search import DamagedError, Entry, HammingIndex, check_index, repair_index
+from ammi.search.connections import connect
+from tests.search.engines import PLACES, every_engine
+from tests.search.test_integrity import CODES, alter, content, flip, make
+
+
+@every_engine
+def test_nothing_is_wrong_with_a_whole_index(engine, tmp_path):
+    place = PLACES[engine](tmp_path)
+    with engine.create(place, 64, keys=["a"]) as index:
+        index.add(
+            CODES[:50], texts=["a text", "καὶ ἄλλο", "", None, "x\0y"] * 10, metadata=[{"a": [1, 1.0, -0.0]}] * 50
+        )
+        index.delete([3])
+    looked: list[int] = []
+    assert check_index(place, advance=looked.append) == []
+    assert sum(looked) == 49
+
+
+def test_a_repair_of_a_whole_index_changes_nothing(tmp_path):
+    with make(tmp_path, 20) as index:
+        before = {file.name: file.stat().st_ino for file in tmp_path.iterdir()}
+        repaired = repair_index(tmp_path)
+        assert (repaired.kept, repaired.lost, repaired.damage, repaired.old) == (20, [], [], None)
+        assert {file.name: file.stat().st_ino for file in tmp_path.iterdir()} == before
+        assert len(index) == 20
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_all_is_kept_that_a_flipped_bit_did_not_meet(tmp_path, seed):
+    make(tmp_path / "a").close()
+    with HammingIndex.open(tmp_path / "a") as index:
+        whole = {entry.id: entry for block in index.entries() for entry in block}
+    file = tmp_path / "a" / "index.sqlite"
+    bit = int(np.random.default_rng(seed).integers(8 * 4096, 8 * file.stat().st_size))
+    flip(file, bit)
+    page = bit // 8 // 4096 + 1
+    assert check_index(tmp_path / "a")[0] == f"page {page} of index.sqlite does not have its checksum"
+    try:
+        repaired = repair_index(tmp_path / "a")
+    except DamagedError as error:
+        assert "cannot be repaired" in str(error)  # noqa: PT017  # the page says how long codes are
+        return
+    assert len(repaired.lost) + repaired.unnamed <= 1
+    assert repaired.kept + len(repaired.lost) + repaired.unnamed == 300
+    assert repaired.old
+    assert (page * 4096) <= Path(repaired.old).stat().st_size
+    assert check_index(tmp_path / "a") == []
+    with HammingIndex.open(tmp_path / "a") as index:
+        for block in index.entries():
+            for entry in block:
+                old = whole.pop(entry.id)
+                assert (entry.text, entry.metadata, entry.code.tobytes()) == (
+                    old.text,
+                    old.metadata,
+                    old.code.tobytes(),
+                )
+        assert len(whole) <= 1
+        assert index.add(CODES[:1], vectors=np.ones((1, 6))) == [299]
+
+
+def same(a: Entry, b: Entry) -> bool:
+    return (a.text, a.metadata, a.code.tobytes()) == (b.text, b.metadata, b.code.tobytes())
+
+
+def test_a_document_that_is_lost_is_named(tmp_path):
+    with make(tmp_path, 20) as index:
+        alter(index, "UPDATE texts SET text = text || ' ' WHERE position = 7")
+        alter(index, "UPDATE vectors SET vector = zeroblob(14) WHERE position = 8")
+        alter(index, "DELETE FROM documents WHERE position = 9")
+    damage = [
+        "document 'd7' is not as it was written",
+        "the vector of document 8 is not as it was written",
+        "the document at position 9 is missing",
+    ]
+    assert check_index(tmp_path) == damage
+    repaired = repair_index(tmp_path)
+    assert repaired == (17, ["d7", 8], 1, damage, str(tmp_path / "index.sqlite.damaged-1"))
+    assert check_index(tmp_path) == []
+    with HammingIndex.open(tmp_path) as index:
+        assert index.files() == {"model": bytes(5000)}
+        assert index.keys_indexed == ["year"]
+        assert len(index.search(CODES[:1], 20)[0]) == 17
+        assert "d7" not in index
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("UPDATE key_kinds SET documents = documents + 1", "counts of metadata keys do not agree"),
+        ("DELETE FROM key_values WHERE position = 7", "values of indexed keys do not agree"),
+        ("UPDATE key_values SET position = 1000 WHERE position = 7", "values of indexed keys do not agree"),
+        ("DELETE FROM words WHERE rowid = 7", "word index does not agree"),
+        ("UPDATE text_totals SET characters = 5", "word index does not agree"),
+    ],
+)
+def test_tables_that_do_not_agree_are_found_and_made_anew(tmp_path, statement, words):
+    with make(tmp_path, 20) as index:
+        expected = content(index)
+        alter(index, statement)
+    (found,) = check_index(tmp_path)
+    assert words in found
+    assert repair_index(tmp_path).kept == 20
+    with HammingIndex.open(tmp_path) as index:
+        assert content(index) == expected
+
+
+def test_a_stale_index_is_kept_as_it_is_when_it_is_repaired(tmp_path):
+    index = make(tmp_path / "a", 20)
+    index.close()
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    with HammingIndex.open(tmp_path / "a") as index:
+        index.delete(["d1"])
+    shutil.copy(tmp_path / "b" / "index.sqlite", tmp_path / "a" / "index.sqlite")
+    assert check_index(tmp_path / "a") == ["index.sqlite ends with change 1, but 2 were acknowledged"]
+    assert repair_index(tmp_path / "a").kept == 20
+    with HammingIndex.open(tmp_path / "a") as index:
+        assert len(index) == 20
+
+
+def test_those_who_have_a_repaired_index_open_have_to_open_it_again(tmp_path):
+    with make(tmp_path, 20) as index:
+        alter(index, "DELETE FROM texts WHERE position = 7")
+        repair_index(tmp_path)
+        with pytest.raises(FileNotFoundError, match="open it again"):
+            index.delete(["d1"])
+    with connect(tmp_path / "index.sqlite.damaged-1", "mode=rw") as db:  # with the journal that it had
+        assert db.execute("SELECT COUNT(*) FROM documents").fetchall() == [(20,)]
+    db.close()
+
+
+def test_what_cannot_be_repaired_stays_as_it_is(tmp_path):
+    for n, statement in enumerate(("UPDATE about SET n_bits = 65", "UPDATE documents SET checksum = 0")):
+        with make(tmp_path / str(n), 20) as index:
+            alter(index, statement)
+        before = (tmp_path / str(n) / "index.sqlite").read_bytes()
+        words = r"cannot be repaired \((what codes it has is not as it was|no document is whole).*: restore a copy"
+        with pytest.raises(DamagedError, match=words):
+            repair_index(tmp_path / str(n))
+        assert {file.name for file in (tmp_path / str(n)).iterdir()} == {"index.sqlite", "index.changes"}
+        assert (tmp_path / str(n) / "index.sqlite").read_bytes() == before
+
+
+def test_what_cannot_be_checked_says_so(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no index in"):
+        check_index(tmp_path)
+    with pytest.raises(ValueError, match="has no repair"):
+        repair_index("memory:x")

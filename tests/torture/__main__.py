@@ -1,0 +1,102 @@
+"""All attacks, at full length: python -m tests.torture [NAME ...] [--scale SHARE], or `make torture`.
+
+What each found is kept in results.json, and the table of docs/reliability.md is made of it; a run that was stopped goes
+on when the rest is named.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from ammi.tuning.machine import machine
+from tests.torture import crashes, disks, flips, inputs, runs, saves, side_by_side
+from tests.torture.outcome import Outcome
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results.json"
+PAGE = HERE.parents[1] / "docs" / "reliability.md"
+BEGIN, END = "<!-- torture: the table that `make torture` writes -->", "<!-- end -->"
+
+
+class Attack(NamedTuple):
+    """How often it is made at full length, and how."""
+
+    tries: int
+    make: Callable[[Path, int], Outcome]
+
+
+def generated_inputs(folder: Path, examples: int) -> Outcome:
+    """In processes of their own, whose memory is watched."""
+    found = inputs.run_all(examples)
+    seen = {name: found[name] for name in ("done", "refused")} | {"most MB": found["most kilobytes"] // 1000}
+    return Outcome(found["examples"], seen, found["wrong"], [str(one) for one in found["findings"]])
+
+
+ATTACKS: dict[str, Attack] = {
+    "writers of an index killed at random moments": Attack(1000, crashes.kill_writers),
+    "a writer of an index killed, or power lost three ways, at every system call": Attack(
+        60, partial(crashes.crash_writer, losses=3)
+    ),
+    "saves of a model killed, or power lost three ways, at every system call": Attack(
+        30, partial(crashes.crash_saves, losses=3)
+    ),
+    "saves of a model killed, with a reader in a loop": Attack(500, saves.kill_saves),
+    "fits killed": Attack(50, runs.kill_fits),
+    "searches for parameters killed": Attack(50, runs.kill_tunes),
+    "encodings killed": Attack(50, runs.kill_encodes),
+    "rebuilds of an index killed": Attack(50, runs.kill_rebuilds),
+    **{
+        f"a full disk at every step: {name}": Attack(50, partial(disks.fill, work=work))
+        for name, work in disks.WORKS.items()
+    },
+    **{f"one bit flipped: {name}": Attack(5000, partial(flips.flip, kind=kind)) for name, kind in flips.KINDS.items()},
+    "generated inputs to every command and public function": Attack(100_000, generated_inputs),
+    "readers and writers side by side, seconds": Attack(600, side_by_side.run),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="attacks whose names begin so; all of them without")
+    parser.add_argument("--scale", type=float, default=1.0, help="the share of the tries at full length")
+    asked = parser.parse_args()
+    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    wrong = 0
+    for name, attack in ATTACKS.items():
+        if asked.names and not any(name.startswith(begin) for begin in asked.names):
+            continue
+        tries = max(1, round(asked.scale * attack.tries))
+        start = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            outcome = attack.make(Path(folder), tries)
+        row = {**vars(outcome), "seconds": round(time.monotonic() - start), **machine()}
+        print(name, json.dumps(row), flush=True)
+        wrong += outcome.wrong
+        if asked.scale == 1:
+            results[name] = row
+            RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+            write_table(results)
+    sys.exit(wrong > 0)
+
+
+def write_table(results: dict[str, dict]) -> None:
+    """The table between its marks on the page."""
+    lines = ["| attack | tried | what came of it | wrong | date |", "|---|---|---|---|---|"]
+    for name in ATTACKS:
+        if row := results.get(name):
+            seen = ", ".join(f"{what} {n:,}" for what, n in sorted(row["seen"].items()))
+            lines.append(f"| {name} | {row['tried']:,} | {seen} | **{row['wrong']:,}** | {row['date']} |")
+    before, rest = PAGE.read_text().split(BEGIN)
+    PAGE.write_text("\n".join([before + BEGIN, "", *lines, "", END + rest.split(END)[1]]))
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    main()

@@ -1,0 +1,60 @@
+"""Short versions of the attacks that `make torture` makes at full length."""
+
+import shutil
+import sys
+
+import pytest
+
+from tests.torture import crashes, disks, flips, runs, saves, side_by_side
+from tests.torture.outcome import Outcome
+
+
+def check(outcome: Outcome, at_least: int) -> None:
+    assert outcome.wrong == 0, outcome.examples
+    assert outcome.tried >= at_least
+
+
+def test_writers_that_are_killed_lose_nothing_acknowledged(tmp_path):
+    check(crashes.kill_writers(tmp_path, 15), 15)
+
+
+needs_strace = pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+
+
+@needs_strace
+def test_an_index_after_a_crash_at_any_system_call(tmp_path):
+    check(crashes.crash_writer(tmp_path, steps=2, losses=1), 50)
+
+
+@needs_strace
+def test_a_model_after_a_crash_at_any_system_call(tmp_path):
+    check(crashes.crash_saves(tmp_path, steps=2, losses=1), 40)
+
+
+def test_saves_that_are_killed_leave_a_model_and_no_litter(tmp_path):
+    outcome = saves.kill_saves(tmp_path, 20)
+    check(outcome, 20)
+    assert outcome.seen["loads meanwhile"] > 5
+
+
+@pytest.mark.parametrize("kill", [runs.kill_fits, runs.kill_encodes, runs.kill_rebuilds])
+def test_commands_that_are_killed_end_as_if_they_had_not_been(kill, tmp_path):
+    check(kill(tmp_path, 3), 4)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a disk in memory is Linux's")
+@pytest.mark.parametrize("name", ["change of an index", "save", "encode", "rebuild", "export", "fit with a checkpoint"])
+def test_a_full_disk(name, tmp_path):
+    check(disks.fill(tmp_path, 4, disks.WORKS[name]), 4)
+
+
+@pytest.mark.parametrize("name", flips.KINDS)
+def test_one_flipped_bit(name, tmp_path):
+    check(flips.flip(tmp_path, 40, flips.KINDS[name]), 40)
+
+
+def test_readers_and_writers_side_by_side(tmp_path):
+    outcome = side_by_side.run(tmp_path, 2.0)
+    check(outcome, 50)
+    assert outcome.seen["changes"] > 10
+    assert outcome.seen["looks"] > 10

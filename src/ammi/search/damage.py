@@ -167,6 +167,8 @@ class _Inspection:
         self.keys: dict[str, int] = dict(keys or [])
         files = self._read("SELECT name, content FROM files ORDER BY rowid", "the files, such as the model,")
         self.files: dict[str, bytes] = dict(files or [])
+        if files is None:
+            self.damage[-1] += ": once it is repaired, ammi index rebuild gives it a model again"
         self.has_words = self._has("words")
         state = self._read("SELECT * FROM state", "the number of changes")
         self.state = State(*state[0]) if state else None

@@ -41,9 +41,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "only reordering": BEFORE | {"reorder": 10},
     "only the first model": BEFORE | {"first_bits": 128, "neighbours": 50},
     "only word dropout": BEFORE | {"word_dropout": 0.3},
-    "order 1, r = 3": {"order": 1},
     "r = 2": {"prior_order": 2},
     "r = 5": {"prior_order": 5},
+    "order 1, r = 3": {"order": 1},
 }
 ONE_SEED = list(VARIANTS)[2:]
 RESULTS = Path(__file__).parent / "results" / "quality.json"

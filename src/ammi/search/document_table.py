@@ -178,15 +178,10 @@ class DocumentTable:
 def checksums(ids: Iterable[Id], texts: Iterable[str | None], metadata: Iterable[str], codes: Codes) -> list[int]:
     """For each document one of all that it is, with lengths, so that no part of it can be taken for the next."""
     packed, width = codes.tobytes(), codes.shape[1]
+    each = (packed[start : start + width] for start in range(0, len(packed), width))
     return [
-        crc32(
-            packed[row * width : (row + 1) * width],
-            crc32(
-                f"{isinstance(id, str):d} {id} {len(spelled)} {spelled} "
-                f"{-1 if text is None else len(text)} {text or ''}".encode()
-            ),
-        )
-        for row, (id, text, spelled) in enumerate(zip(ids, texts, metadata, strict=True))
+        crc32(f"{len(spelled)} {text and len(text)} {isinstance(id, str)} {spelled}{text}{id}".encode() + code)
+        for id, text, spelled, code in zip(ids, texts, metadata, each, strict=True)
     ]
 
 

@@ -84,8 +84,8 @@ class Blocks:
         if known is None or known.codes.shape[1] != width:
             known = _empty_table(width)
         if known.change < change:
-            rows = self._store.execute("SELECT block FROM blocks WHERE change > ? ORDER BY block", (known.change,))
-            chosen = [block for (block,) in rows]
+            select = "SELECT block FROM blocks INDEXED BY changed_blocks WHERE change > ?"
+            chosen = sorted(block for (block,) in self._store.execute(select, (known.change,)))
         else:  # another thread has seen a change that this one does not see yet
             chosen = known.blocks[known.changes > change].tolist()
         among = "FROM json_each(?) AS chosen LEFT JOIN blocks ON block = chosen.value ORDER BY chosen.value"

@@ -49,15 +49,18 @@ class DocumentTable:
             "LEFT JOIN texts USING (position)",
             {"positions": json.dumps(positions.tolist())},
         ).fetchall()
-        if missing := {*positions.tolist()} - {row[0] for row in rows}:
+        if len(rows) < len(positions):
+            missing = {*positions.tolist()} - {row[0] for row in rows}
             raise self._store.damaged(f"the document at position {min(missing)} is missing")
-        ids = [str(key) if is_text else key for _, key, is_text, *_ in rows]
-        made = checksums(ids, [row[3] for row in rows], [row[4] for row in rows], codes)
-        if made != [row[5] for row in rows]:
-            wrong = next(id for id, row, checksum in zip(ids, rows, made, strict=True) if checksum != row[5])
+        if not rows:
+            return {}
+        places, keys, are_texts, texts, metadata, written = zip(*rows, strict=True)
+        ids = [str(key) if is_text else key for key, is_text in zip(keys, are_texts, strict=True)]
+        made = checksums(ids, texts, metadata, codes)
+        if made != [*written]:
+            wrong = next(id for id, *both in zip(ids, made, written, strict=True) if both[0] != both[1])
             raise self._store.damaged(f"document {wrong!r} is not as it was written")
-        metadata = parsed([row[4] for row in rows])
-        return {row[0]: Record(id, row[3], its) for row, id, its in zip(rows, ids, metadata, strict=True)}
+        return dict(zip(places, map(Record, ids, texts, parsed(metadata)), strict=True))
 
     def texts(self, positions: Positions) -> dict[int, str]:
         """The texts of those of the documents at these positions that have one."""
@@ -99,13 +102,16 @@ class DocumentTable:
 
     def remove(self, positions: Positions) -> None:
         """Take away the documents at positions."""
+        texts = characters = 0
         for start in range(0, len(positions), _ROWS_AT_ONCE):
             some = positions[start : start + _ROWS_AT_ONCE]
+            lengths = [len(text) for text in self.texts(some).values()]
+            texts, characters = texts + len(lengths), characters + sum(lengths)
             self.keys.remove(self._metadata(some))
-            if self.words.exists():
-                self.words.remove(list(self.texts(some).items()))
             for table in ("documents", "texts"):
                 self._store.execute_each(f"DELETE FROM {table} WHERE position = ?", ((p,) for p in some.tolist()))
+        if self.words.exists():
+            self.words.remove(positions, texts, characters)
 
     def replace_metadata(self, positions: Positions, new: Sequence[Metadata], codes: Codes) -> None:
         """Give the documents at sorted positions, which have these codes, other metadata."""
@@ -172,15 +178,10 @@ class DocumentTable:
 def checksums(ids: Iterable[Id], texts: Iterable[str | None], metadata: Iterable[str], codes: Codes) -> list[int]:
     """For each document one of all that it is, with lengths, so that no part of it can be taken for the next."""
     packed, width = codes.tobytes(), codes.shape[1]
+    each = (packed[start : start + width] for start in range(0, len(packed), width))
     return [
-        crc32(
-            packed[row * width : (row + 1) * width],
-            crc32(
-                f"{isinstance(id, str):d} {id} {len(spelled)} {spelled} "
-                f"{-1 if text is None else len(text)} {text or ''}".encode()
-            ),
-        )
-        for row, (id, text, spelled) in enumerate(zip(ids, texts, metadata, strict=True))
+        crc32(f"{len(spelled)} {text and len(text)} {isinstance(id, str)} {spelled}{text}{id}".encode() + code)
+        for id, text, spelled, code in zip(ids, texts, metadata, each, strict=True)
     ]
 
 

@@ -34,8 +34,9 @@ class HammingIndex(Index):
 
     A change is on the disk when its call returns. Any number of processes and threads may read while one writes; a
     search sees all that was changed before it began. Every page and every document is held to its checksum when it is
-    read. A folder that cannot be written can be read. `index_keys` costs some space, and makes a filter on those keys as fast as what it
-    keeps is small; a filter on another key reads the metadata of all documents, about a second for a million.
+    read. A folder that cannot be written can be read. `index_keys` costs some space, and makes a filter on those keys
+    as fast as what it keeps is small; a filter on another key reads the metadata of all documents, about a second for a
+    million.
     """
 
     def __init__(self, store: Store, newest: "_NewestTable | None" = None):

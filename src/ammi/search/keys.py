@@ -56,8 +56,12 @@ class Keys:
         """Forget documents."""
         self._count(documents, -1)
         if keys := self.indexed():
-            delete = "DELETE FROM key_values WHERE key = ? AND value = ? AND position = ?"
-            self._store.execute_each(delete, rows_of_keys(keys, documents))
+            distinct = {id(metadata): metadata for _, metadata in documents}  # many may share one
+            values = {number: list(_values(keys, metadata)) for number, metadata in distinct.items()}
+            self._store.execute_each(
+                "DELETE FROM key_values WHERE key = ? AND value = ? AND position = ?",
+                ((key, value, position) for position, metadata in documents for key, value in values[id(metadata)]),
+            )
 
     def positions(self, condition: Condition, most: int | None) -> Positions | None:
         """The documents that meet a condition; None if the table cannot say, or if they are more than `most`."""
@@ -95,10 +99,13 @@ def rows_of_keys(
     keys: dict[str, int], documents: Iterable[Placed]
 ) -> Iterator[tuple[int, int | float | str | bytes, int]]:
     """The rows of the table: key, value, position. A document without a value has none."""
-    for position, metadata in documents:
-        for name, key in keys.items():
-            if metadata.get(name) not in (None, []):
-                yield from ((key, value, position) for value in set(map(_stored, values_of(metadata[name]))))
+    return ((key, value, position) for position, metadata in documents for key, value in _values(keys, metadata))
+
+
+def _values(keys: dict[str, int], metadata: Metadata) -> Iterator[tuple[int, int | float | str | bytes]]:
+    for name, key in keys.items():
+        if metadata.get(name) not in (None, []):
+            yield from ((key, value) for value in set(map(_stored, values_of(metadata[name]))))
 
 
 def _stored(one: Scalar) -> int | float | str | bytes:

@@ -39,12 +39,13 @@ class WordIndex:
     def add(self, documents: Sequence[PlacedText]) -> None:
         """Take up the texts of new documents."""
         self._store.execute_each("INSERT INTO words (rowid, text) VALUES (?, ?)", _split(documents))
-        self._count(documents, 1)
+        self._count(len(documents), sum(len(text) for _, text in documents))
 
-    def remove(self, documents: Sequence[PlacedText]) -> None:
-        """Forget documents."""
-        self._store.execute_each("DELETE FROM words WHERE rowid = ?", ((position,) for position, _ in documents))
-        self._count(documents, -1)
+    def remove(self, positions: Positions, texts: int, characters: int) -> None:
+        """Forget documents, of which so many have texts of so many characters; all at once, for FTS5 tidies up then."""
+        rows = ((position,) for position in positions.tolist())
+        self._store.execute_each("DELETE FROM words WHERE rowid = ?", rows)
+        self._count(-texts, -characters)
 
     def forget_removed(self) -> None:
         """Give up the space of words that removed documents had."""
@@ -87,9 +88,8 @@ class WordIndex:
         ((joined,),) = self._store.execute("SELECT GROUP_CONCAT(rowid) FROM words WHERE words MATCH ?", (f'"{word}"',))
         return np.fromstring(joined, np.int64, sep=",")  # in one string they come four times as fast
 
-    def _count(self, documents: Sequence[PlacedText], sign: int) -> None:
-        characters = sum(len(text) for _, text in documents)
-        change = (sign * len(documents), sign * characters)
+    def _count(self, texts: int, characters: int) -> None:
+        change = (texts, characters)
         self._store.execute("UPDATE text_totals SET texts = texts + ?, characters = characters + ?", change)
 
 

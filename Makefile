@@ -19,7 +19,7 @@ demo: $(INSTALLED)
 test: $(INSTALLED)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
-# Kills, power losses, flipped bits, full disks and generated inputs, for about an hour; the table is docs/reliability.md.
+# Kills, power losses, flipped bits, full disks and generated inputs, for about two hours; the table is docs/reliability.md.
 torture: $(INSTALLED)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.torture
 

@@ -30,7 +30,7 @@ except ImportError:  # Windows
 SEAL = "SHA256SUMS"  # as sha256sum writes it, and with -c checks it
 UNFINISHED, ASIDE = "unfinished", "aside"
 
-_DISK_FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
+DISK_FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 _AT_FDCWD, _EXCHANGE = -100, 2  # of Linux; macOS has the same number for it
 _BYTES_OF_A_NAME = 4
 _TRIES = 100
@@ -310,6 +310,6 @@ def _naming(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in _DISK_FULL or error.filename is not None:
+        if error.errno not in DISK_FULL or error.filename is not None:
             raise
         raise OSError(error.errno, error.strerror, str(path)) from error

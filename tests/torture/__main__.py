@@ -58,7 +58,7 @@ ATTACKS: dict[str, Attack] = {
     },
     **{f"one bit flipped: {name}": Attack(5000, partial(flips.flip, kind=kind)) for name, kind in flips.KINDS.items()},
     "generated inputs to every command and public function": Attack(100_000, generated_inputs),
-    "readers and writers side by side, seconds": Attack(600, side_by_side.run),
+    "two readers and two writers side by side for ten minutes": Attack(600, side_by_side.run),
 }
 
 

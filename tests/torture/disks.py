@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ammi import Collection, load
 from ammi.data import read_codes
+from ammi.search import HammingIndex
 from tests.torture import jobs, runs
 from tests.torture.commands import FORK, run
 from tests.torture.crashes import content_at
@@ -111,8 +112,6 @@ def _change(place: Path) -> None:
 
 
 def _index(folder: Path) -> None:
-    from ammi.search import HammingIndex
-
     HammingIndex.create(folder / "index", jobs.N_BITS, keys=["step"]).close()
 
 

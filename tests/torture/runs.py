@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import optuna  # noqa: F401 - so that what is killed is the work and not its imports
@@ -16,8 +15,6 @@ from ammi.hashers import AMMI, LSH  # noqa: F401
 from tests.torture.commands import KILLED, run
 from tests.torture.flips import texts
 from tests.torture.outcome import Outcome
-
-Look = Callable[[Path], Any]
 
 
 def documents(file: Path, n: int = 400) -> None:

@@ -1,6 +1,5 @@
 """The application that the commands join, and what they share: the version, exit codes, errors of one sentence."""
 
-import errno
 import shlex
 import signal
 import sys
@@ -13,10 +12,10 @@ import typer
 from ammi.cli import data, demo, drift, duplicates, encode, evaluate, fit, index, info, paper, search, tune
 from ammi.cli.command import STOPPED, Quiet, add_command, has_begun
 from ammi.cli.screen import notes, say_error
+from ammi.files import DISK_FULL
 from ammi.version import __version__
 
 FAULT = 70  # as sysexits.h has it: an internal error
-DISK_FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 
 app = typer.Typer(
     help="Short binary codes for documents, learned by maximising mutual information.",

@@ -208,14 +208,13 @@ def step_parts(X: csr_matrix) -> list[Row]:
         x = near[y, rng.integers(near.shape[1], size=n)].astype(np.int64)
         for start in range(0, n - BATCH, BATCH):
             rows = np.concatenate((y[start : start + BATCH], x[start : start + BATCH]))
-            batch = timed("take rows, words dropped", kernels._take, documents, rows, settings.dropout, rng)
-            logits = timed("logits", kernels._logits, batch, linear)
-            probs = timed("sigmoid", kernels._sigmoid, logits)
-            gradient = np.empty_like(logits)
-            timed("prior and its gradient", kernels._prior_step, probs, windows, order, settings, gradient)
-            timed("conditional entropy and its gradient", kernels._conditional_step, logits, probs, BATCH, gradient)
-            by_logits = timed("gradient transposed", np.ascontiguousarray, gradient.T)
-            slots, by_weights = timed("gradient by words", kernels._by_words, batch, by_logits, V)
+            batch = timed("take rows, words dropped", kernels.take, documents, rows, settings.dropout, rng)
+            seen = timed("logits, sigmoid, windows", kernels.see, batch, linear, order, windows.shape[1])
+            _, costs = timed("prior", kernels.respond, seen.means, windows, settings.decay)
+            by_logits, _ = timed(
+                "gradient by logits", kernels.slope, seen, costs, order, BATCH, settings.entropy_weight
+            )
+            slots, by_weights, _ = timed("gradient by words", kernels.by_words, batch, by_logits, batch.words, V)
             timed("its norm", kernels._sum_of_squares, by_weights)
             of_weights = (linear.weights, linear.weights_mean, linear.weights_square)
             timed("Adam", kernels._adam, *of_weights, by_weights, slots, one, np.float32(RATE), one)

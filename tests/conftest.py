@@ -3,16 +3,20 @@
 import gc
 import os
 import signal
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import settings
 from scipy.sparse import csr_matrix
 
 from ammi.data.registry import benchmark
 
 torch.set_num_threads(1)
+settings.register_profile("ammi", deadline=None)  # on a busy machine everything takes long
+settings.load_profile("ammi")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # So a shell starts what is to run in the background; the processes of the tests would ignore Ctrl-C as well.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -26,6 +30,11 @@ def pytest_collection_finish() -> None:
     """What was imported stays: else every search for garbage goes through all of it again."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    if "tests.servers" in sys.modules:
+        sys.modules["tests.servers"].stop_servers()
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "ammi"
 
 # Small modules at the top of the package that every room may import.
-COMMON = {"digests", "files", "plain", "plugins", "version"}
+COMMON = {"digests", "files", "plain", "plugins", "urls", "version"}
 # room, or module at the top: the rooms it may import. Every room may import itself.
 ALLOWED: dict[str, set[str]] = {
     "chain": set(),
@@ -23,11 +23,29 @@ ALLOWED: dict[str, set[str]] = {
     "hashers": {"chain", "nets", "training", "evaluate", "features", "data"},
     "ingest": {"data", "hashers", "search"},
     "kept_model": {"hashers", "search"},
-    "collection": {"data", "evaluate", "hashers", "ingest", "kept_model", "search"},
+    "collection": {"data", "evaluate", "hashers", "ingest", "kept_model", "remote", "search"},
+    "remote": {"collection", "data", "ingest", "search"},  # a Collection whose place is a server's address
+    "explore": {"collection", "features", "search"},
+    "web": {"collection", "data", "explore", "search"},
     "demo": {"collection", "data", "evaluate", "features", "hashers"},
-    "tuning": {"collection", "data", "evaluate", "features", "hashers"},
+    "tuning": {"collection", "data", "evaluate", "features", "hashers", "training"},
     "paper": {"chain", "collection", "data", "evaluate", "features", "hashers", "nets", "search", "training", "tuning"},
-    "cli": {"collection", "data", "demo", "features", "hashers", "ingest", "paper", "search", "training", "tuning"},
+    "scale": {"collection", "data", "hashers", "ingest", "kept_model", "training", "tuning"},
+    "cli": {
+        "collection",
+        "data",
+        "demo",
+        "features",
+        "hashers",
+        "ingest",
+        "kept_model",
+        "paper",
+        "scale",
+        "search",
+        "training",
+        "tuning",
+        "web",
+    },
     "__init__": {"chain", "collection", "hashers", "search"},
     "__main__": {"cli"},
 }
@@ -39,8 +57,12 @@ WITHOUT_TORCH = {
     "ingest",
     "kept_model",
     "collection",
+    "remote",
+    "explore",
+    "web",
     "demo",
     "tuning",
+    "scale",
     "cli",
 }
 ONLY_IN_CLI = {"rich", "typer"}

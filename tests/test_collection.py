@@ -111,6 +111,20 @@ def test_a_question_answered_without_the_whole_model_has_the_same_answer(collect
         assert [opened.search("oil", 5, rank=rank) for rank in ranks] == expected
 
 
+def test_codes_and_probabilities_of_queries_are_the_models(collection, model):
+    assert collection.encode(TEXTS).tobytes() == model.encode(TEXTS).tobytes()
+    expected = model.hasher_.bit_probabilities(model.features_.transform(TEXTS))
+    np.testing.assert_allclose(collection.bit_probabilities(TEXTS), expected, atol=1e-5)
+    assert collection.encode([]).shape == (0, -(-collection.n_bits // 8))
+    assert collection.bit_probabilities([]).shape == (0, collection.n_bits)
+    with pytest.raises(ValueError, match="is no text, which is what this collection's model reads"):
+        collection.encode([np.zeros(3)])
+    with pytest.raises(ValueError, match="is no text, which is what this collection's model reads"):
+        collection.bit_probabilities([np.zeros(3)])
+    with pytest.raises(ValueError, match="is no text, which is what this collection's model reads"):
+        collection.knows(np.zeros(3))
+
+
 def test_the_asymmetric_rank_is_the_probability_that_the_query_gives_to_a_code(collection, model):
     p = model.hasher_.bit_probabilities(model.features_.transform(["oil output"])).astype(np.float64)[0]
     bits = model.transform(TEXTS)

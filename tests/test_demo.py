@@ -34,3 +34,11 @@ def test_the_best_precision_is_that_of_a_perfect_ranking(demo):
     assert demo.best_precision() == pytest.approx(np.mean(best))
     assert [score.method for score in demo.compare()] == ["LSH", "BOW", "AMMI"]
     assert all(0 < score.precision <= demo.best_precision() for score in demo.compare())
+
+
+def test_a_place_that_cannot_be_is_refused_before_anything_is_read(tmp_path):
+    (tmp_path / "file").write_text("")
+    demo = Demo(tmp_path / "file")
+    with pytest.raises(FileExistsError):
+        demo.read()
+    assert not hasattr(demo, "records")

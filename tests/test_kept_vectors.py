@@ -215,3 +215,8 @@ def test_it_says_what_it_keeps(collection):
     about = collection.describe()
     assert about["vectors"] == f"int8, {WIDTH} numbers each"
     assert about["bytes of vectors"] == 300 * (WIDTH + 8)
+
+
+@pytest.mark.parametrize("rank", [None, "vectors", "distance", "asymmetric"])
+def test_no_queries_have_no_answers(collection, rank):
+    assert collection.search_many([], rank=rank) == []

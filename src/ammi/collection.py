@@ -7,7 +7,7 @@ codes. What a search needs is loaded, and no more: a query in words is encoded w
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast, overload
 
 from ammi.files import check_not_read
 from ammi.kept_model import KeptModel
@@ -21,9 +21,11 @@ from ammi.search import (
     check_index,
     create_index,
     index_exists,
+    is_served,
     open_index,
     repair_index,
 )
+from ammi.search.copying import Copied, copy_index
 from ammi.search.documents import Id
 from ammi.search.filters import Where
 from ammi.search.hamming import Codes
@@ -31,6 +33,9 @@ from ammi.search.ranking import VectorRanking
 from ammi.search.vectors import KeptVectors, checked_kind
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ammi.data.incoming import Incoming
     from ammi.evaluate import LabelledPrecision
     from ammi.hashers import DocumentHasher, Hasher
@@ -109,13 +114,17 @@ class Collection:
 
     @classmethod
     def open(cls, place: Place) -> Self:
-        """Open the collection in a place, to read it and to change it."""
+        """Open the collection in a place, to read it and to change it; the address of `ammi serve` is a place, too."""
+        if is_served(place):
+            from ammi.remote import RemoteCollection
+
+            return cast(Self, RemoteCollection.open(place))
         return cls(open_index(place))
 
     @staticmethod
     def exists(place: Place) -> bool:
         """Whether there is a collection in a place."""
-        return index_exists(place)
+        return is_served(place) or index_exists(place)
 
     @staticmethod
     def check(place: Place, *, advance: Advance = lambda n_documents: None) -> list[str]:
@@ -188,7 +197,7 @@ class Collection:
                 if keeps_vectors:
                     codes, vectors = block.codes_and_vectors(model.whole, model.fingerprint)
                 else:
-                    codes, vectors = block.codes(model.whole, model.fingerprint), None
+                    codes, vectors = block.codes(model.encoder(len(block.texts)), model.fingerprint), None
                 return self.index.add(
                     codes, block.ids, block.texts, block.metadata, vectors=vectors, fingerprint=model.fingerprint
                 )
@@ -242,6 +251,8 @@ class Collection:
     ) -> list[Hits]:
         """For each query, the k documents that answer it best; the arguments are those of `search`."""
         asked = list(queries)
+        if not asked:
+            return []
         has_words, has_vectors = self.index.text_index, self.index.vectors is not None
 
         def find(model: KeptModel) -> list[Hits]:
@@ -416,10 +427,41 @@ class Collection:
 
         return write_export(Path(file), entries(), self.n_bits, self.fingerprint or "")
 
+    def copy(self, place: Place, *, advance: Advance = lambda n_documents: None) -> Copied:
+        """Copy all of it to a place, of this engine or of another; called again, it goes on where it was interrupted.
+
+        A place that holds another collection is refused. At the end both are compared by number and by checksum.
+        `advance` is told of each document twice.
+        """
+        return copy_index(self.index, place, advance=advance)
+
     def knows(self, query: Any) -> bool:
         """Whether the model knows a word of a text; one of which it knows none is like an empty document."""
-        model = self._kept()
-        return (model.quick or model.whole).knows(query)
+        return self._kept().knows(query)
+
+    def encode(self, queries: Sequence[Any]) -> Codes:
+        """The codes of texts, or vectors, (n, ceil(m / 8)), as the model makes them."""
+        return self._ask(list(queries), lambda codes, model: codes)
+
+    def bit_probabilities(self, queries: Sequence[Any]) -> "NDArray[np.floating]":
+        """For texts, or vectors, the probability that each bit is 1, (n, m); ValueError where the model tells none."""
+        import numpy as np
+
+        logits = self._with_model(lambda model: model.logits(list(queries)))
+        return 1 / (1 + np.exp(-np.clip(logits.astype(np.float64), -500, 500)))
+
+    def word_weights(self) -> "tuple[list[str], NDArray[np.floating]] | None":
+        """The words that the model knows, the most frequent first, and how far each moves each bit to 1, (V, m).
+
+        None where the model is none of hyperplanes over words, or where there is no model.
+        """
+        model = self._kept_if_any()
+        return model.quick.word_weights() if model and model.quick else None
+
+    def ranks(self) -> list[str]:
+        """The ranks that `search` takes here, the default first; none where there is no model."""
+        model = self._kept_if_any()
+        return model.ranks(has_words=self.index.text_index, has_vectors=self.index.vectors is not None) if model else []
 
     def distinct_codes(self) -> int:
         """How many different codes there are."""
@@ -494,12 +536,18 @@ class Collection:
 
     def _kept(self) -> KeptModel:
         """The model as the index has it now."""
-        if self._model is None or self._model.fingerprint != self.index.fingerprint:
+        model = self._kept_if_any()
+        if model is None:
+            raise ValueError(
+                f"{self.place} was made from codes alone and has no model to read a text or a vector with: search "
+                "by the id of a document, or create a collection with a model and add the documents"
+            )
+        return model
+
+    def _kept_if_any(self) -> KeptModel | None:
+        """The model as the index has it now; None where it was made from codes alone."""
+        model = self._model
+        if model is None or model.fingerprint != self.index.fingerprint:
             files = self.index.files()
-            if not files:
-                raise ValueError(
-                    f"{self.place} was made from codes alone and has no model to read a text or a vector with: search "
-                    "by the id of a document, or create a collection with a model and add the documents"
-                )
-            self._model = KeptModel(files)
-        return self._model
+            self._model = model = KeptModel(files) if files else None
+        return model

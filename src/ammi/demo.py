@@ -34,10 +34,10 @@ class Demo:
 
     def read(self) -> list[dict[str, Any]]:
         """Read the documents, and leave them as a file for other commands."""
+        self.folder.mkdir(parents=True, exist_ok=True)  # first: who names a place that cannot be does not wait
         self.records = list(docstring_records(self.packages))
         self.texts = [record["text"] for record in self.records]
         self.labels = [record["label"] for record in self.records]
-        self.folder.mkdir(parents=True, exist_ok=True)
         write_jsonl(self.folder / "docstrings.jsonl.gz", self.records)
         return self.records
 

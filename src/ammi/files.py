@@ -22,6 +22,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
+from ammi.plain import from_json
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -85,8 +87,8 @@ def write_text(path: Path, text: str) -> None:
 def read_json(path: Path) -> Any:
     """What a JSON file holds; one that is damaged is named."""
     try:
-        return json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
+        return from_json(path.read_bytes())
+    except ValueError as error:
         raise ValueError(f"{path} is damaged ({error}): delete it, or bring back a copy") from error
 
 

@@ -19,6 +19,7 @@ from ammi.search.vectors import Rows
 
 if TYPE_CHECKING:
     from ammi.hashers import DocumentHasher
+    from ammi.hashers.quick import QuickCodes
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Block:
     def metadata(self) -> list[dict[str, Any]]:
         return [document.metadata for document in self.documents]
 
-    def codes(self, model: "DocumentHasher", fingerprint: str) -> Codes:
+    def codes(self, model: "DocumentHasher | QuickCodes", fingerprint: str) -> Codes:
         """Their codes: those that the same model gave them before they were exported, or new ones."""
         known = self._known_codes(fingerprint)
         return model.encode(self._contents(model)) if known is None else known
@@ -63,7 +64,7 @@ class Block:
             return None
         return np.stack([code.packed for code in known if code is not None])
 
-    def _contents(self, model: "DocumentHasher") -> Any:
+    def _contents(self, model: "DocumentHasher | QuickCodes") -> Any:
         if self.rows is not None and model.reads == "vector":
             self._check_widths([self.rows.shape[1]], model)
             return self.rows
@@ -73,7 +74,7 @@ class Block:
         self._check_widths([len(vector) for vector in contents], model)
         return np.stack(contents)
 
-    def _check_widths(self, widths: Sequence[int], model: "DocumentHasher") -> None:
+    def _check_widths(self, widths: Sequence[int], model: Any) -> None:
         """Refuse vectors that have not as many numbers as those that the model was fitted to."""
         expected = model.n_features_in_
         for document, width in zip(self.documents, widths, strict=False):  # one width tells that of all rows

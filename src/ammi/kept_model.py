@@ -122,6 +122,19 @@ class KeptModel:
             VectorRanking(row, one.words if has_words else ()) for row, one in zip(rows, by_words, strict=True)
         ]
 
+    def ranks(self, *, has_words: bool, has_vectors: bool) -> list[str]:
+        """The ranks that `ask` takes, the default first."""
+        there = {"distance": True, "asymmetric": self.tells_probabilities, "text": self.reads == "text" and has_words}
+        first = self._default_rank(has_words, has_vectors)
+        return sorted((rank for rank in RANKS if there.get(rank, has_vectors)), key=lambda rank: rank != first)
+
+    @property
+    def tells_probabilities(self) -> bool:
+        """Whether it says how sure it is of a bit."""
+        if self.reads == "text" and self.quick:
+            return True
+        return bool(self.whole.hasher_.hyperplanes()) or hasattr(self.whole.hasher_, "bit_probabilities")
+
     def _default_rank(self, has_words: bool, has_vectors: bool) -> str:
         if self.reads == "text" and has_words:
             return "text"
@@ -130,8 +143,7 @@ class KeptModel:
     def rows(self, queries: list[Any]) -> NDArray[np.floating]:
         """The vectors of queries that codes are made of, (n, d)."""
         self._check(queries)
-        asked = queries if self.reads == "text" else _stacked(queries, self.whole.n_features_in_)
-        return self.whole.features_.transform(asked)
+        return self.whole.features_.transform(self._asked(queries))
 
     def recoding(self, kept: KeptVectors | None, place: str) -> tuple[Recode, int | None]:
         """What makes codes of stored documents, and of texts new vectors where some are kept; the width of these."""
@@ -160,20 +172,37 @@ class KeptModel:
 
     def logits(self, queries: list[Any]) -> NDArray[np.floating]:
         """How sure each query is of each bit, (n, m): positive where it is 1."""
+        self._check(queries)
+        if not queries:
+            return np.empty((0, self.n_bits))
         if self.reads == "text" and self.quick:
             return self.quick.logits(queries)
         from ammi.hashers.logits import bit_logits
 
-        return bit_logits(self.whole, queries)
+        return bit_logits(self.whole, self._asked(queries))
 
     def encode(self, queries: list[Any]) -> Codes:
         """The codes of queries, which are texts or vectors, whichever the model reads."""
         self._check(queries)
-        if self.reads == "vector":
-            return self.whole.encode(_stacked(queries, self.whole.n_features_in_))
-        if "whole" not in vars(self) and len(queries) <= _FEW_QUERIES and self.quick:
-            return self.quick.encode(queries)
-        return self.whole.encode(queries)
+        if not queries:
+            return np.empty((0, -(-self.n_bits // 8)), np.uint8)
+        encoder = self.encoder(len(queries)) if self.reads == "text" else self.whole
+        return encoder.encode(self._asked(queries))
+
+    def knows(self, query: Any) -> bool:
+        """Whether the model knows a word of a text."""
+        self._check([query])
+        return (self.quick or self.whole).knows(query)
+
+    def encoder(self, n_documents: int) -> "DocumentHasher | QuickCodes":
+        """What makes the codes of so many documents soonest: they are the same ones."""
+        if self.reads == "text" and "whole" not in vars(self) and n_documents <= _FEW_QUERIES and self.quick:
+            return self.quick
+        return self.whole
+
+    def _asked(self, queries: list[Any]) -> Any:
+        """Queries as the model takes them: texts, or vectors as the rows of a matrix."""
+        return queries if self.reads == "text" else _stacked(queries, self.whole.n_features_in_)
 
     def _check(self, queries: list[Any]) -> None:
         for query in queries:

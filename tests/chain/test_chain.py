@@ -216,3 +216,43 @@ def test_the_mean_of_no_chains_is_refused(o):
         chain.mean_windows(torch.zeros(0, 4, 2**o), 3)
     with pytest.raises(ValueError, match="at least one chain"):
         chain.mixture_entropy(torch.zeros(0, 4, 2**o))
+
+
+NOT_A_TABLE, CHAINS, LONGER = torch.zeros(()), torch.zeros(2, 3, 4), torch.zeros(4, 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: chain.cross_entropy(NOT_A_TABLE, LONGER), "a chain is a floating-point tensor"),
+        (lambda: chain.window_marginals(NOT_A_TABLE, 2), "a chain is a floating-point tensor"),
+        (lambda: chain.pair_marginals(NOT_A_TABLE, [], []), "a chain is a floating-point tensor"),
+        (
+            lambda: chain.windows_cross_entropy(NOT_A_TABLE, LONGER),
+            r"tables have the shape .*, got \(\)",
+        ),
+        (
+            lambda: chain.cross_entropy(CHAINS, torch.zeros(5, 3, 4)),
+            r"of shape \(5, 3, 4\) do not fit a batch",
+        ),
+        (lambda: chain.kl_divergence(CHAINS, torch.zeros(5, 3, 4)), r"do not fit a batch of shape \(2,\)"),
+        (
+            lambda: chain.log_prob(CHAINS, torch.zeros(5, 3)),
+            r"codes of shape \(5, 3\) do not fit a batch",
+        ),
+        (lambda: chain.log_prob(CHAINS, torch.zeros(())), r"has 3 bits in its last dimension, got \(\)"),
+        (lambda: chain.condition(CHAINS, torch.zeros(2, 1)), r"has 3 bits in its last dimension, got \(2, 1\)"),
+        (lambda: chain.condition(CHAINS, torch.zeros(3, 3)), r"codes of shape \(3, 3\) do not fit a batch"),
+        (
+            lambda: chain.Tree(3, (-1, 0, 0)).read(torch.zeros(2, 3, 2)).log_prob(torch.zeros(5, 3)),
+            "do not fit a batch",
+        ),
+        (lambda: chain.mutual_information(torch.zeros(3, 8)), r"have the shape \(m, m, 4\), got \(3, 8\)"),
+        (lambda: chain.pairs_of_moments(torch.zeros(3)), r"have the shape \(m, m\), got \(3,\)"),
+        (lambda: chain.MarkovBits(CHAINS).expand(torch.Size([])), r"of shape \(2,\) cannot be expanded to \(\)"),
+        (lambda: chain.MarkovBits(CHAINS).expand(torch.Size([3])), r"do not fit a batch of shape \(2,\)"),
+    ],
+)
+def test_shapes_that_do_not_go_together_are_refused(call, said):
+    with pytest.raises(ValueError, match=said):
+        call()

@@ -104,7 +104,7 @@ def test_deep_brackets_are_neither_codes_nor_an_end_without_a_word(tmp_path):
 
 def test_names_and_ids_that_cannot_be_are_refused(tmp_path):
     codes = np.zeros((2, 1), np.uint8)
-    with pytest.raises(ValueError, match=r"expected the ending \.npz or \.jsonl"):
+    with pytest.raises(ValueError, match=r"expected the ending \.npz, \.parquet or \.jsonl"):
         write_codes(tmp_path / "codes.csv", [([1, 2], codes)], 8, "0123abcd")
     with pytest.raises(
         ValueError, match=r"codes are uint8 of shape \(2, 1\), for 2 ids and 9 bits: pass a row for each"

@@ -241,6 +241,15 @@ def test_two_columns_of_one_name_are_refused_in_parquet(tmp_path):
         list(read_documents(tmp_path / "x.parquet", on_error="skip"))
 
 
+def test_texts_of_parquet_that_are_not_utf8_are_bad_rows(tmp_path):
+    bad = pa.array([b"good", b"\xff", None], pa.binary()).cast(pa.string(), safe=False)
+    pq.write_table(pa.table({"id": [1, 2, 3], "text": ["a", "b", "c"], "note": bad}), tmp_path / "x.parquet")
+    with pytest.raises(ValueError, match=r"x\.parquet row 2"):
+        list(read_documents(tmp_path / "x.parquet"))
+    found = list(read_documents(tmp_path / "x.parquet", on_error=lambda problem: None))
+    assert [document.metadata for document in found] == [{"note": "good"}, {"note": None}]
+
+
 def test_named_pipe(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=('{"text": "a"}\n',))
@@ -556,3 +565,10 @@ def test_the_shared_corpora():
         pytest.skip(str(error))
     sizes = {"reuters": 21_578, "newsgroups": 19_466, "tmc_small": 5_694}
     assert {name: sum(1 for _ in read_documents(corpus_path(name))) for name in sizes} == sizes
+
+
+def test_standard_input_is_read_once(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"one\ntwo\n")))
+    assert [document.text for document in read_documents("-", format="txt")] == ["one", "two"]
+    with pytest.raises(ValueError, match=r"standard input was read already: name it \(-\) once"):
+        list(read_documents("-", format="txt"))

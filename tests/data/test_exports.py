@@ -2,6 +2,7 @@
 
 import json
 import os
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -152,3 +153,11 @@ def test_pandas_reads_an_export(tmp_path):
     assert frame["id"].tolist() == ["a", "7"]
     assert frame["id_is_number"].tolist() == [False, True]
     assert pa.Table.from_pandas(frame).num_rows == 2
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
+def test_half_a_character_is_refused_and_nothing_is_written(name, tmp_path):
+    entries: list[Any] = [(1, np.zeros(1, np.uint8), text, {}, None) for text in ("whole", "\ud800")]
+    with pytest.raises(ValueError, match=r"holds half a character \(a lone surrogate\)"):
+        write_export(tmp_path / name, entries, 8, "f")
+    assert not list(tmp_path.iterdir())

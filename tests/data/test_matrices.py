@@ -142,6 +142,11 @@ ODD = {
     "two matrices": (npz(a=np.ones((3, 2)), b=np.ones((3, 2))), "has 2 matrices"),
     "other ids": (npz(vectors=vectors(), ids=np.arange(3)), r"has 5 vectors and an array 'ids' of shape \(3,\)"),
     "ids of floats": (npz(vectors=vectors(), ids=np.ones(5)), "has values of type float64 in 'ids': expected strings"),
+    "no format": (npz(format=np.ones(3), shape=np.ones(2), data=np.ones(2)), "is not a whole file of a matrix"),
+    "a single number": (
+        npz(vectors=np.float16(0), x=np.ones((1, 3, 0))),
+        "has a single number in place of its vectors",
+    ),
     "a flat one": (npz(vectors=np.ones(5)), r"holds an array of shape \(5,\): expected two dimensions"),
 }
 

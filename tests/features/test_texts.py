@@ -54,6 +54,7 @@ FRAME = pd.DataFrame({"id": [1], "text": ["a"]})
         ({"text": ["a"]}, r"^texts is a dict of the columns 'text': pass the one column"),
         (None, r"^texts is None: expected a list or another iterable of strings$"),
         (3, r"^texts is 3: expected a list"),
+        (np.array("a"), r"^texts is array\('a', dtype='<U1'\): expected a list"),
     ],
     ids=str,
 )

@@ -94,7 +94,6 @@ with ammi.Collection.create(sys.argv[2], sys.argv[1]) as articles:
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory) -> dict[str, str]:
     """The environment of a process in which the package is installed."""
-    pytest.importorskip("hatchling")
     folder = tmp_path_factory.mktemp("installed")
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
     subprocess.run(

@@ -4,39 +4,20 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Sequence
 
 import numpy as np
 
-from ammi.search import HammingIndex, OtherModelError
+from ammi.search import HammingIndex, OtherModelError, open_index
+from ammi.search.copying import copy_index
 
 N_BITS = 64
 NOBODY = 65534
 SET = 50  # documents that the writer replaces all at once
 
 
-def change(index, step: int, present: Sequence) -> None:
-    """The step-th of a fixed sequence of changes, on an index or on its plain twin."""
-    rng = np.random.default_rng(step)
-    if rng.random() < 0.3 and present:
-        index.delete(rng.choice(present, size=min(len(present), int(rng.integers(1, 40))), replace=False).tolist())
-    else:
-        ids = rng.integers(0, 400, rng.integers(1, 60)).tolist()
-        codes = rng.integers(0, 256, (len(ids), N_BITS // 8), dtype=np.uint8)
-        index.add(codes, ids, [f"{step} " * 200 for _ in ids], [{"step": step} for _ in ids])
-
-
-def change_until_killed(folder: str, first: str) -> None:
-    """Make changes for ever, and say each one's number once it is made."""
-    with HammingIndex.open(folder) as index:
-        for step in range(int(first), sys.maxsize):
-            change(index, step, index.export()[0])
-            print(step, flush=True)
-
-
 def write_versions(folder: str, versions: str) -> None:
     """Replace all documents by the next version, again and again."""
-    with HammingIndex.open(folder) as index:
+    with open_index(folder) as index:
         for version in range(1, int(versions) + 1):
             codes = np.full((SET, N_BITS // 8), version % 256, np.uint8)
             index.add(codes, range(SET), [f"version {version}"] * SET, [{"version": version}] * SET)
@@ -45,7 +26,7 @@ def write_versions(folder: str, versions: str) -> None:
 def read_versions(folder: str, last: str) -> None:
     """Search until the last version is there; every answer must come from one version, and never from an older one."""
     seen = [0]
-    with HammingIndex.open(folder) as index:
+    with open_index(folder) as index:
         print("ready", flush=True)
         while seen[-1] != int(last):
             hits = index.search(np.zeros((1, N_BITS // 8), np.uint8), k=2 * SET)[0]
@@ -61,7 +42,7 @@ def read_versions(folder: str, last: str) -> None:
 def read_while_recoded(folder: str) -> None:
     """Search until the model is new; an answer is all old or all new, and so is all that is said about the index."""
     seen = set()
-    with HammingIndex.open(folder) as index:
+    with open_index(folder) as index:
         print("ready", flush=True)
         while "new" not in seen:
             try:
@@ -81,7 +62,7 @@ def read_while_recoded(folder: str) -> None:
 def change_while_recoded(folder: str) -> None:
     """Add, replace and delete documents until the model is new; say which should be there."""
     step = 0
-    with HammingIndex.open(folder) as index:
+    with open_index(folder) as index:
         present = set(index)
         print("ready", flush=True)
         try:
@@ -149,6 +130,12 @@ def count_without_permission(folder: str) -> None:
     with HammingIndex.open(folder) as index:
         for _ in sys.stdin:
             print(len(index), flush=True)
+
+
+def copy(folder: str, place: str) -> None:
+    """Copy an index, and say how many documents are there after each block."""
+    with open_index(folder) as index:
+        copy_index(index, place, advance=lambda n: print(n, flush=True))
 
 
 if __name__ == "__main__":

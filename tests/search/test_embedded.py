@@ -126,6 +126,12 @@ def test_the_rows_of_positions(tmp_path, seed):
         np.testing.assert_array_equal(table.rows(table.positions()), np.arange(len(table.codes)))
 
 
+@pytest.mark.parametrize("name", ["\ud800", "a\0b"])
+def test_what_no_folder_can_be_called_is_refused(name):
+    with pytest.raises(ValueError, match="cannot be the name of a folder"):
+        HammingIndex.create(name, 8)
+
+
 def test_an_index_is_found_again_from_another_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with HammingIndex.create("index") as index:

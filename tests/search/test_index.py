@@ -19,9 +19,10 @@ from hypothesis.stateful import (
 )
 
 from ammi.search import Entry, HammingIndex, Index, KeptVectors
+from ammi.search.postgres.index import PostgresIndex
 from ammi.search.ranking import VectorRanking
 from ammi.search.vectors import VECTOR_KINDS, packed, unpacked
-from tests.search.engines import PLACES, every_engine
+from tests.search.engines import EXAMPLES, PLACES, every_engine
 from tests.search.metadata import KEYS, filters, metadata
 from tests.search.plain import PlainIndex, random_codes
 
@@ -212,7 +213,9 @@ def cosine(a: np.ndarray, b: Any) -> float:
 @every_engine
 def test_any_changes_in_any_order(engine):
     machine = type(f"{engine.__name__}Changes", (Changes,), {"engine": engine})
-    run_state_machine_as_test(machine, settings=settings(max_examples=30, stateful_step_count=15, deadline=None))
+    run_state_machine_as_test(
+        machine, settings=settings(max_examples=EXAMPLES.get(engine, 30), stateful_step_count=15, deadline=None)
+    )
 
 
 @pytest.fixture
@@ -245,6 +248,17 @@ def test_a_number_and_its_text_are_one_id(index):
 def test_within_one_call_the_last_of_an_id_counts(index):
     assert index.add(CODES, [5, "5", 6], texts=["first", "last", None]) == [5, "5", 6]
     assert [(entry.id, entry.text) for block in index.entries() for entry in block] == [("5", "last"), (6, None)]
+
+
+@every_engine
+def test_the_codes_of_documents_are_those_that_they_were_added_with(index):
+    codes = np.arange(200, dtype=np.uint8)[:, None]
+    index.add(codes)
+    index.delete(range(20, 40))
+    asked = np.random.default_rng(0).permutation(200).tolist()
+    found = index.codes_of([*asked, asked[0], "nobody"])
+    expected = [None if 20 <= id < 40 else codes[id].tobytes() for id in asked]
+    assert [code if code is None else code.tobytes() for code in found] == [*expected, expected[0], None]
 
 
 @every_engine
@@ -287,7 +301,7 @@ def test_metadata_is_set_for_all_or_for_each(index):
     assert index.keys() == {"x": 2, "y": 2, "z": 1}
 
 
-@pytest.mark.parametrize("engine", [HammingIndex])
+@pytest.mark.parametrize("engine", [HammingIndex, PostgresIndex])
 def test_what_is_added_during_a_recode_is_encoded_too(index):
     index.add(np.zeros((3000, 1), np.uint8), texts=["old"] * 3000)
     calls: list[int] = []

@@ -9,6 +9,8 @@ import pytest
 from examples.memory_engine import MemoryIndex
 
 from ammi.search import HammingIndex, create_index, index_exists, open_index
+from ammi.search.places import engine_of, is_url
+from ammi.search.postgres.index import PostgresIndex
 from tests.search.engines import PLACES, every_engine
 
 
@@ -43,9 +45,18 @@ def test_an_unknown_scheme_is_refused():
             use("foo://x/y")
 
 
+def test_schemes_have_their_engines(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for place in ("postgresql://host/db#x", "postgres://host/db", "memory:x"):
+        assert is_url(place)
+        assert engine_of(place) is (MemoryIndex if place == "memory:x" else PostgresIndex)
+    for folder in ("articles", "./postgresql:x", Path("memory:x"), "folder:x", "news:1987", "https://host"):
+        assert not is_url(folder)
+
+
 def test_importing_the_search_loads_little():
     """U15: a text search starts without what it does not need."""
-    heavy = {"torch", "sklearn", "scipy", "numba", "pandas", "rich"}
+    heavy = {"torch", "sklearn", "scipy", "numba", "pandas", "rich", "psycopg"}
     code = f"import sys, ammi.search; print(sorted({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "[]\n"
 

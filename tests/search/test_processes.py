@@ -1,4 +1,4 @@
-"""Processes that are killed, that work at the same time, and that fill the disk."""
+"""Processes that work at the same time, and that fill the disk; tests.torture kills them."""
 
 import os
 import subprocess
@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 
 from ammi.search import HammingIndex
-from tests.search.plain import PlainIndex
-from tests.search.processes import N_BITS, SET, change
+from ammi.search.postgres.index import PostgresIndex
+from tests.search.engines import PLACES
+from tests.search.processes import N_BITS, SET
 
 ROOT = Path(__file__).parents[2]
+on_disk_or_server = pytest.mark.parametrize("engine", [HammingIndex, PostgresIndex])
 
 
 def start(part: str, *arguments: object) -> subprocess.Popen[str]:
@@ -30,48 +32,17 @@ def finish(process: subprocess.Popen[str]) -> str:
     return output
 
 
-def content(index: HammingIndex | PlainIndex) -> list[tuple]:
-    """Everything an index holds, in order."""
-    if isinstance(index, PlainIndex):
-        return [(doc.id, doc.code.tobytes(), doc.text, doc.metadata) for doc in index.documents.values()]
-    ids, codes = index.export()
-    documents = zip(index.get(ids), codes, strict=True)
-    return [(doc.id, code.tobytes(), doc.text, doc.metadata) for doc, code in documents]
-
-
-def test_a_killed_process_leaves_each_change_made_or_not_made(tmp_path):
-    """Twenty times, a process is killed at a random moment of some change; the next one goes on from there."""
-    rng = np.random.default_rng(0)
-    HammingIndex.create(tmp_path, N_BITS).close()
-    plain, made = PlainIndex(N_BITS), 0
-    for _ in range(20):
-        with start("change_until_killed", tmp_path, made) as process:
-            assert process.stdout is not None
-            acknowledged = [int(process.stdout.readline()) for _ in range(rng.integers(10, 40))]
-            time.sleep(rng.random() / 100)
-            process.kill()
-            acknowledged += map(int, process.stdout.read().split())
-        for step in acknowledged:
-            change(plain, step, plain.ids())
-        made += len(acknowledged)
-        with HammingIndex.open(tmp_path) as index:
-            found = content(index)
-        if found != content(plain):  # then the change in hand was made, and the process died before it said so
-            change(plain, made, plain.ids())
-            made += 1
-        assert found == content(plain)
-    assert made > 300
-
-
-def test_two_readers_and_a_writer_at_once(tmp_path):
-    versions = 100
-    with HammingIndex.create(tmp_path, N_BITS) as index:
+@on_disk_or_server
+def test_two_readers_and_a_writer_at_once(engine, tmp_path):
+    versions = 100 if engine is HammingIndex else 25
+    place = PLACES[engine](tmp_path)
+    with engine.create(place, N_BITS) as index:
         index.add(np.zeros((SET, 8), np.uint8), texts=["version 0"] * SET, metadata=[{"version": 0}] * SET)
-    readers = [start("read_versions", tmp_path, versions) for _ in range(2)]
+    readers = [start("read_versions", place, versions) for _ in range(2)]
     for reader in readers:
         assert reader.stdout is not None
         assert reader.stdout.readline() == "ready\n"
-    finish(start("write_versions", tmp_path, versions))
+    finish(start("write_versions", place, versions))
     for reader in readers:
         assert int(finish(reader)) > 5  # it saw the index change under it
 
@@ -85,11 +56,13 @@ def test_two_writers_take_turns(tmp_path):
         assert len(index) == SET
 
 
-def test_readers_and_writers_during_a_recode(tmp_path):
+@on_disk_or_server
+def test_readers_and_writers_during_a_recode(engine, tmp_path):
     """A reader sees all old or all new; what a writer does meanwhile is neither lost nor left with old codes."""
-    index = HammingIndex.create(tmp_path, N_BITS, fingerprint="old", files={"model": b"old"})
+    place = PLACES[engine](tmp_path)
+    index = engine.create(place, N_BITS, fingerprint="old", files={"model": b"old"})
     index.add(np.zeros((10_000, 8), np.uint8))
-    others = [start("read_while_recoded", tmp_path), start("change_while_recoded", tmp_path)]
+    others = [start("read_while_recoded", place), start("change_while_recoded", place)]
     for process in others:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"

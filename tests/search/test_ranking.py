@@ -6,14 +6,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ammi.features.alphabet import words_of
 from ammi.search import HammingIndex, KeptVectors
 from ammi.search.filters import matches, parse
 from ammi.search.ranking import MOST_WORDS, SHORTLIST, BitRanking, Occurrences, WordRanking, opening
-from tests.search.engines import PLACES, every_engine
+from tests.search.engines import PLACES, every_engine, with_examples
 from tests.search.plain import distances, random_codes
 
 M = 24
@@ -77,69 +77,71 @@ def test_the_opening_is_the_first_paragraph_or_a_hundred_characters():
 
 
 @every_engine
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    first=st.lists(st.none() | texts, max_size=12),
-    later=st.lists(st.none() | texts, max_size=6),
-    query=texts,
-    where=st.sampled_from([None, {"odd": True}]),
-    k=st.integers(1, 20),
-    seed=st.integers(0, 5),
-)
-def test_words_are_scored_by_the_formula(engine, tmp_path_factory, first, later, query, where, k, seed):
+def test_words_are_scored_by_the_formula(engine, tmp_path_factory):
     """After documents were added, replaced, deleted and recoded: the statistics are those of what is there."""
-    rng = np.random.default_rng(seed)
-    with engine.create(PLACES[engine](tmp_path_factory.mktemp("ranking")), 8) as index:
-        index.add(random_codes(rng, len(first), 8, 5), texts=first, metadata=[{"odd": False}] * len(first))
-        replaced = list(range(0, 2 * len(later), 2))
-        marks = [{"odd": bool(number % 4)} for number in replaced]
-        index.add(random_codes(rng, len(later), 8, 5), replaced, later, marks)
-        index.delete([id for id in list(index) if id % 5 == 3])
-        index.recode(
-            lambda entries: (random_codes(np.random.default_rng(len(entries)), len(entries), M, 5), None),
-            M,
-            fingerprint=None,
-            files=None,
-        )
-        entries = [entry for block in index.entries() for entry in block]
-        kept = [entry for entry in entries if matches(parse(where), entry.metadata)]
-        code = random_codes(rng, 1, M, 5)
-        away = distances(np.array([entry.code for entry in kept], np.uint8).reshape(len(kept), 3), code)[0]
-        everything = [entry.text for entry in entries if entry.text is not None]
-        scores = plain_scores(query, [entry.text for entry in kept], 1 - away / M, everything)
-        order = sorted(range(len(kept)), key=lambda row: -round(scores[row], 9))[:k]
-        if kept or not entries:
-            (hits,) = index.search_ranked(code, [WordRanking(query)], k, where)
-            assert [hit.score for hit in hits] == pytest.approx([scores[row] for row in order])
-            assert [hit.distance for hit in hits] == [away[[e.id for e in kept].index(hit.id)] for hit in hits]
-            expected = {entry.id: (entry.text, entry.metadata) for entry in kept}
-            assert all((hit.text, hit.metadata) == expected[hit.id] for hit in hits)
+
+    @with_examples(
+        engine,
+        first=st.lists(st.none() | texts, max_size=12),
+        later=st.lists(st.none() | texts, max_size=6),
+        query=texts,
+        where=st.sampled_from([None, {"odd": True}]),
+        k=st.integers(1, 20),
+        seed=st.integers(0, 5),
+    )
+    def check(first, later, query, where, k, seed):
+        rng = np.random.default_rng(seed)
+        with engine.create(PLACES[engine](tmp_path_factory.mktemp("ranking")), 8) as index:
+            index.add(random_codes(rng, len(first), 8, 5), texts=first, metadata=[{"odd": False}] * len(first))
+            replaced = list(range(0, 2 * len(later), 2))
+            marks = [{"odd": bool(number % 4)} for number in replaced]
+            index.add(random_codes(rng, len(later), 8, 5), replaced, later, marks)
+            index.delete([id for id in list(index) if id % 5 == 3])
+            index.recode(
+                lambda entries: (random_codes(np.random.default_rng(len(entries)), len(entries), M, 5), None),
+                M,
+                fingerprint=None,
+                files=None,
+            )
+            entries = [entry for block in index.entries() for entry in block]
+            kept = [entry for entry in entries if matches(parse(where), entry.metadata)]
+            code = random_codes(rng, 1, M, 5)
+            away = distances(np.array([entry.code for entry in kept], np.uint8).reshape(len(kept), 3), code)[0]
+            everything = [entry.text for entry in entries if entry.text is not None]
+            scores = plain_scores(query, [entry.text for entry in kept], 1 - away / M, everything)
+            order = sorted(range(len(kept)), key=lambda row: -round(scores[row], 9))[:k]
+            if kept or not entries:
+                (hits,) = index.search_ranked(code, [WordRanking(query)], k, where)
+                assert [hit.score for hit in hits] == pytest.approx([scores[row] for row in order])
+                assert [hit.distance for hit in hits] == [away[[e.id for e in kept].index(hit.id)] for hit in hits]
+                expected = {entry.id: (entry.text, entry.metadata) for entry in kept}
+                assert all((hit.text, hit.metadata) == expected[hit.id] for hit in hits)
 
 
 @every_engine
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(documents=st.lists(st.none() | texts, min_size=1, max_size=12), query=texts, seed=st.integers(0, 5))
-def test_the_cosine_counts_three_times_what_the_words_tell_where_vectors_are_kept(
-    engine, tmp_path_factory, documents, query, seed
-):
-    rng = np.random.default_rng(seed)
-    rows, asked = rng.integers(-3, 4, (len(documents), 5)).astype(np.float64), rng.normal(size=5)
-    place = PLACES[engine](tmp_path_factory.mktemp("ranking"))
-    with engine.create(place, M, vectors=KeptVectors("float16", 5)) as index:
-        codes = random_codes(rng, len(documents), M, 5)
-        index.add(codes, texts=documents, vectors=rows)
-        (hits,) = index.search_ranked(codes[:1], [WordRanking(query, asked)], len(documents))
-    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(asked)
-    cosines = np.divide(rows @ asked, lengths, out=np.zeros(len(rows)), where=lengths > 0)
-    everything = [text for text in documents if text is not None]
-    had = [set(words_of(text)) for text in everything]
-    told = 0.0
-    for word in list(dict.fromkeys(words_of(query)))[:MOST_WORDS]:
-        having = sum(word in words for words in had)
-        told += math.log(1 + (len(had) - having + 0.5) / (having + 0.5))
-    weight = 3 * told if words_of(query) else 1
-    scores = plain_scores(query, documents, weight * cosines, everything)
-    assert [hit.score for hit in hits] == pytest.approx(sorted(scores, reverse=True))
+def test_the_cosine_counts_three_times_what_the_words_tell_where_vectors_are_kept(engine, tmp_path_factory):
+    @with_examples(
+        engine, documents=st.lists(st.none() | texts, min_size=1, max_size=12), query=texts, seed=st.integers(0, 5)
+    )
+    def check(documents, query, seed):
+        rng = np.random.default_rng(seed)
+        rows, asked = rng.integers(-3, 4, (len(documents), 5)).astype(np.float64), rng.normal(size=5)
+        place = PLACES[engine](tmp_path_factory.mktemp("ranking"))
+        with engine.create(place, M, vectors=KeptVectors("float16", 5)) as index:
+            codes = random_codes(rng, len(documents), M, 5)
+            index.add(codes, texts=documents, vectors=rows)
+            (hits,) = index.search_ranked(codes[:1], [WordRanking(query, asked)], len(documents))
+        lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(asked)
+        cosines = np.divide(rows @ asked, lengths, out=np.zeros(len(rows)), where=lengths > 0)
+        everything = [text for text in documents if text is not None]
+        had = [set(words_of(text)) for text in everything]
+        told = 0.0
+        for word in list(dict.fromkeys(words_of(query)))[:MOST_WORDS]:
+            having = sum(word in words for words in had)
+            told += math.log(1 + (len(had) - having + 0.5) / (having + 0.5))
+        weight = 3 * told if words_of(query) else 1
+        scores = plain_scores(query, documents, weight * cosines, everything)
+        assert [hit.score for hit in hits] == pytest.approx(sorted(scores, reverse=True))
 
 
 @pytest.fixture

@@ -10,17 +10,32 @@ import pytest
 
 from ammi.search import HammingIndex, OtherModelError
 from ammi.search.connections import connect
+from ammi.search.postgres.index import PostgresIndex
+from tests.search.engines import PLACES, every_engine
 
 CODES = np.arange(24, dtype=np.uint8).reshape(3, 8)
 
 
 @pytest.fixture
-def index(tmp_path):
-    with HammingIndex.create(tmp_path / "index", 64, fingerprint="ab12", files={"model": b"weights"}) as index:
+def engine():
+    return HammingIndex
+
+
+@pytest.fixture
+def index(engine, tmp_path):
+    with engine.create(PLACES[engine](tmp_path), 64, fingerprint="ab12", files={"model": b"weights"}) as index:
         index.add(CODES, ["a", "b", "c"])
         yield index
 
 
+@every_engine
+def test_a_fingerprint_that_is_no_text_is_refused(engine, tmp_path):
+    for wrong in ("\ud800", 7):
+        with pytest.raises(ValueError, match=r"the fingerprint .* is no text"):
+            engine.create(PLACES[engine](tmp_path), 8, fingerprint=wrong)
+
+
+@every_engine
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -58,6 +73,7 @@ def test_bad_documents_are_refused_and_change_nothing(index, arguments, words):
     np.testing.assert_array_equal(codes, CODES)
 
 
+@every_engine
 def test_bad_questions_are_refused(index):
     with pytest.raises(ValueError, match="k is 0"):
         index.search(CODES, 0)
@@ -77,6 +93,7 @@ def test_bad_questions_are_refused(index):
         assert [hits[0].id for hits in find(CODES, 1, fingerprint="ab12")] == ["a", "b", "c"]
 
 
+@every_engine
 def test_unknown_ids_are_refused_and_nothing_is_deleted(index):
     index.add(CODES[:1], [1])
     with pytest.raises(ValueError, match=r"no document has the id 'd' \(2 of 3 ids are unknown\)"):
@@ -96,12 +113,14 @@ def test_bits_after_the_last_are_refused(tmp_path):
             index.search(np.full((1, 2), 255, np.uint8))
 
 
-def test_an_index_remembers_its_model(index):
-    with HammingIndex.open(index.place) as again:
+@every_engine
+def test_an_index_remembers_its_model(engine, index):
+    with engine.open(index.place) as again:
         assert (again.n_bits, again.fingerprint, again.files()) == (64, "ab12", {"model": b"weights"})
-        assert repr(again) == f"HammingIndex({index.place!r})"
+        assert repr(again) == f"{engine.__name__}({index.place!r})"
 
 
+@every_engine
 def test_numpy_ids_and_sizes_are_as_good_as_python_ones(index):
     index.add(CODES, np.array([7, 8, 9]), np.array(["x", "y", "z"]))
     assert index.export()[0] == ["a", "b", "c", 7, 8, 9]
@@ -110,6 +129,7 @@ def test_numpy_ids_and_sizes_are_as_good_as_python_ones(index):
     assert index.get(np.array([8]))[0].text == "y"
 
 
+@every_engine
 @pytest.mark.parametrize("wrong", [["year", 7], ["\ud800"], "year"])
 def test_keys_that_cannot_be_are_refused(index, wrong):
     with pytest.raises(ValueError, match=r"cannot be a metadata key to index|keys is the str"):
@@ -117,11 +137,13 @@ def test_keys_that_cannot_be_are_refused(index, wrong):
     assert index.keys_indexed == []
 
 
+@every_engine
 def test_exported_codes_cannot_be_changed(index):
     with pytest.raises(ValueError, match="read-only"):
         index.export()[1][0] = 0
 
 
+@pytest.mark.parametrize("engine", [HammingIndex, PostgresIndex])
 def test_a_closed_index_says_so(index):
     index.close()
     index.close()
@@ -136,7 +158,7 @@ def test_creating_over_an_index_or_a_database_is_refused(index, tmp_path):
         HammingIndex.create(index.place)
     assert len(index) == 3
     wrong: Any
-    for wrong in (0, 8.5, True, "64"):
+    for wrong in (0, 8.5, True, "64", 2**64):
         with pytest.raises(ValueError, match=f"n_bits is {wrong!r}, but a code has a whole number of bits"):
             HammingIndex.create(tmp_path / "other", wrong)
     assert not (tmp_path / "other").exists()

@@ -5,10 +5,9 @@ import time
 from pathlib import Path
 
 import pytest
+from tensorboard.backend.event_processing import event_accumulator
 
 from ammi.training.callbacks import TensorBoard, _checksum
-
-event_accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
 
 
 def scalars(folder: Path) -> dict[str, list[tuple[int, float]]]:

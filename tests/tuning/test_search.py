@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from ammi.hashers import by_name
+from ammi.training.finite import NotFiniteError
 from ammi.tuning.display import Silent
 from ammi.tuning.grids import GRIDS
 from ammi.tuning.search import Search, Tuning
@@ -117,6 +118,51 @@ def test_a_trial_that_breaks_is_not_tried_for_ever(tmp_path):
     assert tuned(tmp_path, 1, task=Breaking()).rows()
 
 
+class Diverging(Scripted):
+    """A task on which high learning rates leave the finite."""
+
+    def __init__(self, least: float):
+        self.least = least
+
+    def fit(self, hasher, watch=lambda score: None):
+        if (hasher.learning_rate or 0) >= self.least:
+            raise NotFiniteError("the entropy is nan", "in epoch 1")
+        super().fit(hasher, watch)
+
+
+def test_a_trial_that_diverges_is_the_worst_and_the_search_goes_on(tmp_path):
+    recorder, search = Recorder(), Search("small", "ammi", 8, SHORT)
+    with Tuning(search, Diverging(0.003), tmp_path) as tuning:
+        tuning.run_until(8, recorder)
+        rows = tuning.rows()
+        diverged = [row for row in rows if row["state"] == "diverged"]
+        assert {row["parameters"]["learning_rate"] >= 0.003 for row in diverged} == {True}
+        assert {(row["validation"], *row["scores"]) for row in diverged} == {(0.0,)}
+        told = [(trial, why) for what, trial, *why in recorder.told if what == "diverged"]
+        assert [trial for trial, _ in told] == [row["trial"] for row in diverged]
+        assert "training left the finite numbers in epoch 1" in told[0][1][0]
+        assert tuning.best_parameters()["learning_rate"] < 0.003
+        tuning.plot()
+    (tmp_path / "study.db").unlink()
+    with tuned(tmp_path, 8, search, Diverging(0.003)) as again:
+        assert [{**row, "trial": 0} for row in again.rows()] == [{**row, "trial": 0} for row in rows]
+
+
+def test_a_search_all_of_whose_trials_diverge_is_refused(tmp_path):
+    with pytest.raises(
+        ValueError, match="none of 3 trials of small ammi 8 bits has a score, since all left the finite"
+    ):
+        tuned(tmp_path, 3, task=Diverging(0.0))
+    assert not (tmp_path / "best.json").exists()
+
+
+def test_training_that_diverges_is_one_trial_of_a_search(tmp_path):
+    task = small_task()
+    task.train.data.fill(1e30)  # type: ignore[union-attr]
+    with pytest.raises(ValueError, match="none of 1 trials of small dvq 8 bits has a score"):
+        tuned(tmp_path, 1, Search("small", "dvq", 8, {"epochs": 1}), task)
+
+
 def test_other_seeds_draw_other_trials(finished, tmp_path):
     other = drawn(tuned(tmp_path, 4, Search("small", "ammi", 8, SHORT, seed=1), Scripted()))
     assert drawn(finished)[0] == other[0]  # the defaults
@@ -176,6 +222,9 @@ class Recorder(Silent):
 
     def epoch(self, trial, epoch, score):
         self.told.append(("epoch", trial, epoch, score))
+
+    def diverged(self, trial, why):
+        self.told.append(("diverged", trial, why))
 
     def trial(self, finished, best):
         self.told.append(("trial", finished, best))

@@ -16,6 +16,8 @@ from ammi.chain.tree import Tree
 
 def mutual_information(pairs: Tensor) -> Tensor:
     """I(z_i; z_j) (m, m) in nats, of the joint probabilities of every two bits (m, m, 4); a bit with itself has H."""
+    if pairs.ndim < 1 or pairs.shape[-1] != 4:
+        raise ValueError(f"joint probabilities of every two bits have the shape (m, m, 4), got {tuple(pairs.shape)}")
     joint = pairs.clamp_min(0).unflatten(-1, (2, 2))
     parts = [torch.special.entr(table).sum(-1) for table in (joint.sum(-1), joint.sum(-2), joint.flatten(-2))]
     return (parts[0] + parts[1] - parts[2]).clamp_min(0)

@@ -11,7 +11,7 @@ so what is conditioned is a chain of the same order, and its logits are the old 
 import torch
 from torch import Tensor
 
-from ammi.chain.layout import bit_log_probs, order_of
+from ammi.chain.layout import bit_log_probs, order_of, shape_with_codes
 
 UNKNOWN = -1
 
@@ -36,7 +36,7 @@ def condition(logits: Tensor, known: Tensor) -> tuple[Tensor, Tensor]:
         known: (..., m), 0 or 1 where a bit is known and -1 where it is not.
     """
     n_contexts = 2 ** order_of(logits)
-    shape = torch.broadcast_shapes(logits.shape[:-1], known.shape)
+    shape = shape_with_codes(logits, known)
     logits = logits.expand(*shape, n_contexts)
     known = known.expand(shape).unsqueeze(-1)  # (..., m, 1)
     after = logits.new_zeros(*shape[:-1], n_contexts)  # log β_m

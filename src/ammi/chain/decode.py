@@ -4,17 +4,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ammi.chain.layout import bit_log_probs, contexts, order_of
+from ammi.chain.layout import bit_log_probs, contexts, order_of, shape_with_codes
 
 
 def log_prob(logits: Tensor, z: Tensor) -> Tensor:
     """log p(z) (...,) of codes z (..., m), batch shapes broadcast."""
     order = order_of(logits)
-    if z.shape[-1:] != logits.shape[-2:-1]:
-        raise ValueError(
-            f"a code of this chain has {logits.shape[-2]} bits in its last dimension, got {tuple(z.shape)}"
-        )
-    shape = torch.broadcast_shapes(logits.shape[:-1], z.shape)
+    shape = shape_with_codes(logits, z)
     read = contexts(z, order).expand(shape).unsqueeze(-1)
     logit = logits.expand(*shape, -1).gather(-1, read).squeeze(-1)  # (..., m)
     return F.logsigmoid(torch.where(z.expand(shape) == 1, logit, -logit)).sum(-1)

@@ -8,7 +8,7 @@ from torch.distributions.utils import lazy_property, logits_to_probs, probs_to_l
 from ammi.chain.condition import UNKNOWN, certain_logit, condition
 from ammi.chain.decode import log_prob, sample, viterbi
 from ammi.chain.entropy import cross_entropy, entropy, kl_divergence
-from ammi.chain.layout import order_of
+from ammi.chain.layout import check_expands, order_of, shape_with_codes
 from ammi.chain.marginals import window_marginals
 
 MAX_ENUMERATED_BITS = 20
@@ -62,6 +62,7 @@ class MarkovBits(Distribution):
         return logits_to_probs(self.logits, is_binary=True)
 
     def expand(self, batch_shape, _instance=None) -> "MarkovBits":
+        check_expands(self.batch_shape, batch_shape)
         new = self._get_checked_instance(MarkovBits, _instance)
         new.order = self.order
         for name in {"logits", "probs"} & self.__dict__.keys():
@@ -134,18 +135,10 @@ class MarkovBits(Distribution):
         return self.marginals(1).prod(-1)
 
     def _check_codes(self, z: Tensor, values: tuple[int, ...], sentence: str) -> None:
-        (m,) = self.event_shape
-        if z.ndim < 1 or z.shape[-1] != m:
-            raise ValueError(f"a code of this distribution has {m} bits in its last dimension, got {tuple(z.shape)}")
+        shape_with_codes(self.logits, z)
         wrong = torch.stack([z != value for value in values]).all(0)
         if wrong.any():
             raise ValueError(f"{sentence}, got {z[wrong][0].item()}")
-        try:
-            torch.broadcast_shapes(z.shape[:-1], self.batch_shape)
-        except RuntimeError:
-            raise ValueError(
-                f"codes of shape {tuple(z.shape)} do not fit a batch of shape {tuple(self.batch_shape)}"
-            ) from None
 
     def _validate_sample(self, value: Tensor) -> None:
         self._check_codes(value, (0, 1), "a code consists of 0 and 1 only")

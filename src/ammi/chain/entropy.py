@@ -25,11 +25,12 @@ def windows_cross_entropy(windows: Tensor, q: Tensor) -> Tensor:
 
     It is linear in the windows: for a q that no document changes, average them over documents first.
     """
+    width = order_of(q) + 1
     same_bits(windows, q)
-    if windows.shape[-1] != 2 ** (order_of(q) + 1):
+    if windows.shape[-1] != 2**width:
         raise ValueError(
-            f"a prior of order {order_of(q)} needs windows of {order_of(q) + 1} bits, 2**{order_of(q) + 1} entries "
-            f"wide, got {windows.shape[-1]} entries"
+            f"a prior of order {width - 1} needs windows of {width} bits, 2**{width} entries wide, got "
+            f"{windows.shape[-1]} entries"
         )
     return -(windows * bit_log_probs(q).flatten(-2)).sum((-2, -1))
 

@@ -59,9 +59,37 @@ def order_of(logits: Tensor) -> int:
 
 
 def same_bits(p: Tensor, q: Tensor) -> None:
-    """Refuse two tables (of chains, or of windows) over codes of different length."""
+    """Refuse two tables (of chains, or of windows) over codes of different length, or of batches that do not fit."""
+    if p.ndim < 2 or q.ndim < 2:
+        raise ValueError(f"tables have the shape (..., m, 2**k), got {tuple(p.shape)} and {tuple(q.shape)}")
     if p.shape[-2] != q.shape[-2]:
         raise ValueError(f"both chains must have the same number of bits, got {p.shape[-2]} and {q.shape[-2]}")
+    if p.ndim > 2 and q.ndim > 2:
+        _batch_of_both(p.shape[:-2], q.shape[:-2], f"tables of shape {tuple(q.shape)}")
+
+
+def shape_with_codes(logits: Tensor, z: Tensor) -> torch.Size:
+    """The shape (..., m) that tables (..., m, K) and codes z (..., m) have together; others than these are refused."""
+    n_bits = logits.shape[-2]
+    if z.ndim < 1 or z.shape[-1] != n_bits:
+        raise ValueError(f"a code of this distribution has {n_bits} bits in its last dimension, got {tuple(z.shape)}")
+    batch = _batch_of_both(logits.shape[:-2], z.shape[:-1], f"codes of shape {tuple(z.shape)}")
+    return torch.Size((*batch, n_bits))
+
+
+def check_expands(own: torch.Size, wanted: torch.Size) -> None:
+    """Refuse to repeat a batch to a shape that it has no part in."""
+    if _batch_of_both(own, wanted, f"chains of batch shape {tuple(wanted)}") != torch.Size(wanted):
+        raise ValueError(f"a batch of shape {tuple(own)} cannot be expanded to {tuple(wanted)}: name a larger one")
+
+
+def _batch_of_both(own: torch.Size, other: torch.Size, what: str) -> torch.Size:
+    try:
+        return torch.broadcast_shapes(own, other)
+    except RuntimeError:
+        raise ValueError(
+            f"{what} do not fit a batch of shape {tuple(own)}: pass one of the same shape, or of one that repeats"
+        ) from None
 
 
 def with_order(logits: Tensor, order: int) -> Tensor:

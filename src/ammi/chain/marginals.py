@@ -60,10 +60,11 @@ def _before_and_bit(logits: Tensor, width: int, pi: Tensor | None) -> tuple[Tens
     A window grows by a bit at its new end, at all positions at once: the windows that end at i - 1, times
     p(z_i | their last o bits), are the wider windows that end at i.
     """
+    order = order_of(logits)
     check_width(logits.shape[-2], width)
     probs = bits_batch_last(logits)  # (m, 2**o, 2, B)
     before = batch_last(forward(logits) if pi is None else pi)  # (m, 2**o, B)
-    for _ in range(order_of(logits) + 1, width):
+    for _ in range(order + 1, width):
         before = _delay(_append(before, probs), 1)
     return before, probs
 

@@ -21,9 +21,10 @@ from ammi.chain.marginals import window_marginals
 
 def pair_marginals(logits: Tensor, first: Sequence[int], second: Sequence[int], pi: Tensor | None = None) -> Tensor:
     """The joint probabilities (..., n, 4) of n pairs of bits of a chain; `pi` is forward(logits) where it is known."""
+    order = order_of(logits)
     check_pairs(logits.shape[-2], first, second)
     a, b = (torch.as_tensor(bits, dtype=torch.long, device=logits.device) for bits in (first, second))
-    if order_of(logits) == 0:
+    if order == 0:
         probs = _with_the_bit_before(bits_batch_last(logits).squeeze(1))  # (m + 1, 2, B)
         joint = (probs[a].unsqueeze(2) * probs[b].unsqueeze(1)).flatten(1, 2)
     else:
@@ -69,6 +70,8 @@ def pairs_of_moments(moments: Tensor) -> Tensor:
 
     The other three probabilities are differences, and rounded ones: what falls below 0 is 0.
     """
+    if moments.ndim != 2 or moments.shape[0] != moments.shape[1]:
+        raise ValueError(f"second moments of every two bits have the shape (m, m), got {tuple(moments.shape)}")
     ones = moments.diagonal()
     only_first, only_second = ones.unsqueeze(1) - moments, ones - moments
     neither = 1 - moments - only_first - only_second

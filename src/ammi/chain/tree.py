@@ -20,7 +20,16 @@ from torch import Tensor
 
 from ammi.chain.entropy import best_prior, check_mixture, entropy_of_halves, windows_cross_entropy
 from ammi.chain.joints import Paths, joints, plan_of
-from ammi.chain.layout import batch_first, batch_last, bit_probs, bits_batch_last, check_size, check_some, check_width
+from ammi.chain.layout import (
+    batch_first,
+    batch_last,
+    bit_probs,
+    bits_batch_last,
+    check_size,
+    check_some,
+    check_width,
+    shape_with_codes,
+)
 from ammi.chain.levels import marginals, mean_joints
 from ammi.chain.pairs import check_pairs
 from ammi.chain.rooted import Rooted, depth_first, rooted
@@ -177,7 +186,7 @@ class TreeDistributions(Distributions):
 
     def log_prob(self, z: Tensor) -> Tensor:
         """log p(z) (...,) of codes z (..., m), batch shapes broadcast."""
-        shape = torch.broadcast_shapes(self.logits.shape[:-1], z.shape)
+        shape = shape_with_codes(self.logits, z)
         parent = F.pad(z.long(), (0, 1))[..., self.tree.rooted.up[:-1]]  # (..., m), 0 above the roots
         logit = self.logits.expand(*shape, 2).gather(-1, parent.expand(shape).unsqueeze(-1)).squeeze(-1)
         return F.logsigmoid(torch.where(z.expand(shape) == 1, logit, -logit)).sum(-1)

@@ -9,10 +9,26 @@ from typing import Annotated
 
 import typer
 
-from ammi.cli import data, demo, drift, duplicates, encode, evaluate, fit, index, info, paper, search, tune
+from ammi.cli import (
+    data,
+    demo,
+    drift,
+    duplicates,
+    encode,
+    evaluate,
+    fit,
+    index,
+    info,
+    paper,
+    report,
+    search,
+    serve,
+    tune,
+)
 from ammi.cli.command import STOPPED, Quiet, add_command, has_begun
 from ammi.cli.screen import notes, say_error
 from ammi.files import DISK_FULL
+from ammi.urls import shown
 from ammi.version import __version__
 
 FAULT = 70  # as sysexits.h has it: an internal error
@@ -31,6 +47,8 @@ for command in (
     fit.fit,
     encode.encode,
     search.search,
+    serve.serve,
+    report.report,
     duplicates.duplicates,
     drift.drift,
     evaluate.evaluate,
@@ -85,7 +103,11 @@ def run() -> None:
 
 def _details(error: Exception) -> str:
     """Write what a report of a fault needs to a file, and name it."""
-    lines = [f"ammi {__version__}, Python {sys.version} on {sys.platform}", f"command: {shlex.join(sys.argv)}", ""]
+    lines = [
+        f"ammi {__version__}, Python {sys.version} on {sys.platform}",
+        f"command: {shlex.join(map(shown, sys.argv))}",
+        "",
+    ]
     try:
         with NamedTemporaryFile("w", prefix="ammi-fault-", suffix=".txt", delete=False, errors="replace") as file:
             file.write("\n".join(lines) + "\n" + "".join(format_exception(error)))

@@ -12,6 +12,7 @@ from rich.table import Table
 from ammi.cli.command import if_stopped
 from ammi.cli.drift import drift as show_drift
 from ammi.cli.screen import beginning, counter, document_id, documents_table, results
+from ammi.cli.serve import PORT
 from ammi.cli.training import training_progress
 
 if TYPE_CHECKING:
@@ -71,6 +72,9 @@ def play(demo: "Demo") -> None:
     for command in NEXT:
         line = command.format(folder=demo.folder, place=demo.place)
         results.print(f"  ammi {line}", markup=False, soft_wrap=True)
+    results.print("\nAnd look at it: start", markup=False)
+    results.print(f"  ammi serve {demo.place}", markup=False, soft_wrap=True)
+    results.print(f"and open http://127.0.0.1:{PORT}/ in a browser.", markup=False)
 
 
 def _read(demo: "Demo") -> None:

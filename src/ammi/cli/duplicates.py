@@ -7,6 +7,7 @@ import typer
 from ammi.cli.command import if_stopped
 from ammi.cli.options import AsJson, Place
 from ammi.cli.screen import beginning, counter, document_id, documents_table, note, results, say_json
+from ammi.urls import shown
 
 if TYPE_CHECKING:
     from ammi.collection import Collection, Duplicates
@@ -55,7 +56,7 @@ def duplicates(
         if apply and copies_found:
             with if_stopped("no document was deleted."):
                 collection.delete(copies_found)
-            note(f"{len(copies_found):,} deleted; {len(collection):,} documents are left in {place}")
+            note(f"{len(copies_found):,} deleted; {len(collection):,} documents are left in {shown(place)}")
 
 
 def _show(collection: "Collection", groups: "list[Duplicates]") -> None:

@@ -15,7 +15,7 @@ def info(
         typer.Argument(
             metavar="PATH",
             show_default=False,
-            help="A model, a collection, pairs, a file of codes, or a source of documents.",
+            help="A model, a collection or its URL, pairs, a file of codes, or a source of documents.",
         ),
     ],
     text: TextColumn = None,
@@ -40,6 +40,7 @@ def _about(path: str, text: str | None, format: str | None) -> dict[str, Any]:
     from ammi.collection import Collection
     from ammi.data import describe_pairs, holds_codes, holds_pairs
     from ammi.hashers.config import holds_model
+    from ammi.search.places import is_url
 
     if holds_pairs(path):
         return describe_pairs(path)
@@ -47,7 +48,7 @@ def _about(path: str, text: str | None, format: str | None) -> dict[str, Any]:
         from ammi.hashers import load
 
         return {"kind": "model", **load(path).describe()}
-    if path != "-" and Collection.exists(path):
+    if path != "-" and (is_url(path) or Collection.exists(path)):
         with Collection.open(path) as collection:
             return collection.describe()
     return _codes(path) if format is None and holds_codes(path) else _documents(path, text, format)

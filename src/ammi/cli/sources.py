@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ammi.cli.options import OnError
 from ammi.cli.screen import counter, note
+from ammi.urls import shown
 
 if TYPE_CHECKING:
     from ammi.data import BadRecordError, Document, VectorMatrix
@@ -181,9 +182,10 @@ def _refuse(problem: "BadRecordError") -> None:
 def _refuse_collection(source: str) -> None:
     """The files in a collection's folder are no documents, though those of any other folder are."""
     from ammi.collection import Collection
+    from ammi.search.places import is_url
 
-    if Path(source).is_dir() and Collection.exists(source):
+    if is_url(source) or (Path(source).is_dir() and Collection.exists(source)):
         raise ValueError(
-            f"{source} is a collection, not a source of documents: write them to a file with ammi index export, or "
-            "encode them anew where they are with ammi index rebuild"
+            f"{shown(source)} is a collection, not a source of documents: write them to a file with ammi index export, "
+            "or encode them anew where they are with ammi index rebuild"
         )

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from ammi.cli import options
 from ammi.cli.command import if_stopped
+from ammi.cli.engines import Address, Engine, EngineOption, Workers, cluster, is_ray
 from ammi.cli.screen import counter, note, notes, plain, results, say_json
 from ammi.cli.settings import checked_parameters
 from ammi.cli.sources import Documents, default_features
@@ -67,16 +68,23 @@ def tune(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(callback=options.checked_seed, help="The same seed draws the same trials.")] = 0,
+    engine: EngineOption = Engine.local,
+    address: Address = None,
+    workers: Workers = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Search for good hyperparameters on the validation part, as the paper does.
 
     It draws from a grid at random, AMMI's is the paper's; the first trial is the method's defaults,
     or the nearest that the grid has.
-    A trial whose scores stay below the median of the others is given up.
+    A trial whose scores stay below the median of the others is given up, and so is one whose training leaves the
+    finite numbers.
 
     Ctrl-C or a kill loses nothing but the trial under way: the same command goes on.
     A larger --trials adds to what there is.
+
+    With --engine ray, as many trials as there are workers run at the same time, on a cluster.
+    A trial whose worker is lost is tried again; with one worker the search is the same as without Ray.
 
     FOLDER gets best.json, for [bold]ammi fit --config[/], trials.json, and two plots.
 
@@ -85,6 +93,7 @@ def tune(
     ammi tune ammi reuters --bits 64 --trials 12
     ammi tune bmsh mails.jsonl --labels folder --sampler tpe --trials 40
     ammi tune ammi embeddings.parquet --vector embedding --labels topic
+    ammi tune ammi reuters --trials 100 --engine ray --address 10.0.0.1:6379 --workers 16
     ammi fit mails.jsonl --config tuned/mails-bmsh-64/best.json --out model
     """
     from ammi.tuning.search import FILES, Search, Tuning
@@ -97,9 +106,16 @@ def tune(
     out = out or Path("tuned", f"{search.task}-{method}-{bits}")
     for name in FILES:
         check_not_read(out / name, data)
+    on_ray = is_ray(engine, address, workers)
     with Tuning(search, _task(data, labels, text, vector), out, storage) as tuning:
         with if_stopped(lambda: f"{len(tuning.finished)} of {trials} trials are finished. The same command goes on."):
-            tuning.run_until(trials, Screen())
+            if on_ray:
+                from ammi.scale.tune import tune_on_ray
+
+                with cluster(address, workers) as n:
+                    tune_on_ray(tuning, trials, n, Screen())
+            else:
+                tuning.run_until(trials, Screen())
         tuning.plot()
         _show(tuning, as_json)
 
@@ -129,6 +145,9 @@ class _SearchBar:
     def epoch(self, trial: int, epoch: int, score: float) -> None:
         self._progress.update(self._bar, now=f"trial {trial} epoch {epoch}: {score:.2f}")
 
+    def diverged(self, trial: int, why: str) -> None:
+        note(f"Trial {trial} is given up: {why}")
+
     def trial(self, finished: int, best: float) -> None:
         self._progress.update(self._bar, completed=finished, now=f"best {best:.2f}")
 
@@ -141,6 +160,9 @@ class _SearchLines:
 
     def epoch(self, trial: int, epoch: int, score: float) -> None:
         pass
+
+    def diverged(self, trial: int, why: str) -> None:
+        note(f"{self._title}: trial {trial} is given up: {why}")
 
     def trial(self, finished: int, best: float) -> None:
         note(f"{self._title}: {finished} of {self._trials} trials, best {best:.2f}")
@@ -181,7 +203,7 @@ def _show(tuning: "Tuning", as_json: bool) -> None:
 def _best(tuning: "Tuning") -> Table:
     """The best trials, a column each, with what they differ in."""
     rows, best = tuning.rows(), tuning.best_rows(SHOWN)
-    given_up = sum(row["state"] == "pruned" for row in rows)
+    given_up = sum(row["state"] != "complete" for row in rows)
     title = f"The best of {len(rows)} trials, {given_up} of them given up early"
     table = Table("trial", title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for row in best:

@@ -1,4 +1,7 @@
-"""Files of codes: `.npz` for numpy, or JSON lines of id, code (hexadecimal), bits, model. Each names the model."""
+"""Files of codes: `.npz` for numpy, JSON lines of id, code (hexadecimal), bits, model, or `.parquet`: code_tables.py.
+
+Each names the model.
+"""
 
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,6 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ammi.data.code_tables import (
+    about_code_table,
+    finished_tables,
+    holds_code_tables,
+    read_code_table,
+    write_code_table,
+)
 from ammi.data.streams import BROKEN_ARCHIVE, BROKEN_COMPRESSION, check_archive, lines_of, open_bytes, write_jsonl
 from ammi.files import replacing_file
 from ammi.plain import from_json
@@ -65,11 +75,13 @@ def code_records(block: CodeBlock, n_bits: int, fingerprint: str) -> Iterator[di
 
 
 def write_codes(path: str | Path, blocks: Iterable[CodeBlock], n_bits: int, fingerprint: str) -> int:
-    """Write codes to `.npz`, or to `.jsonl` plain or compressed, as a whole or not at all; return how many."""
+    """Write codes to `.npz`, `.parquet` or `.jsonl`, plain or compressed, as a whole or not at all; return how many."""
+    if Path(path).suffix == ".parquet":
+        return write_code_table(Path(path), blocks, n_bits, fingerprint)
     if ".jsonl" in Path(path).suffixes:
         return write_jsonl(path, (record for block in blocks for record in code_records(block, n_bits, fingerprint)))
     if Path(path).suffix != ".npz":
-        raise ValueError(f"{path} is no name for a file of codes: expected the ending .npz or .jsonl")
+        raise ValueError(f"{path} is no name for a file of codes: expected the ending .npz, .parquet or .jsonl")
     with replacing_file(Path(path)) as file:  # refuses the place before the blocks are made
         ids: list[Id] = []
         codes = [np.empty((0, -(-n_bits // 8)), np.uint8)]
@@ -88,10 +100,14 @@ def write_codes(path: str | Path, blocks: Iterable[CodeBlock], n_bits: int, fing
 
 
 def holds_codes(path: str | Path) -> bool:
-    """Whether a file holds codes, rather than documents."""
+    """Whether a file, or a folder of Parquet files, holds codes, rather than documents."""
     path = Path(path)
+    if path.is_dir():
+        return holds_code_tables(path)
     if not path.is_file():
         return False
+    if path.suffix == ".parquet":
+        return about_code_table(path) is not None
     if path.suffix == ".npz":
         return _npz_holds_codes(path)
     if ".jsonl" not in path.suffixes:
@@ -115,11 +131,25 @@ def _npz_holds_codes(path: Path) -> bool:
 def read_codes(path: str | Path) -> CodeFile:
     """Read what `write_codes` wrote."""
     try:
+        if Path(path).is_dir():
+            return _read_folder(Path(path))
+        if Path(path).suffix == ".parquet":
+            return CodeFile(*read_code_table(Path(path)))
         return _read_npz(path) if Path(path).suffix == ".npz" else _read_jsonl(path)
     except KeyError as error:
         raise ValueError(f"{path} is not a file of codes: it lacks {error}") from error
     except (ValueError, *BROKEN_ARCHIVE) as error:
         raise ValueError(f"{path} is not a whole file of codes of one model: {error}") from error
+
+
+def _read_folder(folder: Path) -> CodeFile:
+    files = [read_codes(path) for path in finished_tables(folder)]
+    models = {(file.n_bits, file.fingerprint) for file in files}
+    if len(models) != 1:
+        raise ValueError(f"its shards are of {len(models)} models")
+    ((n_bits, fingerprint),) = models
+    ids = [id for file in files for id in file.ids]
+    return CodeFile(ids, np.concatenate([file.codes for file in files]), n_bits, fingerprint)
 
 
 def _read_npz(path: str | Path) -> CodeFile:

@@ -33,22 +33,25 @@ Entry = tuple[Id, NDArray[np.uint8], str | None, Mapping[str, Any], NDArray[np.f
 def write_export(path: str | Path, entries: Iterable[Entry], n_bits: int, fingerprint: str) -> int:
     """Write documents to `.jsonl`, plain or compressed, or `.parquet`, all or nothing; return how many."""
     path = Path(path)
-    records = (
-        {
-            EXPORT: FORMAT,
-            "id": id,
-            "text": text,
-            **code_columns(code, n_bits, fingerprint),
-            **({} if vector is None else {"vector": vector.tolist()}),
-            "metadata": metadata,
-        }
-        for id, code, text, metadata, vector in entries
-    )
+    records = (export_record(entry, n_bits, fingerprint) for entry in entries)
     if path.suffix == ".parquet":
         return _write_parquet(path, records)
     if ".jsonl" not in path.suffixes:
         raise ValueError(f"{path} is no name for an export: expected the ending .jsonl (also .gz, .zst) or .parquet")
     return write_jsonl(path, records)
+
+
+def export_record(entry: Entry, n_bits: int, fingerprint: str) -> dict[str, Any]:
+    """The line of a document."""
+    id, code, text, metadata, vector = entry
+    return {
+        EXPORT: FORMAT,
+        "id": id,
+        "text": text,
+        **code_columns(code, n_bits, fingerprint),
+        **({} if vector is None else {"vector": vector.tolist()}),
+        "metadata": metadata,
+    }
 
 
 def _write_parquet(path: Path, records: Iterator[dict[str, Any]]) -> int:
@@ -60,7 +63,13 @@ def _write_parquet(path: Path, records: Iterator[dict[str, Any]]) -> int:
     n = 0
     with replacing_file(path) as file, parquet.ParquetWriter(file, schema) as writer:
         while batch := [_parquet_record(record) for record in islice(records, BATCH_ENTRIES)]:
-            writer.write_batch(arrow.RecordBatch.from_pylist(batch, schema))
+            try:
+                writer.write_batch(arrow.RecordBatch.from_pylist(batch, schema))
+            except UnicodeEncodeError:
+                raise ValueError(
+                    f"one of the records {n + 1} to {n + len(batch)} holds half a character (a lone surrogate): decode "
+                    "its texts anew"
+                ) from None
             n += len(batch)
     return n
 

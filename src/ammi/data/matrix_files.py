@@ -89,7 +89,7 @@ def read_matrix(
 def _naming_damage(path: Path) -> Iterator[None]:
     try:
         yield
-    except (ValueError, KeyError, *BROKEN_ARCHIVE) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, *BROKEN_ARCHIVE) as error:
         if "Object arrays" in str(error) or "Python objects" in str(error):  # numpy has no type for it
             raise ValueError(
                 f"{path} holds pickled Python objects, which are never unpickled: save an array of numbers"
@@ -102,6 +102,8 @@ def _read_npz(path: Path, text: str | None, id: str | None, vector: str | None, 
     if not isinstance(arrays, dict):
         return VectorMatrix(str(path), arrays, on_error=on_error)
     X = arrays.pop(_vectors_among(path, arrays, vector))
+    if not X.ndim:
+        raise ValueError(f"{path} has a single number in place of its vectors: expected a row for each document")
     columns = {name: array for name, array in arrays.items() if array.ndim}
     for name, array in columns.items():
         if array.shape != X.shape[:1]:

@@ -41,6 +41,8 @@ def import_extra(module: str) -> ModuleType:
 @contextmanager
 def open_bytes(source: str | Path) -> Iterator[io.BufferedIOBase]:
     """The bytes of a file, or of standard input for `-`; gzip and zstd are known by their first bytes."""
+    if source == "-" and sys.stdin.closed:
+        raise ValueError("standard input was read already: name it (-) once")
     raw = cast(io.RawIOBase, sys.stdin.buffer) if source == "-" else io.FileIO(source)
     with io.BufferedReader(raw) as plain:
         start = plain.peek(4)
@@ -123,9 +125,16 @@ def write_jsonl(path: str | Path, records: Iterable[Mapping[str, Any]]) -> int:
     n = 0
     with replacing_compressed(Path(path)) as out:
         for record in records:
-            out.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+            out.write(_line(record, n + 1))
             n += 1
     return n
+
+
+def _line(record: Mapping[str, Any], number: int) -> bytes:
+    try:
+        return json.dumps(record, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError:
+        raise ValueError(f"record {number} holds half a character (a lone surrogate): decode its texts anew") from None
 
 
 @contextmanager

@@ -69,7 +69,18 @@ def _arrow_values(column: "pa.Array") -> list[Any]:
     whole = is_list and types.is_integer(kind.value_type) and not column.flatten().null_count
     if whole or (is_list and types.is_floating(kind.value_type)):
         return list(column.to_numpy(zero_copy_only=False))
-    return column.to_pylist()
+    try:
+        return column.to_pylist()
+    except UnicodeDecodeError:  # files may say that bytes are UTF-8, and Arrow believes it
+        return [_value(scalar) for scalar in column]
+
+
+def _value(scalar: "pa.Scalar") -> Any:
+    """A value; one that is not UTF-8 is a text with half characters, as which its row is refused."""
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError as error:
+        return error.object.decode(errors="surrogateescape")
 
 
 def frame_rows(name: str, frame: "pd.DataFrame", id: str) -> Iterator[Row]:

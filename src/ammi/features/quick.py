@@ -19,18 +19,25 @@ PlainRow = tuple[NDArray[np.int32], NDArray[np.float32]]
 class QuickRows:
     """Makes the same rows as the feature maker that was saved, one at a time."""
 
-    def __init__(self, columns_of: Callable[[str], Sequence[int]], idf: NDArray[np.float64], fingerprint: str):
-        self._columns_of, self._idf, self.fingerprint_ = columns_of, idf, fingerprint
+    def __init__(
+        self,
+        columns_of: Callable[[str], Sequence[int]],
+        vocabulary: Sequence[str],
+        idf: NDArray[np.float64],
+        fingerprint: str,
+    ):
+        self._columns_of, self.fingerprint_ = columns_of, fingerprint
+        self.vocabulary, self.idf = vocabulary, idf  # the term of each column, and its weight
 
     @property
     def n_features_(self) -> int:
         """Number V of columns."""
-        return len(self._idf)
+        return len(self.idf)
 
     def row(self, text: str) -> PlainRow:
         """The columns of a text that are not zero, in order, and their weights."""
         columns, counts = np.unique(np.array(self._columns_of(text), np.int32), return_counts=True)
-        return columns, unit_weights(counts, self._idf[columns], np.zeros(len(columns), np.int64), 1)
+        return columns, unit_weights(counts, self.idf[columns], np.zeros(len(columns), np.int64), 1)
 
 
 def quick_rows(folder_files: Mapping[str, bytes]) -> QuickRows | None:
@@ -56,12 +63,15 @@ def _words(saved: Mapping[str, Any], files: Mapping[str, bytes]) -> QuickRows:
     vocabulary, idf = saved["vocabulary"], np.array(saved["idf"])
     column = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
     fingerprint = terms_fingerprint("words", vocabulary, idf)
-    return QuickRows(lambda text: [column[word] for word in words_of(text) if word in column], idf, fingerprint)
+    return QuickRows(
+        lambda text: [column[word] for word in words_of(text) if word in column], vocabulary, idf, fingerprint
+    )
 
 
 def _pieces(saved: Mapping[str, Any], files: Mapping[str, bytes]) -> QuickRows:
-    from ammi.features.units import PIECES_FILE, open_model, unit_columns
+    from ammi.features.units import PIECES_FILE, open_model, unit_columns, vocabulary_of
 
     model, idf = files[PIECES_FILE], np.array(saved["idf"])
     processor, fingerprint = open_model(model), terms_fingerprint("pieces", model, idf)
-    return QuickRows(lambda text: unit_columns(processor, [text])[0].tolist(), idf, fingerprint)
+    vocabulary = vocabulary_of(processor)
+    return QuickRows(lambda text: unit_columns(processor, [text])[0].tolist(), vocabulary, idf, fingerprint)

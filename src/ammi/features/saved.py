@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ammi.files import SEAL, read_sealed, replacing_folder, seal
-from ammi.plain import plain
+from ammi.plain import from_json, plain
 
 if TYPE_CHECKING:
     from ammi.features.base import FeatureMaker
@@ -84,8 +84,8 @@ def _check_features(path: Path) -> None:
 def parse_saved(content: bytes, source: str = FILE) -> dict[str, Any]:
     """What the bytes of features.json hold."""
     try:
-        saved = json.loads(content)
-    except (ValueError, RecursionError) as error:
+        saved = from_json(content)
+    except ValueError as error:
         raise ValueError(f"{source} is damaged: save the features again ({error})") from error
     if not isinstance(saved, dict) or "format" not in saved:
         raise ValueError(f"{source} says no format: expected what a feature maker saved, so save it again")

@@ -12,7 +12,7 @@ def strings(texts: Iterable[Any]) -> Iterator[str]:
         raise ValueError(f"texts is the single string {texts[:40]!r}: pass a list of strings, [text] for one")
     if isinstance(texts, Mapping) or hasattr(texts, "columns"):
         raise ValueError(_how_to_pass_a_column(texts))
-    if not hasattr(texts, "__iter__"):
+    if not hasattr(texts, "__iter__") or getattr(texts, "ndim", 1) == 0:  # numpy's single values say that they have it
         raise ValueError(f"texts is {texts!r:.40}: expected a list or another iterable of strings")
     return _checked(texts)
 

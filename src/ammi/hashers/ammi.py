@@ -22,7 +22,8 @@ from ammi.hashers.base import MOST_BITS
 from ammi.hashers.chains import MOST_ORDER, ChainHasher, InformationObjective, Reader
 from ammi.hashers.given import Given
 from ammi.hashers.parameters import estimator, parameter
-from ammi.hashers.trained import MOST_RATE, MOST_SIZE, Stage
+from ammi.hashers.stage import Stage
+from ammi.hashers.trained import MOST_RATE, MOST_SIZE
 from ammi.nets.encoder import Encoder
 from ammi.nets.matrix import Matrix
 from ammi.nets.prior import Prior
@@ -51,13 +52,18 @@ class AMMIObjective(InformationObjective):
     def code_entropy(self, p: Distributions) -> Tensor:
         prior = self.adversary.structure
         statistics = prior.mean_statistics(self.adversary.arranged(p))
-        table = self.adversary.respond(statistics.detach()) if self.training else self.adversary.prior()
-        return prior.cross_entropy_of(statistics, table)
+        if not self.training:
+            return prior.cross_entropy_of(statistics, self.adversary.prior())
+        whole = statistics.detach().clone()
+        self.adversary.exchange.mean(whole)
+        # It is linear in the statistics, so that the mean of what the workers have here is that of the whole batch.
+        return prior.cross_entropy_of(statistics, self.adversary.respond(whole))
 
     def pretrain(self, X: Matrix, rng: np.random.Generator, progress: Progress) -> None:
         self.scaling.learn(X, next(self.parameters()).device)
 
     def steps(self, batches: Batches, learning_rate: float, clip: float) -> Steps:
+        self.adversary.exchange = batches.exchange
         if not self._is_compiled(batches):
             return super().steps(batches, learning_rate, clip)
         assert isinstance(self.encoder, Encoder)
@@ -92,6 +98,8 @@ class AMMIObjective(InformationObjective):
 @estimator
 class AMMI(ChainHasher):
     """Binary codes that keep as much information about the documents as possible."""
+
+    is_shared = True
 
     prior_order: int | None = parameter(
         "Markov order r of the prior, at least `order`; r = order is allowed but poor, since the prior then cannot "

@@ -23,7 +23,7 @@ from ammi.hashers.encoders import EncoderHasher
 from ammi.hashers.given import Given, rows_beside
 from ammi.hashers.hyperplanes import HyperplaneNames
 from ammi.hashers.parameters import estimator, parameter
-from ammi.hashers.trained import Stage
+from ammi.hashers.stage import Stage
 from ammi.nets.encoder import LINEAR, Encoder, initialise
 from ammi.nets.matrix import Matrix
 from ammi.nets.rows import Rows
@@ -194,8 +194,12 @@ class ChainHasher(EncoderHasher):
             return None
         k = min(k, max(1, len(stage.rows) // _AT_MOST))
         X, views = stage.given.X, stage.given.views
-        advance = stage.progress.part("neighbours", len(stage.rows))
-        return nearest_documents(X, k, stage.rows, stage.rng, advance, views, codes)
+
+        def find() -> NDArray:
+            advance = stage.progress.part("neighbours", len(stage.rows))
+            return nearest_documents(X, k, stage.rows, stage.rng, advance, views, codes)
+
+        return stage.exchange.once(find)  # sums round differently on other processors, and with them what is nearest
 
     def _sees_pairs(self, predictive: bool) -> bool:
         """Whether one encoder reads both documents of pairs: of related ones, or of those that are near."""

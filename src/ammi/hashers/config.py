@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ammi.files import SEAL, read_sealed
+from ammi.plain import from_json
 from ammi.version import __version__
 
 FORMAT = 3
@@ -64,9 +65,9 @@ def _check_model(folder: Path) -> None:
 def parse_config(content: bytes, path: Path, *more: str) -> Config:
     """What config.json holds; the path is for messages."""
     try:
-        config = json.loads(content)
+        config = from_json(content)
         version = config["format"]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is damaged or is not a model of ammi: save the model again") from error
     if version != FORMAT:
         raise ValueError(

@@ -21,6 +21,8 @@ from ammi.hashers.hyperplanes import HyperplaneNames, Hyperplanes
 class QuickCodes:
     """Texts in, codes out: a linear hasher over words or SentencePiece units."""
 
+    reads = "text"
+
     def __init__(self, rows: QuickRows, planes: Hyperplanes, fingerprint: str):
         self._rows, self._planes, self.fingerprint_ = rows, planes, fingerprint
 
@@ -38,6 +40,12 @@ class QuickCodes:
         """How sure each text is of each bit, (n, m): positive where it is 1."""
         logits = [self._planes.logits_of(*self._rows.row(text)) for text in texts]
         return np.array(logits, self._planes.thresholds.dtype).reshape(-1, self.n_bits)
+
+    def word_weights(self) -> tuple[list[str], NDArray[np.floating]]:
+        """The words or units, the most frequent first, and how far each moves each bit to 1, (V, m)."""
+        weights = self._planes.weights * self._rows.idf[:, None]
+        order = np.argsort(self._rows.idf, kind="stable")
+        return [self._rows.vocabulary[term] for term in order], weights[order]
 
     def knows(self, text: str) -> bool:
         """Whether the model knows a word of a text; the code of one that it does not is that of an empty one."""

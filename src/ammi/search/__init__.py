@@ -6,7 +6,7 @@ from ammi.search.documents import Entry, Hit, Hits, Id
 from ammi.search.embedded import HammingIndex
 from ammi.search.engine import Repaired
 from ammi.search.hamming import nearest, within
-from ammi.search.places import check_index, create_index, index_exists, open_index, repair_index
+from ammi.search.places import check_index, create_index, index_exists, is_served, open_index, repair_index
 from ammi.search.vectors import KeptVectors
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "check_index",
     "create_index",
     "index_exists",
+    "is_served",
     "nearest",
     "open_index",
     "repair_index",

@@ -12,6 +12,7 @@ from ammi.search.checks import (
     check_codes,
     check_query_vectors,
     checked_bits,
+    checked_fingerprint,
     checked_k,
     checked_keys,
     checked_radius,
@@ -32,12 +33,14 @@ from ammi.search.documents import (
     checked_metadata,
     checked_text,
     id_key,
+    new_tuple,
 )
 from ammi.search.engine import About, Engine, Found, Place, Repaired
 from ammi.search.filters import Filter, Where
 from ammi.search.hamming import Codes
 from ammi.search.ranking import Candidates, Ranking, best
 from ammi.search.vectors import KeptVectors, Packed, Rows
+from ammi.urls import shown
 
 T = TypeVar("T")
 
@@ -77,7 +80,7 @@ class Index(Engine):
             text_index: whether to index the words of the texts, so that a `WordRanking` can look for them.
             vectors: how to keep a vector of each document, so that a `VectorRanking` can compare it.
         """
-        about = About(checked_bits(n_bits), fingerprint, checked_vectors(vectors))
+        about = About(checked_bits(n_bits), checked_fingerprint(fingerprint), checked_vectors(vectors))
         return cls._create(fspath(place), about, checked_keys(keys), dict(files or {}), text_index)
 
     @classmethod
@@ -97,7 +100,7 @@ class Index(Engine):
 
         Those who have the index open have to open it again.
         """
-        raise ValueError(f"the engine of {place} has no repair: restore a copy")
+        raise ValueError(f"the engine of {shown(place)} has no repair: restore a copy")
 
     def compact(self) -> tuple[int, int]:
         """Give back the space of what was deleted; returns the bytes on the disk before and after.
@@ -123,6 +126,10 @@ class Index(Engine):
         """How the vectors of documents are kept, as it is now; None where they are not."""
         with self._reading():
             return self._about().vectors
+
+    def state(self) -> str | None:
+        """What is another after every change of the documents; None where the engine cannot tell."""
+        return None
 
     def add(
         self,
@@ -178,6 +185,11 @@ class Index(Engine):
         asked = checked_ids(ids)
         with self._reading():
             return self._found(asked)
+
+    def codes_of(self, ids: Iterable[Id]) -> list[Codes | None]:
+        """The code of each document; None of one that is not there."""
+        with self._reading():
+            return [None if entry is None else entry.code for entry in self._fetch(checked_ids(ids))]
 
     def search(
         self, codes: Codes, k: int = 10, where: Where | None = None, *, fingerprint: str | None = None
@@ -255,6 +267,10 @@ class Index(Engine):
         """The metadata keys, and how many documents have a value for each."""
         return {key: sum(counts.values()) for key, counts in sorted(self._kinds().items())}
 
+    def key_kinds(self) -> dict[str, dict[str, int]]:
+        """For each metadata key, how many documents have values of which kinds, such as "number text"."""
+        return self._kinds()
+
     def index_keys(self, keys: Iterable[str]) -> None:
         """Make filters on these metadata keys fast, from now on."""
         self._index_keys(checked_keys(keys))
@@ -282,7 +298,7 @@ class Index(Engine):
         kept = self.vectors
         if kept and width:
             kept = kept._replace(width=width)
-        about = About(checked_bits(n_bits), fingerprint, kept)
+        about = About(checked_bits(n_bits), checked_fingerprint(fingerprint), kept)
 
         def encode_and_check(entries: list[Entry]) -> tuple[Codes, Packed | None]:
             made, vectors = encode(entries)
@@ -337,7 +353,10 @@ class Index(Engine):
             found = find(queries, limit, filter)
         if found and not any(found):
             self._check_filter(filter)
-        return [Hits(Hit(one.id, d, 1 - d / about.n_bits, one.text, one.metadata) for d, one in hits) for hits in found]
+        n = about.n_bits
+        return [
+            Hits([new_tuple(Hit, (id, d, 1 - d / n, text, kept)) for d, (id, text, kept) in hits]) for hits in found
+        ]
 
     def _scored(self, query: Codes, ranking: Ranking, candidates: Candidates, k: int, n_bits: int) -> Hits:
         distances = np.bitwise_count(candidates.codes ^ query).sum(axis=1, dtype=np.int64)  # (n,)

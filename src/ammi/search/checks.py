@@ -10,6 +10,8 @@ from ammi.search.engine import About
 from ammi.search.hamming import Codes
 from ammi.search.vectors import KeptVectors, Packed, Rows, checked_kind, packed
 
+MOST_BITS = 2**22  # a thousand such codes, which an index keeps together, are half of what SQLite takes
+
 
 class OtherModelError(ValueError):
     """The codes of a call are of another model than those of the index."""
@@ -39,10 +41,11 @@ def check_codes(codes: Codes, about: About, fingerprint: str | None, place: str)
 
 
 def checked_bits(n_bits: object) -> int:
-    if isinstance(n_bits, int | np.integer) and not isinstance(n_bits, bool) and n_bits >= 1:
+    if isinstance(n_bits, int | np.integer) and not isinstance(n_bits, bool) and 1 <= n_bits <= MOST_BITS:
         return int(n_bits)
     raise ValueError(
-        f"n_bits is {n_bits!r}, but a code has a whole number of bits, 1 at least: pass the model's n_bits"
+        f"n_bits is {n_bits!r:.60}, but a code has a whole number of bits, from 1 to {MOST_BITS}: pass the model's "
+        "n_bits"
     )
 
 
@@ -111,3 +114,10 @@ def checked_keys(keys: Iterable[str]) -> list[str]:
     if wrong := [name for name in names if not isinstance(name, str) or not is_unicode(name)]:
         raise ValueError(f"{wrong[0]!r:.60} cannot be a metadata key to index: pass strings that UTF-8 can write")
     return names
+
+
+def checked_fingerprint(fingerprint: object) -> str | None:
+    """The fingerprint of a model, or None."""
+    if fingerprint is None or (isinstance(fingerprint, str) and is_unicode(fingerprint)):
+        return fingerprint
+    raise ValueError(f"the fingerprint {fingerprint!r} is no text: pass the fingerprint_ of a model, or None")

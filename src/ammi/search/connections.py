@@ -17,6 +17,7 @@ FILE = "index.sqlite"
 PATIENCE = 60  # seconds that a change waits for another process to finish its own
 CHECKSUM_BYTES = 8  # that the checksums take at the end of every page
 _IDLE = 8  # connections kept for the threads to come
+_CACHE_KILOBYTES = 6_000  # of pages, a connection: those that are still there are not read and checked again
 _DAMAGED = {apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_READ, apsw.SQLITE_IOERR_CORRUPTFS}
 
 
@@ -33,6 +34,7 @@ def connect(file: Path, mode: str) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
     db = apsw.Connection(f"{file.as_uri()}?{mode}", flags=flags, vfs=_checksummed())
     db.set_busy_timeout(1000 * PATIENCE)
+    db.pragma("cache_size", -_CACHE_KILOBYTES)
     return db
 
 

@@ -20,15 +20,13 @@ from ammi.search.acknowledged import AcknowledgedFile
 from ammi.search.blocks import BLOCK
 from ammi.search.checks import DamagedError
 from ammi.search.connections import CHECKSUM_BYTES, FILE, Connections, explaining
-from ammi.search.document_table import checksums, parsed
-from ammi.search.documents import Id, Record
+from ammi.search.documents import Id, Record, checksums, parsed
 from ammi.search.embedded import HammingIndex
 from ammi.search.engine import About, Repaired
 from ammi.search.filters import kinds_by_key
 from ammi.search.keys import rows_of_keys
 from ammi.search.store import State, about_checksum, check_ours, problem_with
-from ammi.search.vector_table import vector_checksum
-from ammi.search.vectors import VECTOR_KINDS, KeptVectors
+from ammi.search.vectors import VECTOR_KINDS, KeptVectors, vector_checksum
 
 Advance = Callable[[int], None]
 _PAGES_AT_ONCE = 4096

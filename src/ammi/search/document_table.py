@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ammi.search.blocks import Positions
-from ammi.search.documents import Id, Metadata, Record, as_json, id_key
+from ammi.search.documents import Id, Metadata, Record, as_json, checksums, each_code, id_key, new_tuple, parsed
 from ammi.search.filters import Filter, matches
 from ammi.search.hamming import Codes
 from ammi.search.keys import Keys
@@ -22,6 +22,14 @@ from ammi.search.store import Store
 _ROWS_AT_ONCE = 10_000
 _FEW = (20_000, 200_000)  # documents that are looked up one by one sooner than all are read; no more if fewer will do
 _SOME = "IN (SELECT value FROM json_each(:positions))"
+# What SQLite spells as `checksums` does, in a fraction of the time, if no text holds the character 0, where it stops to
+# count: the part of a document that its checksum covers before the code.
+_ID = "CASE WHEN id_is_text THEN CAST(documents.id AS TEXT) ELSE documents.id END"
+_COVERED = (
+    "CAST(CONCAT(LENGTH(metadata), ' ', "
+    "CASE WHEN text IS NULL THEN 'None' WHEN text = '' THEN '' ELSE LENGTH(text) END, "
+    "CASE WHEN id_is_text THEN ' True ' ELSE ' False ' END, metadata, IFNULL(text, 'None'), documents.id) AS BLOB)"
+)
 
 
 class DocumentTable:
@@ -44,7 +52,7 @@ class DocumentTable:
     def records(self, positions: Positions, codes: Codes) -> dict[int, Record]:
         """The documents at positions, all of which are there and have these codes; each is held to its checksum."""
         rows = self._store.execute(
-            "SELECT documents.position, documents.id, id_is_text, text, metadata, checksum "
+            f"SELECT documents.position, {_ID}, text, metadata, checksum, {_COVERED} "
             "FROM json_each(:positions) AS chosen CROSS JOIN documents ON documents.position = chosen.value "
             "LEFT JOIN texts USING (position)",
             {"positions": json.dumps(positions.tolist())},
@@ -54,13 +62,14 @@ class DocumentTable:
             raise self._store.damaged(f"the document at position {min(missing)} is missing")
         if not rows:
             return {}
-        places, keys, are_texts, texts, metadata, written = zip(*rows, strict=True)
-        ids = [str(key) if is_text else key for key, is_text in zip(keys, are_texts, strict=True)]
-        made = checksums(ids, texts, metadata, codes)
-        if made != [*written]:
-            wrong = next(id for id, *both in zip(ids, made, written, strict=True) if both[0] != both[1])
-            raise self._store.damaged(f"document {wrong!r} is not as it was written")
-        return dict(zip(places, map(Record, ids, texts, parsed(metadata)), strict=True))
+        places, ids, texts, metadata, written, covered = zip(*rows, strict=True)
+        if (*map(crc32, each_code(codes), map(crc32, covered)),) != written:
+            made = checksums(ids, texts, metadata, codes)
+            for id, *both in zip(ids, made, written, strict=True):
+                if both[0] != both[1]:
+                    raise self._store.damaged(f"document {id!r} is not as it was written")
+        records = [new_tuple(Record, one) for one in zip(ids, texts, parsed(metadata), strict=True)]
+        return dict(zip(places, records, strict=True))
 
     def texts(self, positions: Positions) -> dict[int, str]:
         """The texts of those of the documents at these positions that have one."""
@@ -175,16 +184,6 @@ class DocumentTable:
         return _parsed_once(self._store.execute(select, {"positions": json.dumps(positions.tolist())}).fetchall())
 
 
-def checksums(ids: Iterable[Id], texts: Iterable[str | None], metadata: Iterable[str], codes: Codes) -> list[int]:
-    """For each document one of all that it is, with lengths, so that no part of it can be taken for the next."""
-    packed, width = codes.tobytes(), codes.shape[1]
-    each = (packed[start : start + width] for start in range(0, len(packed), width))
-    return [
-        crc32(f"{len(spelled)} {text and len(text)} {isinstance(id, str)} {spelled}{text}{id}".encode() + code)
-        for id, text, spelled, code in zip(ids, texts, metadata, each, strict=True)
-    ]
-
-
 def _id(key: Id, is_text: int) -> Id:
     return str(key) if is_text else key
 
@@ -198,7 +197,3 @@ def _parsed_once(rows: list[tuple[int, str]]) -> list[tuple[int, Metadata]]:
     distinct = list({spelled for _, spelled in rows})
     read = dict(zip(distinct, parsed(distinct), strict=True))
     return [(position, read[spelled]) for position, spelled in rows]
-
-
-def parsed(metadata: Sequence[str]) -> list[Metadata]:
-    return json.loads(f"[{','.join(metadata)}]")  # one call is three times as fast as one for each

@@ -2,8 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ Id = str | int
 Metadata = dict[str, Any]
 
 _WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,18}")
+new_tuple = tuple.__new__  # of a kind and its fields: what a NamedTuple calls, without the way there, for many hits
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))  # made once: half of the time of json.dumps
 
 
@@ -124,6 +126,23 @@ def checked_metadata(metadata: object, document: str) -> Metadata:
 
 def as_json(metadata: Metadata) -> str:
     return _JSON.encode(metadata)
+
+
+def parsed(metadata: Sequence[str]) -> list[Metadata]:
+    return json.loads(f"[{','.join(metadata)}]")  # one call is three times as fast as one for each
+
+
+def checksums(ids: Iterable[Id], texts: Iterable[str | None], metadata: Iterable[str], codes: Codes) -> list[int]:
+    """For each document one of all that it is, with lengths, so that no part of it can be taken for the next."""
+    return [
+        crc32(f"{len(spelled)} {text and len(text)} {isinstance(id, str)} {spelled}{text}{id}".encode() + code)
+        for id, text, spelled, code in zip(ids, texts, metadata, each_code(codes), strict=True)
+    ]
+
+
+def each_code(codes: Codes) -> list[bytes]:
+    """The bytes of each code."""
+    return np.ascontiguousarray(codes).view(f"V{codes.shape[1]}").ravel().tolist()
 
 
 def is_unicode(text: str) -> bool:

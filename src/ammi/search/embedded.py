@@ -14,8 +14,8 @@ from ammi.search import hamming
 from ammi.search.base import Index
 from ammi.search.blocks import BLOCK, Blocks, CodeTable, Positions
 from ammi.search.connections import FILE
-from ammi.search.document_table import DocumentTable, checksums
-from ammi.search.documents import Entry, Id, Metadata, Record, as_json, id_key
+from ammi.search.document_table import DocumentTable
+from ammi.search.documents import Entry, Id, Metadata, Record, as_json, checked_ids, checksums, id_key
 from ammi.search.engine import About, Encode, Found, Place, Repaired
 from ammi.search.filters import Filter
 from ammi.search.hamming import Codes
@@ -72,6 +72,11 @@ class HammingIndex(Index):
         from ammi.search.damage import repair
 
         return repair(Path(place), advance)
+
+    def state(self) -> str | None:
+        with self._reading():
+            state = self._store.state()
+            return f"{state.uid.hex()[:8]}-{state.change}"
 
     def compact(self) -> tuple[int, int]:
         before = self._store.size()
@@ -154,7 +159,7 @@ class HammingIndex(Index):
         records = self._records(table, np.unique(all_rows))
         found = iter(positions.tolist())
         return [
-            [(d, records[position]) for d, position in zip(distances.tolist(), islice(found, len(rows)), strict=True)]
+            list(zip(distances.tolist(), map(records.__getitem__, islice(found, len(rows))), strict=True))
             for distances, rows in near
         ]
 
@@ -201,6 +206,13 @@ class HammingIndex(Index):
     def export(self) -> tuple[list[Id], Codes]:
         with self._reading():
             return self._documents.ids(), self._table().codes
+
+    def codes_of(self, ids: Iterable[Id]) -> list[Codes | None]:
+        with self._reading():  # from memory: a search asks for those of its hits
+            table, positions = self._table(), self._documents.find(checked_ids(ids))
+            there = np.unique([position for position in positions if position is not None]).astype(np.int64)
+            codes = dict(zip(there.tolist(), table.codes[table.rows(there)], strict=True))
+            return [None if position is None else codes[position] for position in positions]
 
     def column(self, key: str) -> list[Any]:
         with self._reading():

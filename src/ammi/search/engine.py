@@ -47,6 +47,7 @@ class Engine(ABC):
     """
 
     place: str
+    shared = False  # whether processes on several machines may write to the place at the same time
 
     @classmethod
     @abstractmethod
@@ -114,7 +115,7 @@ class Engine(ABC):
         self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
         """For each query, of the documents that a filter keeps, the n nearest together with n that have most of its
-        words: `WordIndex.having` says what that is. They come with their texts where the query has words, and with
+        words: `ranking.most_told` says what that is. They come with their texts where the query has words, and with
         their vectors where these are asked for and kept."""
 
     @abstractmethod

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from ammi.plain import from_json
+
 _SPELLED = re.compile(r"(?P<key>[^=<>!]+)(?P<name>!=|<=|>=|=|<|>)(?P<value>.*)", re.DOTALL)
 _ITEM = re.compile(r'(?P<quoted>"(?:[^"\\]|\\.)*")(?=,|$)|(?P<bare>[^,]*)', re.DOTALL)
 _PYTHON = {"True": True, "False": False}
@@ -65,8 +67,8 @@ def _values(text: str, spelled: str) -> list[list[Any]]:
 def _readings(text: str) -> list[Any]:
     """The text itself and, before it, what it says in JSON."""
     try:
-        value = _PYTHON[text] if text in _PYTHON else json.loads(text)
-    except (ValueError, RecursionError):
+        value = _PYTHON[text] if text in _PYTHON else from_json(text)
+    except ValueError:
         return [text]
     if isinstance(value, list | dict | str) or (isinstance(value, float) and not math.isfinite(value)):
         return [text]

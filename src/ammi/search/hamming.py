@@ -43,11 +43,16 @@ def within(base: Codes, queries: Codes, radius: int) -> list[Near]:
         hits += _within(base, queries[start : start + at_once], radius)
         n_found += sum(len(positions) for _, positions in hits[start:])
         if n_found > MOST_FOUND:
-            raise ValueError(
-                f"more than {MOST_FOUND:,} codes are at most {radius} bits away: take a smaller radius or fewer "
-                "queries at once, or search for the k nearest"
-            )
+            raise too_many_within(radius)
     return hits
+
+
+def too_many_within(radius: int) -> ValueError:
+    """What is said where more than MOST_FOUND are found."""
+    return ValueError(
+        f"more than {MOST_FOUND:,} codes are at most {radius} bits away: take a smaller radius or fewer queries at "
+        "once, or search for the k nearest"
+    )
 
 
 def _within(base: Codes, queries: Codes, radius: int) -> list[Near]:

@@ -7,8 +7,16 @@ from ammi.plugins import Registry
 from ammi.search.base import Index
 from ammi.search.engine import Place, Repaired
 from ammi.search.vectors import KeptVectors
+from ammi.urls import shown
 
-ENGINES: Registry[type[Index]] = Registry("ammi.engines", "engine", {"folder": "ammi.search.embedded:HammingIndex"})
+OWN = {
+    "folder": "ammi.search.embedded:HammingIndex",
+    "milvus": "ammi.search.milvus.index:MilvusIndex",
+    "milvus-lite": "ammi.search.milvus.index:MilvusIndex",
+    "postgres": "ammi.search.postgres.index:PostgresIndex",
+    "postgresql": "ammi.search.postgres.index:PostgresIndex",
+}
+ENGINES: Registry[type[Index]] = Registry("ammi.engines", "engine", OWN)
 _SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]+):(//)?")
 
 
@@ -49,11 +57,23 @@ def repair_index(place: Place, *, advance: Callable[[int], None] = lambda n_docu
     return engine_of(place).repair(place, advance=advance)
 
 
+def is_url(place: Place) -> bool:
+    """Whether a place names another engine than that of folders."""
+    found = _SCHEME.match(place) if isinstance(place, str) else None
+    return found is not None and found[1] != "folder" and found[1] in ENGINES.names()
+
+
+def is_served(place: Place) -> bool:
+    """Whether a place is the address of a server of `ammi serve`, which is no engine but has a whole collection."""
+    return isinstance(place, str) and place.startswith(("http://", "https://"))
+
+
 def engine_of(place: Place) -> type[Index]:
     """The engine of a place: that of its scheme, or of folders where it has none. A folder's name may hold a colon."""
     found = _SCHEME.match(place) if isinstance(place, str) else None
-    if found and found[1] != "folder" and found[1] in ENGINES.names():
+    if found and is_url(place):
         return ENGINES.get(found[1])
     if found and found[2]:
-        raise ValueError(f"no engine for {place!r}: there are {', '.join(ENGINES.names())}, and a folder has no scheme")
+        names = ", ".join(ENGINES.names())
+        raise ValueError(f"no engine for {shown(place)!r}: there are {names}, and a folder has no scheme")
     return ENGINES.get("folder")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ammi.features.alphabet import words_of
 from ammi.search.blocks import Positions
-from ammi.search.ranking import WordStatistics, rarity_of
+from ammi.search.ranking import WordStatistics, most_told
 from ammi.search.store import Store
 
 SCHEMA = (
@@ -20,8 +20,6 @@ SCHEMA = (
     "CREATE TABLE text_totals (texts INTEGER NOT NULL, characters INTEGER NOT NULL)",
     "INSERT INTO text_totals VALUES (0, 0)",
 )
-_ENOUGH_PLACES, _ENOUGH_SHARE = 10_000, 30  # read so many, or one for so many texts, and no further word is looked up
-_MOST_PLACES = 100_000  # of one word: they are read in a hundredth of a second
 
 PlacedText = tuple[int, str]
 
@@ -66,23 +64,13 @@ class WordIndex:
         return WordStatistics(texts, characters, {word: known[word] for word in words})
 
     def having(self, words: Sequence[str], n: int, among: Positions | None) -> Positions:
-        """The sorted positions of the n texts that have most of these words, each as much as it is rare.
+        """What `most_told` says of these words, among these positions or all."""
 
-        The rarest words are looked up first, and no more of them when they are in thousands of texts.
-        """
-        statistics = self.statistics(words)
-        enough = max(_ENOUGH_PLACES, statistics.texts // _ENOUGH_SHARE)
-        positions, rarities, read = [np.empty(0, np.int64)], [np.empty(0)], 0
-        for word, count in sorted(statistics.having.items(), key=lambda item: item[1]):
-            if read >= enough or count > _MOST_PLACES:
-                break
-            read += count
-            found = self._positions(word) if count else positions[0]
-            positions.append(found if among is None else np.intersect1d(found, among, assume_unique=True))
-            rarities.append(np.full(len(positions[-1]), rarity_of(count, statistics.texts)))
-        places, word_of = np.unique(np.concatenate(positions), return_inverse=True)
-        told = np.bincount(word_of, np.concatenate(rarities), len(places))
-        return np.sort(places[np.argsort(-told, kind="stable")[:n]])
+        def positions(word: str) -> Positions:
+            found = self._positions(word)
+            return found if among is None else np.intersect1d(found, among, assume_unique=True)
+
+        return most_told(self.statistics(words), positions, n)
 
     def _positions(self, word: str) -> Positions:
         ((joined,),) = self._store.execute("SELECT GROUP_CONCAT(rowid) FROM words WHERE words MATCH ?", (f'"{word}"',))

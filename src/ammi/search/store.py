@@ -77,7 +77,10 @@ class Store:
     @classmethod
     def create(cls, folder: Path, about: About, keys: list[str], files: dict[str, bytes], *more: str) -> "Store":
         """Make the file, with these more tables."""
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except ValueError:  # a character 0, or half of a surrogate pair
+            raise ValueError(f"{str(folder)!r} cannot be the name of a folder: choose another one") from None
         uid, acknowledged = new_uid(), AcknowledgedFile(folder)
         with explaining(folder):
             db = connect((folder / FILE).absolute(), "mode=rwc")

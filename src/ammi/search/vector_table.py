@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Iterator
-from zlib import crc32
 
 import numpy as np
 
 from ammi.search.blocks import Positions
 from ammi.search.store import Store
-from ammi.search.vectors import KeptVectors, Packed
+from ammi.search.vectors import KeptVectors, Packed, vector_checksum
 
 _COLUMNS = "(position INTEGER PRIMARY KEY, vector BLOB NOT NULL, checksum INTEGER NOT NULL)"
 
@@ -75,8 +74,3 @@ class VectorTable:
 def _rows(positions: Positions, vectors: Packed) -> Iterator[tuple[int, bytes, int]]:
     for position, vector in zip(positions.tolist(), map(bytes, vectors), strict=True):
         yield position, vector, vector_checksum(position, vector)
-
-
-def vector_checksum(position: int, vector: bytes) -> int:
-    """Of a vector and of which document it is."""
-    return crc32(vector, position & 0xFFFFFFFF)

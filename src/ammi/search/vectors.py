@@ -2,7 +2,7 @@
 
 A vector x is kept as a scale s and whole or half precision numbers v, so that x_i is about s v_i:
 
-    "float16"   s is the power of two for which 2^14 <= max |v_i| <= 2^15; x_i keeps 11 binary digits; 2 bytes a number
+    "float16"   s is the power of two for which 2^14 < max |v_i| <= 2^15; x_i keeps 11 binary digits; 2 bytes a number
     "int8"      s = max |x_i| / 127, v_i = x_i / s rounded; x_i is off by max |x_i| / 254 at most; 1 byte a number
 
 and 8 bytes of s, whereby vectors of any length keep their digits. What is kept is s v, as float32: to keep it a second
@@ -10,6 +10,7 @@ time changes nothing. The score of a query q is cos(q, s v) = <q, s v> / (|q| |s
 """
 
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +64,8 @@ def packed(vectors: Rows, kept: KeptVectors, names: list[str]) -> Packed:
         )
     greatest = np.abs(rows).max(axis=1, initial=0).astype(np.float64)  # (n,)
     if kept.kind == "float16":
-        scales = np.ldexp(1.0, np.frexp(greatest)[1] - _GREATEST_POWER)
+        halves, powers = np.frexp(greatest)
+        scales = np.ldexp(1.0, powers - (halves == 0.5) - _GREATEST_POWER)  # of a power of two the same a second time
     else:
         scales = np.where(greatest > 0, greatest / _GREATEST_WHOLE, 1)
     numbers = rows / scales[:, None]  # (n, d)
@@ -77,6 +79,11 @@ def unpacked(rows: Packed, kept: KeptVectors) -> NDArray[np.float32]:
     scales = np.ascontiguousarray(rows[:, : _SCALE.itemsize]).view(_SCALE)  # (n, 1)
     numbers = np.ascontiguousarray(rows[:, _SCALE.itemsize :]).view(_NUMBERS[kept.kind])
     return np.clip(numbers * scales, -_GREATEST, _GREATEST).astype(np.float32)  # the greatest were rounded up
+
+
+def vector_checksum(position: int, vector: bytes) -> int:
+    """Of a vector and of which document it is."""
+    return crc32(vector, position & 0xFFFFFFFF)
 
 
 def cosines(query: NDArray[np.floating], rows: Rows) -> NDArray[np.float64]:

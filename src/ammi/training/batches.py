@@ -10,12 +10,16 @@ from scipy.sparse import csr_matrix
 
 from ammi.nets.matrix import Matrix
 from ammi.nets.rows import Rows, to_rows
+from ammi.training.exchange import ALONE, Exchange
 
 Numbers = NDArray[np.integer]  # of rows
 
 
 class Batch(NamedTuple):
-    """Documents y and, for each, a related document x; x is None where there are no pairs."""
+    """Documents y and, for each, a related document x; x is None where there are no pairs.
+
+    Of a batch that several workers share, those of this one; its size is that of all.
+    """
 
     y: Rows
     x: Rows | None
@@ -31,6 +35,7 @@ class Batches:
         rows: the numbers of the rows to take; all of them by default.
         neighbours: instead of X, the numbers (n, k) of rows of Y near each row: one is drawn for each document.
         dropout: the share of the words of sparse rows that is left out, drawn anew each time.
+        exchange: with whom batches are shared.
     """
 
     def __init__(
@@ -44,8 +49,10 @@ class Batches:
         dropout: float = 0.0,
         device: torch.device | None = None,
         rng: np.random.Generator,
+        exchange: Exchange = ALONE,
     ):
         self.Y, self.X, self.neighbours, self.dropout, self.rng = Y, X, neighbours, dropout, rng
+        self.exchange = exchange
         self.rows = np.arange(Y.shape[0]) if rows is None else rows
         self.batch_size = batch_size
         self.device = device or torch.device("cpu")
@@ -67,15 +74,17 @@ class Batches:
         related = self.Y if self.X is None else self.X
         for start in range(0, self.n_documents, self.batch_size):
             batch = slice(start, start + self.batch_size)
-            yield Batch(
-                self._read(self.Y, y[batch]), None if x is None else self._read(related, x[batch]), len(y[batch])
-            )
+            size = len(y[batch])
+            part = self.exchange.part(size)
+            read_y = self._read(self.Y, y[batch], part)
+            yield Batch(read_y, None if x is None else self._read(related, x[batch], part), size)
 
-    def _read(self, documents: Matrix, rows: Numbers) -> Rows:
+    def _read(self, documents: Matrix, rows: Numbers, part: slice) -> Rows:
         chosen = documents[rows]
         if self.dropout and not isinstance(chosen, np.ndarray):
+            # Of all rows, so that all who share the batch draw the same.
             chosen = _thinned(chosen, self.rng.random(chosen.nnz) >= self.dropout)
-        return to_rows(chosen, self.device, gradient=True)
+        return to_rows(chosen[part] if part.stop - part.start < len(rows) else chosen, self.device, gradient=True)
 
 
 def _thinned(rows: csr_matrix, kept: NDArray[np.bool_]) -> csr_matrix:

@@ -47,6 +47,17 @@ class Settings(NamedTuple):
     clip: float
 
 
+class Seen(NamedTuple):
+    """What the encoder makes of a batch, as far as the gradient needs it."""
+
+    logits: NDArray[np.float32]  # (m, R)
+    probs: NDArray[np.float32]  # (m, R)
+    padded: NDArray[np.float32]  # (r + m, R), the probabilities in the prior's order behind r bits that are 0
+    of_older: NDArray[np.float32]  # (m, 2**older, R), those of the older half of each window, and
+    of_newer: NDArray[np.float32]  # (m, 2**newer, R), of the newer one
+    means: NDArray[np.float32]  # (m, 2**(r+1)), the mean windows
+
+
 @_compiled
 def take_steps(documents, y, x, batch_size, linear, windows, order, steps_before, settings, rng):
     """Train on documents y (n,), each with one of x (n,) or alone where x is empty; return sums.
@@ -67,18 +78,20 @@ def take_steps(documents, y, x, batch_size, linear, windows, order, steps_before
             rows[i] = y[start + i]
             if len(x):
                 rows[n + i] = x[start + i]
-        batch = _take(documents, rows, settings.dropout, rng)
-        logits = _logits(batch, linear)  # (m, R)
-        gradient = np.empty_like(logits)
-        probs = _sigmoid(logits)
-        code_entropy += n * _prior_step(probs, windows, order, settings, gradient)
-        conditional += n * _conditional_step(logits, probs, n, gradient)
-        squares += _update(batch, gradient, linear, steps_before + start // batch_size + 1, settings)
+        batch = take(documents, rows, settings.dropout, rng)
+        seen = see(batch, linear, order, windows.shape[1])
+        entropy, costs = respond(seen.means, windows, settings.decay)
+        by_logits, own_entropy = slope(seen, costs, order, n, settings.entropy_weight)
+        slots, by_weights, by_biases = by_words(batch, by_logits, batch.words, len(linear.weights))
+        step = steps_before + start // batch_size + 1
+        squares += update(linear, slots, by_weights, by_biases, step, settings)
+        code_entropy += n * entropy
+        conditional += n * own_entropy
     return code_entropy, conditional, squares
 
 
 @_compiled
-def _take(documents, rows, dropout, rng):
+def take(documents, rows, dropout, rng):
     """Rows of a CSR matrix, each word left out with the probability `dropout`."""
     size = 0
     for row in rows:
@@ -122,26 +135,44 @@ def _sigmoid(logits):
 
 
 @_compiled
-def _prior_step(probs, windows, order, settings, gradient):
-    """H⁺(Z) under the best prior of all windows so far; sets the gradient (m, R) of -β H⁺(Z)."""
+def see(batch, linear, order, n_windows):
+    """What the encoder makes of a batch, with the mean windows (m, n_windows) of its codes in the prior's order."""
+    logits = _logits(batch, linear)
+    probs = _sigmoid(logits)
     m, n_rows = probs.shape
-    r = _log2(windows.shape[1]) - 1
+    r = _log2(n_windows) - 1
     newer = (r + 1) // 2
     older = r + 1 - newer
     padded = np.zeros((r + m, n_rows), np.float32)  # bits before the first one are 0
     for place in range(m):
         _copy(probs[order[place]], padded[r + place])
     of_older, of_newer = _halves(padded, r - newer, m, older), _halves(padded, r, m, newer)
-    entropy, costs = _respond(_means(of_older, of_newer), windows, settings.decay)
-    by_padded = np.zeros_like(padded)
-    _add_gradient(padded, r - newer, older, _weighted(of_newer, costs, False), by_padded)
-    _add_gradient(padded, r, newer, _weighted(of_older, costs, True), by_padded)
-    scale = np.float32(-settings.entropy_weight / n_rows)
+    return Seen(logits, probs, padded, of_older, of_newer, _means(of_older, of_newer))
+
+
+@_compiled
+def slope(seen, costs, order, n, entropy_weight):
+    """The gradient (R, m) of the loss by the logits, and the conditional entropy of n documents."""
+    gradient = np.empty_like(seen.logits)
+    _prior_slope(seen, costs, order, entropy_weight, gradient)
+    conditional = _conditional_step(seen.logits, seen.probs, n, gradient)
+    return np.ascontiguousarray(gradient.T), conditional
+
+
+@_compiled
+def _prior_slope(seen, costs, order, entropy_weight, gradient):
+    """Sets the gradient (m, R) of -β H⁺(Z)."""
+    m, n_rows = seen.probs.shape
+    r = len(seen.padded) - m
+    newer, older = _log2(seen.of_newer.shape[1]), _log2(seen.of_older.shape[1])
+    by_padded = np.zeros_like(seen.padded)
+    _add_gradient(seen.padded, r - newer, older, _weighted(seen.of_newer, costs, False), by_padded)
+    _add_gradient(seen.padded, r, newer, _weighted(seen.of_older, costs, True), by_padded)
+    scale = np.float32(-entropy_weight / n_rows)
     for place in range(m):
-        p, by_prob, out = probs[order[place]], by_padded[r + place], gradient[order[place]]
+        p, by_prob, out = seen.probs[order[place]], by_padded[r + place], gradient[order[place]]
         for i in range(n_rows):
             out[i] = scale * by_prob[i] * p[i] * (_ONE - p[i])
-    return entropy
 
 
 @_compiled
@@ -200,7 +231,7 @@ def _means(of_older, of_newer):
 
 
 @_compiled
-def _respond(means, windows, decay):
+def respond(means, windows, decay):
     """Bring the prior's windows up to date; H⁺ of the batch, and what each window costs, -log q(bit | context)."""
     costs = np.empty_like(means)
     entropy = 0.0
@@ -283,40 +314,24 @@ def _softplus(logit):
 
 
 @_compiled
-def _update(batch, gradient, linear, step, settings):
-    """A step of Adam, its gradient shortened to a norm of `clip`; the square of its norm before."""
-    by_logits = np.ascontiguousarray(gradient.T)  # (R, m)
-    slots, by_weights = _by_words(batch, by_logits, len(linear.weights))
-    by_biases = np.zeros_like(linear.biases)
-    for i in range(len(by_logits)):
-        for bit in range(by_logits.shape[1]):
-            by_biases[0, bit] += by_logits[i, bit]
-    square = _sum_of_squares(by_weights) + _sum_of_squares(by_biases)
-    scale = np.float32(min(1.0, settings.clip / max(np.sqrt(square), 1e-30)))
-    rate = np.float32(settings.learning_rate / (1 - 0.9**step))
-    root = np.float32(1 / np.sqrt(1 - 0.999**step))
-    _adam(linear.weights, linear.weights_mean, linear.weights_square, by_weights, slots, scale, rate, root)
-    only = np.zeros(1, np.int32)
-    _adam(linear.biases, linear.biases_mean, linear.biases_square, by_biases, only, scale, rate, root)
-    return square
+def by_words(batch, by_logits, all_words, n_words):
+    """The gradient of the weights and of the biases from that of the logits (R, m).
 
-
-@_compiled
-def _by_words(batch, by_logits, n_words):
-    """The gradient by the weights of the words that occur, a row each behind one of zeros, and for every word its row.
-
-    Entries are sorted by word first, so that each row is summed at one go.
+    That of the weights has a row for each word that occurs among `all_words`, behind one of zeros; what comes first
+    says which row is that of each of the n_words. Entries are sorted by word first, so that each row is summed at one
+    go.
     """
-    ends = np.zeros(n_words, np.int64)
+    ends, slots = np.zeros(n_words, np.int64), np.zeros(n_words, np.int32)
     for word in batch.words:
         ends[word] += 1
-    slots = np.zeros(n_words, np.int32)
+    for word in all_words:
+        slots[word] = 1
     n_slots, total = 1, 0
     for word in range(n_words):
         count = ends[word]
         ends[word] = total
         total += count
-        if count:
+        if slots[word]:
             slots[word] = n_slots
             n_slots += 1
     rows, values = np.empty(total, np.int32), np.empty(total, np.float32)
@@ -336,7 +351,24 @@ def _by_words(batch, by_logits, n_words):
             for bit in range(len(row)):
                 out[bit] += value * row[bit]
             place += 1
-    return slots, sums
+    by_biases = np.zeros((1, by_logits.shape[1]), np.float32)
+    for i in range(len(by_logits)):
+        for bit in range(by_logits.shape[1]):
+            by_biases[0, bit] += by_logits[i, bit]
+    return slots, sums, by_biases
+
+
+@_compiled
+def update(linear, slots, by_weights, by_biases, step, settings):
+    """A step of Adam, its gradient shortened to a norm of `clip`; the square of its norm before."""
+    square = _sum_of_squares(by_weights) + _sum_of_squares(by_biases)
+    scale = np.float32(min(1.0, settings.clip / max(np.sqrt(square), 1e-30)))
+    rate = np.float32(settings.learning_rate / (1 - 0.9**step))
+    root = np.float32(1 / np.sqrt(1 - 0.999**step))
+    _adam(linear.weights, linear.weights_mean, linear.weights_square, by_weights, slots, scale, rate, root)
+    only = np.zeros(1, np.int32)
+    _adam(linear.biases, linear.biases_mean, linear.biases_square, by_biases, only, scale, rate, root)
+    return square
 
 
 @_compiled

@@ -2,8 +2,9 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from torch import Tensor, nn
 from ammi.nets.units import BITS_PER_NAT
 from ammi.training.adversaries import ExactAdversary
 from ammi.training.batches import Batches
+from ammi.training.exchange import Exchange
 from ammi.training.kernels import Documents, Linear, Settings, take_steps
+from ammi.training.shared_steps import take_shared_steps
 from ammi.training.threads import torch_threads
 
 if TYPE_CHECKING:
@@ -57,22 +60,28 @@ class TorchSteps(Steps):
                 loss, figures = self.objective.loss(batch)
                 self._optimiser.zero_grad()
                 loss.backward()
+                batches.exchange.mean(*self._gradients())
                 norm = self._shorten()
             if not norm.isfinite():
                 return {"gradient": norm.item()}  # no step that follows would mend it
             self._optimiser.step()  # number by number, so the same on any number of threads
             for name, value in figures.items():
-                totals[name] = totals.get(name, torch.zeros(())) + value.detach() * batch.size
+                mean = value.detach().clone()
+                batches.exchange.mean(mean)
+                totals[name] = totals.get(name, torch.zeros(())) + mean * batch.size
         return {name: (total / batches.n_documents).item() for name, total in totals.items()}
 
     def _shorten(self) -> Tensor:
         """Shorten the gradient to a norm of `clip`; most of the time there is nothing to do. Return what it was."""
-        gradients = [p.grad for p in self._trained if p.grad is not None]
+        gradients = self._gradients()
         norm = torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients]).norm()
         if norm > self.clip:
             for gradient in gradients:
                 gradient.mul_(self.clip / norm)
         return norm
+
+    def _gradients(self) -> list[Tensor]:
+        return [p.grad for p in self._trained if p.grad is not None]
 
     def state_dict(self) -> State:
         return self._optimiser.state_dict()
@@ -122,7 +131,9 @@ class CompiledSteps(Steps):
                 n_batches = self._adversary.begin()
                 end = len(y) if n_batches is None else min(len(y), start + n_batches * batches.batch_size)
                 windows, order = self._adversary.windows.numpy(), self._adversary.order.numpy()
-                sums = take_steps(
+                shared = type(batches.exchange) is not Exchange
+                take: Callable[..., Any] = partial(take_shared_steps, batches.exchange) if shared else take_steps
+                sums = take(
                     self._documents,
                     y[start:end],
                     x[start:end],

@@ -14,6 +14,9 @@ class SearchView(Protocol):
     def epoch(self, trial: int, epoch: int, score: float) -> None:
         """An epoch of a trial had this validation score."""
 
+    def diverged(self, trial: int, why: str) -> None:
+        """A trial left the finite numbers before it had a score."""
+
     def trial(self, finished: int, best: float) -> None:
         """A trial has ended: so many are finished now, and the best validation score of them is this."""
 
@@ -42,6 +45,9 @@ class Silent:
 
 class _SilentSearch:
     def epoch(self, trial: int, epoch: int, score: float) -> None:
+        pass
+
+    def diverged(self, trial: int, why: str) -> None:
         pass
 
     def trial(self, finished: int, best: float) -> None:

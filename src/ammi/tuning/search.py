@@ -9,14 +9,16 @@ import os
 import platform
 import time
 import weakref
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from ammi.files import read_json, replacing_file, write_json
 from ammi.plain import plain
+from ammi.training.finite import NotFiniteError
 from ammi.tuning.display import SILENT, Display, SearchView
 from ammi.tuning.experiments import GENERAL_PARAMETERS, Experiment, Parameters
 from ammi.tuning.grids import GRIDS, Grid, choose, near_defaults
@@ -29,16 +31,19 @@ if TYPE_CHECKING:
     from optuna import Trial
     from optuna.trial import FrozenTrial
 
+    from ammi.hashers import Hasher
+
 FILES = ("best.json", "trials.json", "study.db", "importance.png", "history.png")  # of a search
 COSTS = ("seconds", "cpu_seconds", "sampler")  # what a trial keeps beside its scores
+DIVERGED = "diverged"  # the state of a trial without any score, and what Optuna's pruned trial keeps to say so
 
 
 class TrialRow(TypedDict):
     """A finished trial, as trials.json has it."""
 
     trial: int
-    state: str  # "complete", or "pruned" where it was given up
-    validation: float  # percent
+    state: str  # "complete", "pruned" where it was given up, "diverged" where it left the finite in its first epoch
+    validation: float  # percent; 0 of one that diverged
     parameters: dict[str, Any]
     scores: list[float]  # one an epoch
     seconds: float
@@ -114,11 +119,63 @@ class Tuning:
 
     def run_until(self, trials: int, display: Display = SILENT) -> None:
         """Try until so many trials are finished; the files are written anew after each."""
-        with naming_storage(), display.search(self.search.title, trials, len(self.finished)) as view:
+        with self.showing(trials, display) as view:
             while len(self.finished) < trials:
                 self._run_trial(view)
-                self.write()
-                view.trial(len(self.finished), self.study.best_value)
+
+    @contextmanager
+    def showing(self, trials: int, display: Display) -> Iterator[SearchView]:
+        """While trials are run: what shows them. It is refused that all of them diverge."""
+        with naming_storage(), display.search(self.search.title, trials, len(self.finished)) as view:
+            yield view
+            if not self.best_rows(1):
+                raise ValueError(
+                    f"none of {trials} trials of {self.search.title} has a score, since all left the finite numbers: "
+                    "divide the rows by their largest number, or fix a lower learning rate"
+                )
+
+    def begin(self) -> "Started":
+        """The next trial."""
+        trial = self._ask()
+        drawn = choose(self.search.grid, self.search.fixed, trial.suggest_categorical)
+        return Started(trial, self.search.experiment(drawn).hasher())
+
+    def watch(self, started: "Started", score: float, view: SearchView) -> bool:
+        """Note the score of an epoch; whether the trial is to go on."""
+        started.epoch += 1
+        view.epoch(started.trial.number, started.epoch, score)
+        started.trial.report(score, started.epoch)
+        return not started.trial.should_prune()
+
+    def end(
+        self,
+        started: "Started",
+        validation: float | None,
+        cpu_seconds: float,
+        view: SearchView,
+        diverged: str | None = None,
+    ) -> None:
+        """Keep what was measured, None where the trial was given up or diverged, and write the files.
+
+        A trial that diverged, which a sentence says, is finished as the worst there is.
+        """
+        from optuna.trial import TrialState
+
+        if diverged is not None:
+            started.trial.set_user_attr(DIVERGED, True)
+            view.diverged(started.trial.number, diverged)
+        outcome = {"state": TrialState.PRUNED} if validation is None else {"values": validation}
+        self._tell(started, cpu_seconds, outcome)
+        self.write()
+        view.trial(len(self.finished), max(row["validation"] for row in self.rows()))
+
+    def fail(self, started: "Started", again: bool, cpu_seconds: float = 0.0) -> None:
+        """Note that a trial came to nothing; it is tried again, or not."""
+        from optuna.trial import TrialState
+
+        if again:
+            self.study.enqueue_trial(started.trial.params)
+        self._tell(started, cpu_seconds, {"state": TrialState.FAIL})
 
     def rows(self) -> list[TrialRow]:
         """The finished trials, in their order."""
@@ -133,11 +190,12 @@ class Tuning:
         return {**self.search.fixed, **self.study.best_params}
 
     def write(self) -> None:
-        """Write the best parameters, and then the list of trials, which says that they are there."""
+        """Write the best parameters, once there are some, and then the list of trials, which says that they are."""
         trials = self.rows()
         about = {"task": self.search.task, "method": self.search.method, "bits": self.search.bits}
-        best = {**about, "parameters": {"n_bits": self.search.bits, **self.best_parameters()}}
-        write_json(self.folder / "best.json", {**best, "validation": self.study.best_value, "trials": len(trials)})
+        if self.best_rows(1):
+            best = {**about, "parameters": {"n_bits": self.search.bits, **self.best_parameters()}}
+            write_json(self.folder / "best.json", {**best, "validation": self.study.best_value, "trials": len(trials)})
         write_json(self.folder / "trials.json", {**about, **self._identity, **machine(), "trials": trials})
 
     def plot(self) -> None:
@@ -188,40 +246,38 @@ class Tuning:
                 params=row["parameters"],
                 distributions={name: CategoricalDistribution(self.search.grid[name]) for name in row["parameters"]},
                 intermediate_values=dict(enumerate(row["scores"], 1)),
-                user_attrs={name: row[name] for name in COSTS},  # type: ignore[literal-required]
+                user_attrs={
+                    **{name: row[name] for name in COSTS},  # type: ignore[literal-required]
+                    **({DIVERGED: True} if row["state"] == DIVERGED else {}),
+                },
             )
         )
 
     def _run_trial(self, view: SearchView) -> None:
-        from optuna import TrialPruned
-        from optuna.trial import TrialState
-
-        trial = self._ask()
-        hasher = self.search.experiment(choose(self.search.grid, self.search.fixed, trial.suggest_categorical)).hasher()
-        start, cpu_start, epoch = time.perf_counter(), time.process_time(), 0
+        started, cpu_start = self.begin(), time.process_time()
 
         def watch(score: float) -> None:
-            nonlocal epoch
-            epoch += 1
-            view.epoch(trial.number, epoch, score)
-            trial.report(score, epoch)
-            if trial.should_prune():
-                raise TrialPruned
+            if not self.watch(started, score, view):
+                raise _GivenUpError
 
-        outcome: dict[str, Any] = {"state": TrialState.FAIL}
+        validation = diverged = None
         try:
-            self.task.fit(hasher, watch)
-            outcome = {"values": self.task.validation(hasher)}
-        except TrialPruned:
-            outcome = {"state": TrialState.PRUNED}
-        except KeyboardInterrupt:
-            self.study.enqueue_trial(trial.params)
+            self.task.fit(started.hasher, watch)
+            validation = self.task.validation(started.hasher)
+        except _GivenUpError:
+            pass
+        except NotFiniteError as error:
+            diverged = str(error)
+        except BaseException as error:
+            self.fail(started, isinstance(error, KeyboardInterrupt), time.process_time() - cpu_start)
             raise
-        finally:
-            costs = (time.perf_counter() - start, time.process_time() - cpu_start, self.search.sampler)
-            for name, value in zip(COSTS, costs, strict=True):
-                trial.set_user_attr(name, value)
-            self.study.tell(trial, **outcome)
+        self.end(started, validation, time.process_time() - cpu_start, view, diverged)
+
+    def _tell(self, started: "Started", cpu_seconds: float, outcome: dict[str, Any]) -> None:
+        costs = (time.perf_counter() - started.start, cpu_seconds, self.search.sampler)
+        for name, value in zip(COSTS, costs, strict=True):
+            started.trial.set_user_attr(name, value)
+        self.study.tell(started.trial, **outcome)
 
     def _ask(self) -> "Trial":
         """The next trial, marked as one of this process."""
@@ -248,16 +304,31 @@ class Tuning:
                 self.study.enqueue_trial(trial.params)
 
 
+@dataclass
+class Started:
+    """A trial under way."""
+
+    trial: "Trial"
+    hasher: "Hasher"
+    epoch: int = 0
+    start: float = field(default_factory=time.perf_counter)
+
+
+class _GivenUpError(Exception):
+    """Ends the fit of a trial that is not to go on."""
+
+
 def _this_process() -> dict[str, Any]:
     return {"host": platform.node(), "process": os.getpid()}
 
 
 def _row(trial: "FrozenTrial") -> TrialRow:
     scores = [score for _, score in sorted(trial.intermediate_values.items())]
+    complete = trial.value is not None and trial.state.name == "COMPLETE"
     return {
         "trial": trial.number,
-        "state": trial.state.name.lower(),
-        "validation": trial.value if trial.value is not None and trial.state.name == "COMPLETE" else max(scores),
+        "state": DIVERGED if DIVERGED in trial.user_attrs else trial.state.name.lower(),
+        "validation": cast(float, trial.value) if complete else max(scores, default=0.0),
         "parameters": trial.params,
         "scores": scores,
         "seconds": trial.user_attrs["seconds"],

@@ -3,10 +3,11 @@
 import typer
 
 from ammi.cli.command import add_command
-from ammi.cli.index import add, build, check, compact, delete, export, keys, rebuild, setting
+from ammi.cli.index import add, build, check, compact, copy, delete, export, keys, rebuild, setting
 
 app = typer.Typer(
-    no_args_is_help=True, help="Build a collection of documents and codes, change it, check it, write it to a file."
+    no_args_is_help=True,
+    help="Build a collection of documents and codes, change it, check it, copy it, write it out.",
 )
 for command in (
     build.build,
@@ -14,6 +15,7 @@ for command in (
     delete.delete,
     rebuild.rebuild,
     export.export,
+    copy.copy,
     setting.set_,
     keys.keys,
     check.check,

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ammi.cli.command import if_stopped
+from ammi.cli.engines import Address, Engine, EngineOption, Workers, cluster, is_ray, one_source
 from ammi.cli.fit import fit_defaults
 from ammi.cli.index.incoming import Incoming, codes_of
+from ammi.cli.index.ray_build import build_on_ray
 from ammi.cli.models import load_model
-from ammi.cli.options import AsJson, Broken, Format, IdColumn, OnError, Place, Source, TextColumn, VectorColumn
+from ammi.cli.options import AsJson, Broken, Format, IdColumn, OnError, Place, Sources, TextColumn, VectorColumn
 from ammi.cli.screen import note
 from ammi.cli.sources import Documents, default_features
+from ammi.urls import shown
 
 if TYPE_CHECKING:
     from ammi.collection import Collection
@@ -29,7 +32,7 @@ class KeptAs(StrEnum):
 
 def build(
     place: Place,
-    source: Source,
+    sources: Sources,
     model: Annotated[
         Path | None,
         typer.Option(
@@ -57,6 +60,9 @@ def build(
     vector: VectorColumn = None,
     format: Format = None,
     on_error: Broken = OnError.refuse,
+    engine: EngineOption = Engine.local,
+    address: Address = None,
+    workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
     """Build a collection of documents, or of the codes that [bold]ammi encode[/] wrote to a file.
@@ -66,13 +72,28 @@ def build(
     A thousand documents are written at a time.
     What interrupts the building leaves a collection of those before it, and ammi index add goes on.
 
+    With --engine ray, SOURCE is shards of documents (.parquet, .jsonl, also .gz or .zst), in folders or one by one.
+    Workers encode them with the model of --model; where PLACE is on a server they also write, else this process does.
+    The same command goes on after what interrupts it, and adds no document twice.
+
     [bold]Examples[/]
 
     ammi index build index articles.jsonl
     ammi index build index embeddings.npy
     ammi index build index articles.jsonl --model model --key lang --key year
     ammi index build index codes.npz
+    ammi index build index shards --model model --engine ray --workers 8
     """
+    if is_ray(engine, address, workers):
+        if format is not None:
+            raise typer.BadParameter("with --engine ray the endings of shards tell it.", param_hint="'--format'")
+        if model is None:
+            raise typer.BadParameter("with --engine ray name a model, made by ammi fit.", param_hint="'--model'")
+        reading = {"text": text, "id": id, "vector": vector, "skip": on_error == OnError.skip}
+        with cluster(address, workers) as n:
+            build_on_ray(place, sources, model, keys or [], keep_vectors, reading, n, as_json)
+        return
+    source = one_source(sources)
     codes = codes_of(source, format)
     if codes is not None and keep_vectors is not None:
         raise typer.BadParameter("a file of codes has no vectors to keep.", param_hint="'--keep-vectors'")
@@ -88,7 +109,7 @@ def build(
     incoming = Incoming(documents, codes)
     learned = None
     if features:
-        with if_stopped(f"{place} was not made"):
+        with if_stopped(f"{shown(place)} was not made"):
             learned = fit_defaults(features, documents)
         note(f"A model of {learned.n_bits} bits was learned from {documents.name}; ammi fit has more to choose from.")
     elif loaded:
@@ -102,7 +123,7 @@ def _check_free(place: str) -> None:
     from ammi.hashers.config import holds_model
 
     if Collection.exists(place):
-        raise FileExistsError(f"{place} holds a collection: use ammi index add, or name another place")
+        raise FileExistsError(f"{shown(place)} holds a collection: use ammi index add, or name another place")
     if holds_model(place):
         raise FileExistsError(f"{place} holds a model: name another place for the collection")
 

@@ -7,6 +7,7 @@ import typer
 from ammi.cli.command import if_stopped
 from ammi.cli.options import AsJson, Place
 from ammi.cli.screen import counter, plain, results, say_json
+from ammi.urls import shown
 
 if TYPE_CHECKING:
     from ammi.search import Repaired
@@ -36,8 +37,8 @@ def check(
     """
     from ammi.collection import Collection
 
-    looked = 0
-    with if_stopped(f"{place} is as it was"), counter(f"checking {place}") as advance:
+    looked, name = 0, shown(place)
+    with if_stopped(f"{name} is as it was"), counter(f"checking {name}") as advance:
 
         def count(n_documents: int) -> None:
             nonlocal looked
@@ -47,11 +48,11 @@ def check(
         repaired = Collection.repair(place, advance=count) if repair else None
         damage = repaired.damage if repaired else Collection.check(place, advance=count)
     if as_json:
-        say_json({"place": place, "documents": looked, "damage": damage, **(_as_json(repaired) if repaired else {})})
+        say_json({"place": name, "documents": looked, "damage": damage, **(_as_json(repaired) if repaired else {})})
     else:
         for sentence in _shortened(damage):
             results.print(plain(sentence), soft_wrap=True)
-        results.print(plain(_outcome(place, looked, damage, repaired)), soft_wrap=True)
+        results.print(plain(_outcome(name, looked, damage, repaired)), soft_wrap=True)
     if damage and not repaired:
         raise typer.Exit(DAMAGED)
 

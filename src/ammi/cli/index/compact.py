@@ -2,6 +2,7 @@
 
 from ammi.cli.options import AsJson, Place
 from ammi.cli.screen import counter, plain, results, say_json
+from ammi.urls import shown
 
 
 def compact(place: Place, as_json: AsJson = False) -> None:
@@ -15,9 +16,9 @@ def compact(place: Place, as_json: AsJson = False) -> None:
     """
     from ammi.collection import Collection
 
-    with Collection.open(place) as collection, counter(f"compacting {place}"):
+    with Collection.open(place) as collection, counter(f"compacting {shown(place)}"):
         before, after = collection.compact()
     if as_json:
-        say_json({"place": place, "bytes before": before, "bytes after": after})
+        say_json({"place": shown(place), "bytes before": before, "bytes after": after})
     else:
-        results.print(plain(f"{place} took {before:,} bytes, and takes {after:,} now"), soft_wrap=True)
+        results.print(plain(f"{shown(place)} took {before:,} bytes, and takes {after:,} now"), soft_wrap=True)

@@ -7,6 +7,7 @@ import typer
 from ammi.cli.options import AsJson, Place
 from ammi.cli.queries import query_lines
 from ammi.cli.screen import plain, results, say_json
+from ammi.urls import shown
 
 
 def delete(
@@ -33,6 +34,6 @@ def delete(
         collection.delete(ids)
         left = len(collection)
     if as_json:
-        say_json({"place": place, "deleted": before - left, "documents": left})
+        say_json({"place": shown(place), "deleted": before - left, "documents": left})
     else:
-        results.print(plain(f"{before - left:,} deleted; {left:,} documents are left in {place}"))
+        results.print(plain(f"{before - left:,} deleted; {left:,} documents are left in {shown(place)}"))

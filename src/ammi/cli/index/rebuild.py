@@ -8,6 +8,7 @@ import typer
 from ammi.cli.command import if_stopped
 from ammi.cli.options import AsJson, Place
 from ammi.cli.screen import counter, note, plain, results, say_json
+from ammi.urls import shown
 
 
 def rebuild(
@@ -30,13 +31,13 @@ def rebuild(
 
     read_config(model)  # what is no model is refused before anything is said
     with Collection.open(place) as collection:
-        old, n = collection.fingerprint, len(collection)
-        note(f"{place} is of model {old} until all of its {n:,} documents are encoded by {model}.")
-        with if_stopped(f"{place} is as it was, of model {old}"), counter(f"encoding {place}", n) as advance:
+        name, old, n = shown(place), collection.fingerprint, len(collection)
+        note(f"{name} is of model {old} until all of its {n:,} documents are encoded by {model}.")
+        with if_stopped(f"{name} is as it was, of model {old}"), counter(f"encoding {name}", n) as advance:
             collection.rebuild(model, advance=advance)
         report = {"documents": len(collection), "bits": collection.n_bits, "model": collection.fingerprint}
     if as_json:
-        say_json({"place": place, "old model": old, **report})
+        say_json({"place": name, "old model": old, **report})
     else:
-        results.print(plain(f"{report['documents']:,} documents in {place} have codes of {report['bits']} bits now"))
+        results.print(plain(f"{report['documents']:,} documents in {name} have codes of {report['bits']} bits now"))
         results.print(plain(f"model {old} has given way to {report['model']}"))

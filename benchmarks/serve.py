@@ -1,0 +1,235 @@
+"""A server and its load on one machine: requests a second, memory, slow clients, restarts, and the map.
+
+The collection has so many documents, made of the sentences of real ones as in ranking.py. wrk asks: each question is
+one that was not asked before, so that none is remembered, unless the row says otherwise. Requests are for the ten best
+documents with 300 characters of each text. Memory is that of the server after 5,000 requests, and after all.
+"""
+
+import argparse
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from ammi import Collection
+from ranking import fitted, known_items, recombined
+from timing import save
+
+CONNECTIONS, SLOW, WRITERS = 16, 200, 4
+LOAD = """
+local words = {}
+for line in io.lines("%s") do words[#words + 1] = line end
+math.randomseed(%d)
+function request()
+  local q = {}
+  for i = 1, 3 do q[i] = words[math.random(#words)] end
+  return wrk.format("GET", "/api/search?length=300&k=10%s&q=" .. table.concat(q, "+"))
+end
+function done(summary, latency)
+  io.write(string.format("RESULT %%d %%d %%d %%f %%f\\n", summary.requests, summary.duration,
+    summary.errors.status + summary.errors.connect + summary.errors.read + summary.errors.timeout,
+    latency:percentile(50), latency:percentile(95)))
+end
+"""
+
+
+def build(n: int, home: Path) -> Path:
+    """The collection, unless an earlier run has left it."""
+    texts, _ = known_items("reuters")
+    place = home / f"served {n}"
+    if not Collection.exists(place):
+        with Collection.create(place, fitted("reuters", texts, home)) as collection:
+            collection.add(
+                {"text": text, "year": 1900 + i % 100} for i, text in enumerate(islice(recombined(texts, n), n))
+            )
+    words = sorted({word for text in texts for word in re.findall("[a-z]{4,}", text.lower())})
+    (home / "words.txt").write_text("\n".join(words))
+    return place
+
+
+@contextmanager
+def server(place: Path, port: int = 0) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The address of a server process, and the process."""
+    command = [sys.executable, "-m", "ammi", "serve", str(place), "--port", str(port), "--writable"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout
+        found = re.search(r"http://\S+:\d+", process.stdout.readline())
+        assert found
+        yield found[0], process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+
+
+def load(address: str, home: Path, seconds: float, rank: str, seed: int) -> dict[str, float]:
+    """What wrk sees of searches for so many seconds: requests a second, the median and the 95th percentile in ms."""
+    script = home / "load.lua"
+    script.write_text(LOAD % (home / "words.txt", seed, f"&rank={rank}" if rank else ""))
+    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds:g}s", "-s", str(script), address]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    requests, microseconds, errors, median, late = map(float, re.search("RESULT (.*)", said)[1].split())  # type: ignore[index]
+    return {
+        "requests": requests,
+        "a_second": requests / microseconds * 1e6,
+        "errors": errors,
+        "median_ms": median / 1000,
+        "p95_ms": late / 1000,
+    }
+
+
+def wait_for_map(address: str, state: str) -> tuple[float, dict[str, Any]]:
+    """The seconds until the map is there, and the map."""
+    start = time.perf_counter()
+    while True:
+        found = httpx.get(f"{address}/api/map", timeout=120).json()
+        if found["state"] in (state, "ready"):
+            return time.perf_counter() - start, found
+        time.sleep(0.05)
+
+
+def memory_mb(process: subprocess.Popen[str]) -> float:
+    return psutil.Process(process.pid).memory_info().rss / 1e6
+
+
+def with_slow_clients(address: str, home: Path, seconds: float) -> dict[str, float]:
+    """The same load while clients send half of a request and wait, read nothing of an answer, or break off."""
+    at = urlsplit(address)
+    over = threading.Event()
+
+    def misbehave(number: int) -> None:
+        while not over.is_set():
+            with socket.create_connection((at.hostname, at.port)) as connection:
+                head = f"HTTP/1.1\r\nHost: {at.netloc}\r\n"
+                begin = [
+                    f"POST /api/search {head}Content-Length: 1000\r\n\r\n{{",
+                    f"GET /api/documents {head}\r\n",
+                    f"GET /api/search?q=oil+{number} {head}\r\n",
+                ][number % 3]
+                connection.sendall(begin.encode())
+                over.wait(0.1 if number % 3 == 2 else 5)
+
+    threads = [threading.Thread(target=misbehave, args=(number,)) for number in range(SLOW)]
+    for thread in threads:
+        thread.start()
+    time.sleep(1)
+    try:
+        return load(address, home, seconds, "distance", seed=3)
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+def restarted(place: Path, seconds: float) -> dict[str, float]:
+    """How many of the writes that were acknowledged are lost when the server is killed and started again under load."""
+    acknowledged: list[str] = []
+    over = threading.Event()
+
+    def write(address: str, writer: int) -> None:
+        number = 0
+        while not over.is_set():
+            id = f"written {writer} {number}"
+            try:
+                answer = httpx.put(f"{address}/api/documents/{id}", json={"text": f"oil {id}"}, timeout=30)
+            except httpx.HTTPError:
+                time.sleep(0.05)
+                continue
+            if answer.status_code == 200:
+                acknowledged.append(id)
+            number += 1
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    threads: list[threading.Thread] = []
+    for end in (signal.SIGTERM, signal.SIGKILL, signal.SIGTERM):
+        with server(place, port) as (address, process):
+            for writer in range(len(threads), WRITERS):
+                threads.append(threading.Thread(target=write, args=(address, writer)))
+                threads[-1].start()
+            time.sleep(seconds)
+            process.send_signal(end)
+            process.wait()
+    over.set()
+    for thread in threads:
+        thread.join()
+    with Collection.open(place) as collection:
+        lost = sum(id not in collection for id in acknowledged)
+        collection.delete([id for id in set(acknowledged) if id in collection])
+    return {"acknowledged": len(acknowledged), "lost": lost}
+
+
+def measure(n: int, home: Path, seconds: float, requests: int) -> list[dict[str, Any]]:
+    place = build(n, home)
+    with server(place) as (address, process):
+        rough_s, rough = wait_for_map(address, "rough")
+        opened = time.perf_counter()
+        httpx.get(f"{address}/api/map", timeout=60)
+        again_s = time.perf_counter() - opened
+        ready_s, _ = wait_for_map(address, "ready")
+        load(address, home, 2, "distance", seed=0)
+        rates = {rank or "default": load(address, home, seconds, rank, seed=1) for rank in ("distance", "")}
+        asked, before = 0.0, 0.0
+        while asked < requests:
+            if asked >= min(5000, requests / 4) and not before:
+                before = memory_mb(process)
+            asked += load(address, home, max(2.0, seconds / 4), "distance", seed=int(asked) + 7)["requests"]
+        after = memory_mb(process)
+        slow = with_slow_clients(address, home, seconds)
+    written = restarted(place, max(3.0, seconds / 4))
+    return [
+        {"measure": "searches a second, by distance", "value": rates["distance"]["a_second"], "wanted": "at least 300"},
+        {"measure": "their 95th percentile, ms", "value": rates["distance"]["p95_ms"], "wanted": "below 100"},
+        {"measure": "searches a second, by the default rank", "value": rates["default"]["a_second"], "wanted": ""},
+        {"measure": "their 95th percentile, ms", "value": rates["default"]["p95_ms"], "wanted": ""},
+        {"measure": f"megabytes more after {asked:,.0f} requests", "value": after - before, "wanted": "no growth"},
+        {"measure": f"searches a second beside {SLOW} bad clients", "value": slow["a_second"], "wanted": ""},
+        {"measure": "errors of these searches", "value": slow["errors"], "wanted": "0"},
+        {"measure": f"of {written['acknowledged']} writes lost by restarts", "value": written["lost"], "wanted": "0"},
+        {"measure": "seconds until the map opens, from the start", "value": rough_s, "wanted": "below 3"},
+        {"measure": "seconds until the map opens, later", "value": again_s, "wanted": "below 3"},
+        {"measure": f"points of the map, of {rough['documents']:,}", "value": rough["points"], "wanted": ""},
+        {"measure": "seconds until the map is at its best", "value": ready_s, "wanted": ""},
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, default=1_000_000)
+    parser.add_argument("--seconds", type=float, default=30, help="of each load")
+    parser.add_argument("--requests", type=int, default=50_000, help="over which memory is watched")
+    parser.add_argument("--home", type=Path, help="where collections of earlier runs are")
+    options = parser.parse_args()
+    if shutil.which("wrk") is None:
+        raise SystemExit("wrk is not installed: run apt-get install wrk")
+    with TemporaryDirectory() as temporary:
+        home = options.home or Path(temporary)
+        home.mkdir(parents=True, exist_ok=True)
+        results = measure(options.documents, home, options.seconds, options.requests)
+    table = Table("measure", "value", "wanted", title=f"{options.documents:,} documents")
+    for row in results:
+        table.add_row(row["measure"], f"{row['value']:,.1f}", row["wanted"])
+    Console().print(table)
+    if options.documents == 1_000_000:
+        save("serve", results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""`ammi index build --engine ray`: shards into a collection, by many workers."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ammi.cli.command import if_stopped
+from ammi.cli.engines import note_skipped
+from ammi.cli.screen import counter, results, say_json
+
+if TYPE_CHECKING:
+    from ammi.collection import Collection
+    from ammi.kept_model import KeptModel
+    from ammi.scale.shards import Reading, Shard
+
+
+def build_on_ray(
+    place: str,
+    sources: list[str],
+    model: Path,
+    keys: list[str],
+    keep_vectors: str | None,
+    reading: dict[str, Any],
+    workers: int,
+    as_json: bool,
+) -> None:
+    """Add the documents of shards to a new collection, or to one that an interrupted build left."""
+    from ammi.kept_model import KeptModel
+    from ammi.scale.load import load_shards
+    from ammi.scale.shards import Reading, find_shards
+
+    shards, kept = find_shards(sources), KeptModel.of(model)
+    how = Reading(**reading, reads=kept.reads, width=kept.whole.n_features_in_ if kept.reads == "vector" else None)
+    with _opened(place, kept, model, keys, keep_vectors, shards[0], how) as collection:
+        with (
+            if_stopped(
+                lambda: f"{len(collection):,} documents are in {collection.place}, and the same command goes on"
+            ),
+            counter(f"adding {len(shards):,} shards with {workers} workers") as advance,
+        ):
+            loaded = load_shards(collection, place, shards, kept.files, how, workers, advance)
+        after = len(collection)
+        report = {"added": loaded.added, "were there": loaded.there, "skipped": len(loaded.skipped)}
+        report["replaced"] = loaded.there + loaded.added - after
+        note_skipped(loaded.skipped)
+        if as_json:
+            say_json({"place": collection.place, **report, "documents": after})
+        else:
+            said = ", ".join(f"{n:,} {what}" for what, n in report.items() if n or what == "added")
+            results.print(f"{said}; {after:,} documents are in {collection.place}", markup=False, soft_wrap=True)
+
+
+def _opened(
+    place: str,
+    kept: "KeptModel",
+    model: Path,
+    keys: list[str],
+    keep_vectors: str | None,
+    first: "Shard",
+    reading: "Reading",
+) -> "Collection":
+    """A new collection, if the first documents are good; or the one that is there, if the same model made its codes."""
+    from ammi.collection import Collection
+    from ammi.hashers.config import holds_model
+    from ammi.ingest import blocks_of
+
+    if holds_model(place):
+        raise FileExistsError(f"{place} holds a model: name another place for the collection")
+    if not Collection.exists(place):
+        for block in blocks_of(reading.documents(first, [])):
+            block.codes(kept.whole, kept.fingerprint)
+            break
+        return Collection.create(place, model, keys=keys, vectors=keep_vectors)
+    collection = Collection.open(place)
+    if collection.fingerprint != kept.fingerprint:
+        found = collection.fingerprint
+        collection.close()
+        raise FileExistsError(
+            f"{place} holds a collection of model {found}, not of {kept.fingerprint}: name another place, or that model"
+        )
+    return collection

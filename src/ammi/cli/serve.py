@@ -1,0 +1,80 @@
+"""`ammi serve`: a page to explore a collection, and an API for programs."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from ammi.cli.command import if_stopped
+from ammi.cli.options import Place
+from ammi.cli.screen import note, results
+
+PORT = 8077
+
+
+def serve(
+    place: Place,
+    host: Annotated[str, typer.Option(metavar="HOST", help="Listen at this address.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Listen at this port; 0 takes a free one.")] = PORT,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TOKEN",
+            envvar="AMMI_TOKEN",
+            help="What requests must bring; needed for any HOST that other machines can reach.",
+            show_default=False,
+            show_envvar=True,
+        ),
+    ] = None,
+    writable: Annotated[
+        bool, typer.Option("--writable", help="Let requests add, replace and delete documents.")
+    ] = False,
+    hosts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            help="A further name that the server is called by, such as that of a proxy; may be given several times.",
+        ),
+    ] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Show the page in a browser.")] = False,
+) -> None:
+    """Serve a collection: a page to explore it, and an HTTP API, until Ctrl-C.
+
+    The page searches as you type, walks from document to document, shows a map and what each bit says.
+    The API is described at /api/openapi.json, and Collection.open("http://...") of Python speaks it.
+    It listens to this machine alone unless --host says otherwise, and changes nothing without --writable.
+
+    [bold]Examples[/]
+
+    ammi serve index --open
+    ammi serve index --port 8080 --writable
+    AMMI_TOKEN=$(openssl rand -hex 16) ammi serve index --host 0.0.0.0
+    """
+    from ammi.collection import Collection
+
+    with needs_web():
+        from ammi.web.server import Server
+        from ammi.web.settings import Settings
+    settings = Settings(writable=writable, token=token or None, hosts=tuple(hosts or ()))
+    with Collection.open(place) as collection:
+        server = Server(collection, host, port, settings)
+        results.print(f"{place} is at [bold]{server.address}[/], and Ctrl-C ends it.", soft_wrap=True)
+        if token:
+            note(f"The page asks for the token, or takes it from the address: {server.address}#token=TOKEN")
+        if open_page:
+            typer.launch(server.address)
+        with if_stopped("the server has ended; the collection is whole"):
+            server.run()
+
+
+@contextmanager
+def needs_web() -> Iterator[None]:
+    """Name the extra where what is imported inside stands on a package that is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("ammi"):
+            raise
+        raise ModuleNotFoundError(f"{error.name} is not installed: run pip install 'ammi[web]'") from error

@@ -1,0 +1,13 @@
+"""python -m ammi.explore FOLDER BITS: lay out the codes of FOLDER/codes.npy, and write FOLDER/places.npy."""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from ammi.explore.layout import fine_layout
+
+os.nice(10)  # whoever waits for the map waits for other things, too
+folder, n_bits = Path(sys.argv[1]), int(sys.argv[2])
+np.save(folder / "places.npy", fine_layout(np.load(folder / "codes.npy"), n_bits))

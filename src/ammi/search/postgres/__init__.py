@@ -1,0 +1,1 @@
+"""The engine on a PostgreSQL server with pgvector."""

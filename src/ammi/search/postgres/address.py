@@ -1,0 +1,55 @@
+"""The address of a collection on a PostgreSQL server: postgresql://USER@HOST:PORT/DATABASE?OPTIONS#COLLECTION."""
+
+import os
+import re
+from os import fspath
+from typing import Any, NamedTuple
+
+from ammi.search.engine import Place
+from ammi.search.postgres.errors import psycopg
+from ammi.urls import cuts_password, shown
+
+_NAME = re.compile(r"(?!pg_|information_schema)[A-Za-z_][A-Za-z0-9_-]{0,62}")
+_DEFAULT_NAME = "ammi"
+_CONNECT_SECONDS = "10"
+_FORM = "postgresql://USER@HOST:PORT/DATABASE#COLLECTION"
+
+
+class Address(NamedTuple):
+    """What a place says: how to connect, the schema of the collection, and whether answers may be approximate."""
+
+    conninfo: dict[str, Any]
+    schema: str
+    approximate: bool
+    shown: str
+
+
+def parsed_address(place: Place) -> Address:
+    """The address that a URL is; parts that it leaves out are those of libpq: PGHOST, PGUSER, ~/.pgpass and so on."""
+    text = fspath(place)
+    if cuts_password(text):
+        raise ValueError(
+            f"the password in {shown(text)} holds a character that ends it: write / as %2F, # as %23, ? as %3F and @ "
+            "as %40"
+        )
+    url, _, name = text.partition("#")
+    name = name or _DEFAULT_NAME
+    if not _NAME.fullmatch(name):
+        raise ValueError(
+            f"the collection of {shown(text)} has the name {name!r}, expected letters, digits, _ "
+            f"and -, no more than 63: write {_FORM}"
+        )
+    base, mark, query = url.partition("?")
+    options = [option for option in query.split("&") if option]
+    wanted = [option.partition("=")[2] for option in options if option.partition("=")[0] == "approximate"]
+    if wanted and wanted != ["hnsw"]:
+        raise ValueError(f"approximate is {wanted[-1]!r} in {shown(text)}, but there is hnsw alone: write hnsw")
+    rest = "&".join(option for option in options if option.partition("=")[0] != "approximate")
+    try:
+        conninfo = psycopg.conninfo.conninfo_to_dict(f"{base}{mark}{rest}" if rest else base)
+    except psycopg.Error:  # what it says may hold a part of the password
+        raise ValueError(f"{shown(text)} is no address of a PostgreSQL server: write {_FORM}") from None
+    if "PGCONNECT_TIMEOUT" not in os.environ:
+        conninfo.setdefault("connect_timeout", _CONNECT_SECONDS)
+    conninfo.setdefault("fallback_application_name", "ammi")
+    return Address(conninfo, name, bool(wanted), shown(text))

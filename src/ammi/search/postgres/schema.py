@@ -1,0 +1,116 @@
+"""The schema of a collection in a PostgreSQL database: whether it is there, how it is made, its optional index."""
+
+from contextlib import suppress
+from typing import Any
+
+from ammi.search.engine import About
+from ammi.search.postgres.address import Address
+from ammi.search.postgres.errors import explaining
+from ammi.search.postgres.server import FORMAT, Connections, Server, State
+from ammi.search.postgres.tables import SCHEMA, VECTOR_COLUMNS, WORD_TABLES, Tables, code_columns
+from ammi.search.postgres.values import escaped
+
+_MOST_BITS_OF_HNSW = 64_000
+_OLD_TABLES = (
+    "SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace AND relkind = 'r' "
+    "AND relname ~ '^(codes|vectors)_[0-9]+$' AND relname <> ALL(%s)"
+)
+
+
+def holds_index(server: Server) -> bool:
+    """Whether the schema of a server's address is one of ammi."""
+    address = server.address
+    with explaining(address.shown, address.schema), server.held() as session:
+        find = "SELECT FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attname = 'format'"
+        return session.db.execute(find, (f'"{address.schema}".ammi',)).fetchone() is not None
+
+
+def create_schema(address: Address, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> None:
+    """Make the schema and its tables in one transaction; what belongs to somebody else is left alone."""
+    connections = Connections(address)
+    server = Server(connections)
+    try:
+        with explaining(address.shown, address.schema), server.held() as session:
+            _check_database(server, session.db)
+            with session.db.transaction():
+                session.db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (address.schema,))
+                _take_schema(server, session.db)
+                _make_tables(server, about, keys, files, text_index)
+    finally:
+        connections.close()
+
+
+def _check_database(server: Server, db: Any) -> None:
+    ((encoding,),) = db.execute("SHOW server_encoding")
+    if encoding != "UTF8":
+        raise ValueError(
+            f"the database of {server.address.shown} is in {encoding}, expected UTF8: use a database that was created "
+            "with ENCODING 'UTF8'"
+        )
+
+
+def _take_schema(server: Server, db: Any) -> None:
+    """Make the schema, or take one that is empty."""
+    address = server.address
+    there = db.execute("SELECT oid FROM pg_namespace WHERE nspname = %s", (address.schema,)).fetchone()
+    if there is None:
+        db.execute(f'CREATE SCHEMA "{address.schema}"')
+    elif holds_index(server):
+        raise FileExistsError(f"{address.shown} holds an index: open it, or create the new one elsewhere")
+    elif db.execute("SELECT FROM pg_class WHERE relnamespace = %s", there).fetchone() is not None:
+        raise FileExistsError(
+            f"the schema {address.schema!r} of {address.shown} holds tables of another program: name a collection of "
+            "another name after the # of the URL"
+        )
+
+
+def _make_tables(server: Server, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> None:
+    db, tables = server.session.db, Tables(server)
+    db.execute(server.settings(db))
+    vectors = (f"CREATE TABLE vectors_1 {VECTOR_COLUMNS}",) if about.vectors else ()
+    codes = f"CREATE TABLE codes_1 {code_columns(about.n_bits)}"
+    for statement in (*SCHEMA, codes, *vectors, *(WORD_TABLES if text_index else ())):
+        db.execute(statement)
+    kind, width = about.vectors or (None, None)
+    fingerprint = None if about.fingerprint is None else escaped(about.fingerprint)
+    state = State(FORMAT, about.n_bits, fingerprint, kind, width, text_index, 1, 1, 0, 0, 0, 0, 0)
+    tables.copy("ammi", [state])
+    tables.copy("indexed_keys", ((key, escaped(name)) for key, name in enumerate(keys)))
+    tables.set_files(files)
+    if server.address.approximate:
+        index_by_hnsw(server, state)
+
+
+def has_hnsw(server: Server) -> bool:
+    """Whether the codes have an index for approximate search; called while reading or writing."""
+    return server.execute("SELECT to_regclass(%s)", (f"{server.state.code_table}_hnsw",)).fetchone() != (None,)
+
+
+def make_hnsw(server: Server) -> None:
+    """Make that index, unless it is there."""
+    with server.reading():
+        there = has_hnsw(server)
+    if not there:
+        with server.writing():
+            if not has_hnsw(server):
+                index_by_hnsw(server, server.state)
+
+
+def index_by_hnsw(server: Server, state: State) -> None:
+    if state.n_bits > _MOST_BITS_OF_HNSW:
+        raise ValueError(
+            f"{server.address.shown} asks for hnsw, which takes codes of {_MOST_BITS_OF_HNSW:,} bits at most, and "
+            f"these have {state.n_bits:,}: leave approximate out"
+        )
+    table = state.code_table
+    server.session.db.execute(f"CREATE INDEX {table}_hnsw ON {table} USING hnsw (code bit_hamming_ops)")
+
+
+def drop_old(server: Server) -> None:
+    """Drop the tables that a recode has left, unless somebody still reads them, or it is not allowed."""
+    with suppress(TimeoutError, PermissionError), server.writing():
+        current = server.state.tables.split(", ")
+        old = server.execute(_OLD_TABLES, (f'"{server.address.schema}"', current)).fetchall()
+        if old:
+            server.execute("SET LOCAL lock_timeout = '1s'")
+            server.execute(f"DROP TABLE {', '.join(name for (name,) in old)}")

@@ -1,0 +1,103 @@
+"""Documents as PostgreSQL can hold them, which knows neither the character NUL nor floats in JSON.
+
+In every text NUL stands as the characters 1 1, and the character 1 as 1 2: nothing is lost, and texts keep their order.
+The metadata is kept twice: as the text that it was, and as jsonb, in which numbers are spelled so that PostgreSQL,
+whose numbers are decimals there, finds those equal that `filters` finds equal, and has them in the same order.
+"""
+
+import json
+import struct
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+from ammi.search.documents import Id, Metadata, as_json
+from ammi.search.filters import Scalar, scalar
+from ammi.search.sql_filters import for_python
+
+_NULL, _FALSE, _TRUE, _NUMBER, _TEXT, OTHER = (bytes([kind]) for kind in range(6))
+AFTER_NULL, FIRST_NUMBER, FIRST_TEXT = _FALSE, _NUMBER, _TEXT
+_PREFIX = 200  # bytes of a text that its place in the index of a key is made of
+_BEYOND = "1e999"  # a number that is greater than all floats
+
+
+def escaped(text: str) -> str:
+    """A text without NUL."""
+    if "\0" in text or "\1" in text:
+        return text.replace("\1", "\1\2").replace("\0", "\1\1")
+    return text
+
+
+def unescaped(text: str) -> str:
+    """The text that was escaped."""
+    return text.replace("\1\1", "\0").replace("\1\2", "\1") if "\1" in text else text
+
+
+def stored_id(id: Id) -> str:
+    """What tells ids apart: 17 and "17" are the same."""
+    return escaped(str(id))
+
+
+def read_id(stored: str, is_text: bool) -> Id:
+    return unescaped(stored) if is_text else int(stored)
+
+
+def as_jsonb(metadata: Metadata, spelled: str) -> str:
+    """The JSON for filters of metadata that is spelled so."""
+    if not for_python(spelled):
+        return spelled
+    parts = (f"{json.dumps(escaped(key))}:{_value(value)}" for key, value in metadata.items())
+    return "{" + ",".join(parts) + "}"
+
+
+def spelled_scalar(one: Scalar) -> str:
+    """A value to compare with those in the jsonb."""
+    if one.kind != "number":
+        return json.dumps(escaped(one.value) if one.kind == "text" else one.value)
+    number = one.value
+    if isinstance(number, float):
+        if abs(number) == float("inf"):
+            return _BEYOND if number > 0 else f"-{_BEYOND}"
+        if number.is_integer() and -(2**63) <= number < 2**63:
+            number = int(number)
+    return repr(number)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{','.join(map(_item, value))}]"
+    return _item(value)
+
+
+def _item(value: Any) -> str:
+    one = scalar(value)
+    return as_json(_without_nul(value)) if one.kind == "other" else spelled_scalar(one)
+
+
+def _without_nul(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {escaped(key): _without_nul(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_without_nul(inner) for inner in value]
+    return escaped(value) if isinstance(value, str) else value
+
+
+def sortable(one: Scalar) -> bytes:
+    """Bytes in the order of values; of different numbers or long texts some have the same, and none the wrong order."""
+    match one.kind:
+        case "number":
+            (bits,) = struct.unpack(">Q", struct.pack(">d", float(one.value) + 0.0))  # -0.0 becomes 0.0
+            return _NUMBER + struct.pack(">Q", bits ^ (2**64 - 1 if bits >> 63 else 1 << 63))
+        case "text":
+            return _TEXT + one.value.encode()[:_PREFIX]
+        case "bool":
+            return _TRUE if one.value else _FALSE
+        case "null":
+            return _NULL
+    return OTHER
+
+
+@lru_cache(1 << 16)
+def word_number(word: str) -> int:
+    """What stands for a word in the word index, in 64 bits: a word may be longer than an index takes."""
+    return int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), signed=True)

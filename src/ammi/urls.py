@@ -1,0 +1,28 @@
+"""Places that are URLs, as messages show them: without a password."""
+
+import re
+from os import PathLike, fspath
+
+_PARTS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^/?#]*)(.*)", re.DOTALL)  # scheme, user and host, all else
+_SECRET = re.compile(r"(?i)(?<=[?&])[^=&#]*(?:password|token|secret)[^=&#]*=[^&#]*&?")
+_LOOSE_END = re.compile(r"[?&]+(?=#|$)")
+
+
+def shown(place: str | PathLike[str]) -> str:
+    """A place without its password; of a URL whose password is cut short rather too much is left out."""
+    found = _PARTS.fullmatch(place) if isinstance(place, str) else None
+    if found is None:
+        return fspath(place)
+    scheme, authority, rest = found.groups()
+    user, at, host = authority.rpartition("@")
+    if cuts_password(place):
+        user, at, host, rest = authority, "@", "", rest.rpartition("@")[2]
+    if scheme == "milvus://" and ":" not in user:  # no name: a token
+        user = at = ""
+    return f"{scheme}{user.partition(':')[0]}{at}{_LOOSE_END.sub('', _SECRET.sub('', host + rest))}"
+
+
+def cuts_password(place: str | PathLike[str]) -> bool:
+    """Whether a URL seems to have a password with a / or a # that should be written as %2F or %23."""
+    found = _PARTS.fullmatch(place) if isinstance(place, str) else None
+    return found is not None and ":" in found[2] and "@" in found[3]

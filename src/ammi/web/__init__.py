@@ -1,0 +1,1 @@
+"""A collection over HTTP: the API and the page."""

@@ -1,0 +1,139 @@
+// The page: reads the address, opens the view that it names, and keeps the search box and the keys.
+import { bitsView } from "./bits.js";
+import { copiesView } from "./copies.js";
+import { documentView } from "./document.js";
+import { debounced } from "./dom.js";
+import { driftView } from "./drift.js";
+import { figuresView } from "./figures.js";
+import { mapView } from "./map.js";
+import { moveAmongResults } from "./results.js";
+import { go, heightLeft, link, onChange, stateNow } from "./router.js";
+import { searchView } from "./search.js";
+import { get, isReport, keepToken } from "./source.js";
+import { failed, loading } from "./states.js";
+import { themeSwitch } from "./theme.js";
+import { counted } from "./words.js";
+
+const VIEWS = {
+  search: searchView,
+  document: documentView,
+  drift: driftView,
+  map: mapView,
+  bits: bitsView,
+  copies: copiesView,
+  figures: figuresView,
+};
+const TYPING = 150; // milliseconds of quiet before a search
+
+const main = document.getElementById("view");
+const field = document.getElementById("q");
+let about = null;
+let current = null; // the view that is open
+let left = ""; // the document that was left last, to come back to
+
+function takeToken() {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (!token) return;
+  keepToken(token);
+  history.replaceState(null, "", location.pathname);
+}
+
+async function start() {
+  main.replaceChildren(loading("Opening the collection…"));
+  try {
+    about = await get("/api/collection");
+  } catch (error) {
+    main.replaceChildren(failed(error, start));
+    return;
+  }
+  document.getElementById("name").textContent = about.name;
+  document.getElementById("size").textContent = counted(about.documents, "document");
+  if (about.reads !== "text" && !isReport) {
+    field.disabled = true;
+    field.placeholder = about.reads
+      ? "This collection is asked with vectors: begin with a document"
+      : "No model to read words: begin with a document";
+  }
+  if (isReport) field.placeholder = "Search by words";
+  await follow(stateNow(), "new");
+}
+
+async function follow(state, how) {
+  if (!about) return;
+  const name = state.view in VIEWS ? state.view : "search";
+  if (current?.name !== name) {
+    current?.leave();
+    main.replaceChildren();
+    main.dataset.shows = name;
+    current = { name, ...VIEWS[name](main, about) };
+  }
+  for (const anchor of document.querySelectorAll("nav [data-view]")) {
+    if (anchor.dataset.view === name) anchor.setAttribute("aria-current", "page");
+    else anchor.removeAttribute("aria-current");
+  }
+  showQuery(state, name);
+  if (how === "new") scrollTo(0, 0);
+  const before = left;
+  left = state.id;
+  await current.show(state);
+  if (how !== "same") settle(how, before);
+}
+
+/** The search box says what the address says; a space that somebody has just typed at its end stays. */
+function showQuery(state, name) {
+  waited.cancel();
+  const q = state.params.get("q") ?? "";
+  if ((name === "search" || name === "map") && field.value.trim() !== q) field.value = q;
+}
+
+/** After a step of the history: where one was, and the focus where reading goes on. */
+function settle(how, before) {
+  if (how === "back") scrollTo(0, heightLeft());
+  if (document.activeElement === field || main.querySelector(".filter[open]")) return;
+  const back =
+    how === "back" && before ? [...main.querySelectorAll("[data-id]")].find((one) => one.dataset.id === before) : null;
+  (back ?? main.querySelector("h1[tabindex]") ?? main).focus({ preventScroll: true });
+}
+
+/** Search for what is typed: on the map where that is open, else in a list. The first letter is a new step back. */
+function search() {
+  const state = stateNow();
+  const q = field.value.trim();
+  const here = state.view === "map" || state.view === "search";
+  if (here && q === (state.params.get("q") ?? "")) return;
+  const kept = here
+    ? Object.fromEntries(["rank", "where", "colour"].map((key) => [key, state.params.getAll(key)]))
+    : {};
+  const address = link(state.view === "map" ? "map" : "search", { q, ...kept });
+  go(address, { replace: here && Boolean(state.params.get("q")) && Boolean(q) });
+}
+
+const waited = debounced(search, TYPING);
+
+field.addEventListener("input", waited);
+field.form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  waited.cancel();
+  search();
+});
+addEventListener("keydown", (event) => {
+  const typing = event.target instanceof HTMLElement && event.target.matches("input, select, textarea");
+  if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    field.focus();
+    field.select();
+  } else if (event.key === "Escape" && !typing) {
+    field.focus();
+  } else if (!typing || event.target === field) {
+    moveAmongResults(event, field);
+  }
+});
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
+
+themeSwitch(document.getElementById("theme"));
+takeToken();
+onChange(follow);
+start();

@@ -1,0 +1,155 @@
+// The drawn map: points, names and lasso on two canvases, and what a pointer finds among them.
+import { debounced, h } from "./dom.js";
+import { canvasPoints } from "./dots.js";
+import { drawOver } from "./labels.js";
+import { grid, inside, thinned } from "./pick.js";
+import { plane } from "./plane.js";
+import { glPoints } from "./points.js";
+
+const MOVE = 700; // milliseconds from a rough layout to a better one
+
+/** Numbers that the API packs as base64: little-endian, `Type` is Uint8Array or Uint16Array. */
+export function unpacked(base64, Type) {
+  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  return new Type(bytes.buffer);
+}
+
+/** Places as x, y, x, y, … from 0 to 1. */
+export function placesOf(map) {
+  const [xs, ys] = [unpacked(map.x, Uint16Array), unpacked(map.y, Uint16Array)];
+  const places = new Float32Array(2 * xs.length);
+  for (let point = 0; point < xs.length; point++) {
+    places[2 * point] = xs[point] / 65535;
+    places[2 * point + 1] = ys[point] / 65535;
+  }
+  return places;
+}
+
+/** A chart in `stage`. `events`: moved(), hovered(point, x, y) with -1 for none, chosen(point), lassoed(line). */
+export function chart(stage, events) {
+  let dots = h("canvas", { class: "dots", "aria-hidden": "true" });
+  const over = h("canvas", { class: "over", "aria-hidden": "true" });
+  let painter = glPoints(dots);
+  if (!painter) {
+    dots = h("canvas", { class: "dots", "aria-hidden": "true" }); // one that was asked for WebGL gives nothing else
+    painter = canvasPoints(dots);
+  }
+  stage.replaceChildren(dots, over);
+  stage.dataset.painter = painter.kind;
+  let places = new Float32Array(0);
+  let nearest = () => -1;
+  const overlay = { regions: [], lasso: null, mark: null, quiet: false };
+  let frame = 0;
+  let moving = false;
+  const settled = debounced(() => {
+    moving = false;
+    redraw();
+  }, 150);
+
+  const view = plane(stage, {
+    moved() {
+      moving = true;
+      settled();
+      redraw();
+      events.moved();
+    },
+    pointed: (x, y) => events.hovered(x === null ? -1 : pointAt(x, y, 10), x, y),
+    tapped: (x, y, reach) => events.chosen(pointAt(x, y, reach)),
+    drawn(line, done) {
+      overlay.lasso = line.map(([x, y]) => view.place(x, y));
+      if (done) events.lassoed(thinned(overlay.lasso));
+      redraw();
+    },
+  });
+
+  function pointAt(x, y, reach) {
+    const [across, up] = view.scales();
+    return nearest(...view.place(x, y), reach / across, reach / up);
+  }
+  function redraw() {
+    frame ||= requestAnimationFrame(() => {
+      frame = 0;
+      draw();
+    });
+  }
+  function draw() {
+    const [across, up] = view.scales();
+    const ratio = devicePixelRatio || 1;
+    const crowd = Math.min(1.6, Math.max(0.5, (20000 / Math.max(1, places.length / 2)) ** 0.25));
+    const size = Math.min(14, 3.2 * crowd * view.camera.zoom ** 0.35) * ratio;
+    painter.draw({
+      x: view.camera.x,
+      y: view.camera.y,
+      scaleX: across / stage.clientWidth,
+      scaleY: up / stage.clientHeight,
+      size,
+      ratio,
+      moving,
+    });
+    stage.dataset.names = drawOver(over, { ...overlay, pixel: view.pixel });
+  }
+  const resized = new ResizeObserver(() => {
+    for (const canvas of [dots, over]) {
+      canvas.width = Math.round(stage.clientWidth * (devicePixelRatio || 1));
+      canvas.height = Math.round(stage.clientHeight * (devicePixelRatio || 1));
+    }
+    draw();
+  });
+  resized.observe(stage);
+
+  return {
+    view,
+    redraw,
+    /** Go to new places, gliding there from the old ones where they are of the same points. */
+    move(to) {
+      const from = places;
+      const still = matchMedia("(prefers-reduced-motion: reduce)").matches || from.length !== to.length;
+      places = to;
+      nearest = grid(to);
+      if (still) {
+        painter.place(to);
+        redraw();
+        return;
+      }
+      const started = performance.now();
+      const between = new Float32Array(to.length);
+      const step = () => {
+        const share = Math.min(1, (performance.now() - started) / MOVE);
+        const eased = share * share * (3 - 2 * share);
+        for (let i = 0; i < to.length; i++) between[i] = from[i] + (to[i] - from[i]) * eased;
+        painter.place(between);
+        draw();
+        if (share < 1 && places === to) requestAnimationFrame(step);
+      };
+      step();
+    },
+    colour(values, table) {
+      painter.colour(values, table);
+      redraw();
+    },
+    light(points, ring = null) {
+      painter.light(points, ring);
+      overlay.quiet = points !== null;
+      redraw();
+    },
+    name(regions) {
+      overlay.regions = regions;
+      redraw();
+    },
+    mark(place) {
+      overlay.mark = place;
+      redraw();
+    },
+    /** The points inside a line, which stays drawn; none for null. */
+    around(line) {
+      overlay.lasso = line;
+      redraw();
+      return line ? inside(places, line) : [];
+    },
+    pixelOf: (point) => view.pixel(places[2 * point], places[2 * point + 1]),
+    close() {
+      resized.disconnect();
+      settled.cancel();
+    },
+  };
+}

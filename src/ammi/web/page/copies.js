@@ -1,0 +1,87 @@
+// Near-duplicates, page by page: which documents are copies of which.
+import { announce, h, latest } from "./dom.js";
+import { glimpses } from "./library.js";
+import { link } from "./router.js";
+import { get, isReport, pause } from "./source.js";
+import { empty, fillWith, loading } from "./states.js";
+import { count, counted, percent, titleOf } from "./words.js";
+
+const LIMIT = 20; // groups a page
+const SHOWN = 10; // copies of each
+
+export function copiesView(root, about) {
+  const list = h("div", {});
+  const current = latest();
+  root.replaceChildren(
+    h("h1", { tabindex: "-1" }, "Copies"),
+    h(
+      "p",
+      { class: "lead" },
+      "Documents that say the same in nearly the same words. The first of each group is the one to keep; ",
+      "beside a copy stands how much of it is in that one, and its id.",
+    ),
+    list,
+  );
+
+  async function show(state) {
+    const page = Math.max(1, Number(state.params.get("page")) || 1);
+    document.title = `Copies, page ${page} · ${about.name}`;
+    await fillWith(list, current.next(), (signal) => pageOf(list, page, signal), "Looking for copies…");
+  }
+
+  return { show, leave: current.stop };
+}
+
+async function pageOf(list, page, signal) {
+  if (isReport)
+    return empty("Not in a report", "Copies are looked for in the whole collection: open it with ammi serve.");
+  const answer = await found((page - 1) * LIMIT, list, signal);
+  if (!answer.total) return empty("No copies", "Every document says something of its own.");
+  const pages = Math.ceil(answer.total / LIMIT);
+  const ids = answer.groups.flatMap((group) => [group.kept, ...group.copies.slice(0, SHOWN).map((copy) => copy.id)]);
+  const titles = new Map((await glimpses(ids, signal)).map((one) => [String(one.id), titleOf(one)]));
+  announce(`Page ${page} of ${pages}`);
+  return [
+    h(
+      "p",
+      { class: "hint" },
+      `${counted(answer.total, "group")} with ${counted(answer.copies, "copy", "copies")}; `,
+      `page ${count(page)} of ${count(pages)}.`,
+    ),
+    h("ol", { class: "groups", start: answer.offset + 1 }, ...answer.groups.map((one) => group(one, titles))),
+    pager(page, pages),
+  ];
+}
+
+/** The page of groups, once they are computed. */
+async function found(offset, list, signal) {
+  for (;;) {
+    const answer = await get("/api/duplicates", { offset, limit: LIMIT, length: 0 }, signal);
+    if (answer.state !== "computing") return answer;
+    list.replaceChildren(loading(`Looking for copies: ${percent(answer.progress)} of the documents are done…`));
+    await pause(1000, signal);
+  }
+}
+
+function group({ kept, copies }, titles) {
+  const entry = (id) => h("a", { href: link("document", { id }) }, titles.get(String(id)) ?? `Document ${id}`);
+  const items = copies
+    .slice(0, SHOWN)
+    .map((copy) => h("li", {}, entry(copy.id), h("small", {}, ` ${percent(copy.similarity)}, ${copy.id}`)));
+  const more = copies.length > SHOWN && h("li", {}, h("small", {}, `and ${count(copies.length - SHOWN)} more`));
+  return h(
+    "li",
+    { class: "group" },
+    h("h2", {}, entry(kept), " ", h("small", {}, String(kept))),
+    h("ul", {}, ...items, more),
+  );
+}
+
+function pager(page, pages) {
+  return h(
+    "nav",
+    { class: "row", "aria-label": "Pages" },
+    page > 1 && h("a", { class: "chip", href: link("copies", { page: page - 1 }) }, "Previous page"),
+    page < pages && h("a", { class: "chip", href: link("copies", { page: page + 1 }) }, "Next page"),
+  );
+}

@@ -1,0 +1,52 @@
+// Elements without markup: what comes from a document becomes text nodes, never HTML.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element, properties, children) {
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "value") element.value = value;
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** An element: h("a", {href: "#/map", onclick: jump}, "Map"). Nothing comes of null, undefined and false. */
+export function h(tag, properties = {}, ...children) {
+  return fill(document.createElement(tag), properties, children);
+}
+
+export function svg(tag, properties = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), properties, children);
+}
+
+/** Say something to those who listen to the page. */
+export function announce(text) {
+  document.getElementById("status").textContent = text;
+}
+
+/** Run `job` once things have been quiet for `wait` milliseconds; `cancel()` forgets it. */
+export function debounced(job, wait) {
+  let timer;
+  const later = (...given) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => job(...given), wait);
+  };
+  later.cancel = () => clearTimeout(timer);
+  return later;
+}
+
+/** Signals of which only the last one is alive: asking for the next aborts what the one before was for. */
+export function latest() {
+  let controller = new AbortController();
+  return {
+    next() {
+      controller.abort();
+      controller = new AbortController();
+      return controller.signal;
+    },
+    stop: () => controller.abort(),
+  };
+}

@@ -1,0 +1,148 @@
+// Answers from the data that `ammi report` put into the page: those of the server, computed here, of a sample.
+const SHOWN = 10; // hits, where nobody says how many
+
+/** The answer to a question that would go to the server; an error with a status where there is none. */
+export function answer(data, path, params, body) {
+  const parts = path.split("/").slice(2).map(decodeURIComponent); // after /api
+  const how = { ...params, ...body };
+  const known = {
+    collection: () => data.collection,
+    search: () => search(data, how),
+    documents: () => ofDocument(data, parts, how),
+    drift: () => problem("A report has no model that could read a text: start from a document.", 422),
+    duplicates: () => page(data.duplicates, how),
+    map: () => ofMap(data, parts[1], how),
+    bits: () => (parts.length > 1 ? bit(data, parts[1]) : data.bits),
+    get: () => ({ documents: how.ids.map((id) => cut(find(data, id), how)) }),
+  }[parts[0]];
+  return known ? known() : problem("A report cannot do that: open the collection with ammi serve.", 404);
+}
+
+function problem(message, status) {
+  throw Object.assign(new Error(message), { status });
+}
+
+function find(data, id) {
+  data.byId ??= new Map(data.documents.map((one) => [String(one.id), one]));
+  return data.byId.get(String(id)) ?? problem(`The document ${id} is not in the sample of this report.`, 404);
+}
+
+function bit(data, number) {
+  return data.bit[number] ?? problem(`There is no bit ${number}.`, 404);
+}
+
+function cut(document, how) {
+  const length = how.length === undefined || how.length === null ? Infinity : Number(how.length);
+  const text = document.text === null ? null : document.text.slice(0, length);
+  return { ...document, text };
+}
+
+function bytes(code) {
+  return Uint8Array.from(code.match(/../g) ?? [], (digits) => parseInt(digits, 16));
+}
+
+function distance(one, other) {
+  const [a, b] = [bytes(one), bytes(other)];
+  let bits = 0;
+  for (let i = 0; i < a.length; i++) for (let rest = a[i] ^ b[i]; rest; rest &= rest - 1) bits++;
+  return bits;
+}
+
+function ofDocument(data, parts, how) {
+  const document = find(data, parts[1]);
+  if (parts[2] === undefined) return cut(document, how);
+  const others = data.documents.filter((one) => one !== document);
+  const near = others.map((one) => ({ ...one, distance: distance(one.code, document.code) }));
+  near.sort((a, b) => a.distance - b.distance); // which keeps the order of equals
+  const hits = near
+    .filter((one) => keeps(how.where, one))
+    .map((one) => hit(one, 1 - one.distance / data.collection.bits, how));
+  if (parts[2] === "drift") return { start: cut(document, how), steps: steps(hits, how) };
+  const found =
+    how.radius === undefined || how.radius === null || how.radius === ""
+      ? hits
+      : hits.filter((one) => one.distance <= how.radius);
+  return { document: cut(document, how), hits: found.slice(0, Number(how.k ?? SHOWN)), total: found.length };
+}
+
+function steps(hits, how) {
+  const wanted = String(how.distances ?? "0,1,5,10,20,50,90")
+    .split(",")
+    .map(Number);
+  const chosen = wanted.map((least) => hits.find((one) => one.distance >= least)).filter(Boolean);
+  return [...new Set(chosen)];
+}
+
+function hit(document, score, how) {
+  const { id, metadata, code } = document;
+  return { id, distance: document.distance ?? null, score, text: cut(document, how).text, metadata, code };
+}
+
+/** The documents that have most of the words of a text, each word as much as it is rare. */
+function search(data, how) {
+  const text = how.q ?? how.text ?? "";
+  const words = [...new Set(text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [])];
+  const lower = (data.lower ??= data.documents.map((one) => (one.text ?? "").toLowerCase()));
+  const rarity = words.map((word) =>
+    Math.log(1 + lower.length / (1 + lower.filter((one) => one.includes(word)).length)),
+  );
+  const hits = data.documents
+    .map((one, n) =>
+      hit(
+        one,
+        words.reduce((sum, word, w) => sum + (lower[n].includes(word) ? rarity[w] : 0), 0),
+        how,
+      ),
+    )
+    .filter((one) => one.score > 0 && keeps(how.where, one))
+    .sort((a, b) => b.score - a.score);
+  const query = { text, code: null, probabilities: null, known: hits.length > 0 };
+  return { query, rank: "text", hits: hits.slice(0, Number(how.k ?? SHOWN)), total: hits.length };
+}
+
+/** Whether a document passes filters such as lang=en, year>=1987, key, !key. */
+function keeps(where, document) {
+  return [where ?? []].flat().every((spelled) => {
+    const found = /^([^=<>!]+)(!=|<=|>=|=|<|>)(.*)$/s.exec(spelled);
+    const key = found ? found[1].trim() : spelled.replace(/^!/, "").trim();
+    const values = [document.metadata[key] ?? []].flat();
+    if (!found) return values.length > 0 !== spelled.startsWith("!");
+    const wanted = found[3].split(",").map((one) => one.trim().replace(/^"(.*)"$/s, "$1"));
+    const among = values.some((value) => wanted.includes(String(value)));
+    if (found[2] === "=") return among;
+    if (found[2] === "!=") return !among;
+    return values.some((value) => compares(found[2], value, typeof value === "number" ? Number(wanted[0]) : wanted[0]));
+  });
+}
+
+function compares(operator, a, b) {
+  return { "<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b }[operator];
+}
+
+function page(found, how) {
+  const [offset, limit] = [Number(how.offset ?? 0), Number(how.limit ?? 20)];
+  const next = offset + limit < found.groups.length ? offset + limit : null;
+  return { ...found, groups: found.groups.slice(offset, offset + limit), offset, next };
+}
+
+function ofMap(data, what, how) {
+  if (what === undefined) return data.map;
+  if (what === "colours") return data.colours[how.key] ?? problem(`No document has the key ${how.key}.`, 404);
+  data.pointOf ??= new Map(data.map.ids.map((id, point) => [String(id), point]));
+  data.places ??= [places(data.map.x), places(data.map.y)];
+  const located = how.ids
+    .filter((id) => data.pointOf.has(String(id)))
+    .map((id) => {
+      const point = data.pointOf.get(String(id));
+      return { id, x: data.places[0][point], y: data.places[1][point], point, exact: true };
+    });
+  return { places: located, version: data.map.version };
+}
+
+function places(encoded) {
+  const binary = atob(encoded);
+  return Array.from(
+    { length: binary.length / 2 },
+    (_, n) => (binary.charCodeAt(2 * n) + 256 * binary.charCodeAt(2 * n + 1)) / 65535,
+  );
+}

@@ -1,0 +1,99 @@
+// The collection in figures.
+import { h, svg } from "./dom.js";
+import { isReport } from "./source.js";
+import { count, decimals, percent } from "./words.js";
+
+export function figuresView(root, about) {
+  function show() {
+    document.title = `Figures · ${about.name}`;
+    root.replaceChildren(
+      h("h1", { tabindex: "-1" }, "In figures"),
+      numbers(about),
+      balance(about),
+      keys(about),
+      notes(about),
+    );
+  }
+  return { show, leave: () => {} };
+}
+
+function numbers(about) {
+  const { entropy } = about;
+  const rows = [
+    [count(about.documents), "documents"],
+    [
+      count(about.distinct_codes),
+      "different codes",
+      about.documents ? `${percent(about.distinct_codes / about.documents)} of documents` : "",
+    ],
+    [count(about.bits), "bits a code"],
+    [decimals(entropy.independent, 1), "bits of information, at most", "if all bits were independent"],
+    [decimals(entropy.tree, 1), "with what bits share taken off", "along the best tree of bits"],
+    [decimals(entropy.codes, 1), "bits in the codes there are", "at most log₂ of the documents"],
+  ];
+  const items = rows.map(([value, name, note]) =>
+    h("div", {}, h("dd", {}, value), h("dt", {}, name, note && h("small", {}, note))),
+  );
+  return h("dl", { class: "numbers" }, ...items);
+}
+
+function balance(about) {
+  const n = about.balance.length;
+  if (!n) return null;
+  const bars = about.balance.map((share, bit) => `M${bit} 1v${-share}h.8v${share}z`).join("");
+  const [least, most] = [Math.min(...about.balance), Math.max(...about.balance)];
+  const label = `The bits are 1 in ${percent(least)} to ${percent(most)} of documents`;
+  const picture = svg("svg", {
+    class: "balance",
+    viewBox: `0 0 ${n} 1`,
+    preserveAspectRatio: "none",
+    role: "img",
+    "aria-label": label,
+  });
+  picture.append(svg("path", { class: "same one", d: bars }), svg("path", { class: "half", d: `M0 .5h${n}` }));
+  return h(
+    "figure",
+    {},
+    h(
+      "figcaption",
+      {},
+      `${label}; a bit says most where it is half (the line). `,
+      h("a", { href: "#/bits" }, "What each bit says"),
+    ),
+    picture,
+  );
+}
+
+function keys(about) {
+  if (!about.keys.length) return null;
+  const rows = about.keys.map((key) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, key.name),
+      h("td", {}, count(key.documents)),
+      h("td", {}, key.kinds.join(", ")),
+      h("td", {}, key.fast ? "yes" : "no"),
+    ),
+  );
+  const head = ["Metadata", "Documents", "Kind", "Fast to filter"].map((name) => h("th", { scope: "col" }, name));
+  return h(
+    "div",
+    { class: "wide", tabindex: 0, role: "group", "aria-label": "Metadata" },
+    h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows)),
+  );
+}
+
+function notes(about) {
+  const api = h("a", { href: "api/openapi.json" }, "the HTTP API");
+  return h(
+    "p",
+    { class: "hint" },
+    `ammi ${about.version}, model ${about.fingerprint ?? "unknown"}. `,
+    isReport
+      ? null
+      : about.writable
+        ? ["Documents can be added, replaced and deleted through ", api, "."]
+        : ["Programs ask the same through ", api, "; it is read-only."],
+  );
+}

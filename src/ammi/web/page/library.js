@@ -1,0 +1,42 @@
+// Documents that were seen, so that a breadcrumb or the map can name one without asking again.
+import { get, post } from "./source.js";
+import { titleOf } from "./words.js";
+
+const MOST = 2000;
+const seen = new Map(); // id as a text: document
+
+/** Remember documents, and give them back. */
+export function remember(documents) {
+  for (const one of documents) {
+    seen.delete(String(one.id));
+    seen.set(String(one.id), one);
+  }
+  while (seen.size > MOST) seen.delete(seen.keys().next().value);
+  return documents;
+}
+
+/** The beginning of a document, from memory where it can be. */
+export async function glimpse(id, signal) {
+  return (await glimpses([id], signal))[0];
+}
+
+/** The beginnings of documents, in the order of their ids; those that are gone are left out. */
+export async function glimpses(ids, signal) {
+  const missing = ids.filter((id) => !seen.has(String(id)));
+  if (missing.length) {
+    const one = async (id) => remember([await get(`/api/documents/${encodeURIComponent(id)}`, {}, signal)]);
+    try {
+      if (missing.length === 1) await one(missing[0]);
+      else remember((await post("/api/get?length=300", { ids: missing }, signal)).documents);
+    } catch (error) {
+      if (error.status !== 404) throw error;
+      if (missing.length > 1) await Promise.all(missing.map((id) => one(id).catch(() => null)));
+    }
+  }
+  return ids.map((id) => seen.get(String(id))).filter((document) => document !== undefined);
+}
+
+export async function titleFor(id, signal) {
+  const document = await glimpse(id, signal);
+  return document ? titleOf(document) : `Document ${id}`;
+}

@@ -1,0 +1,94 @@
+// The panel beside the map: results, what a lasso holds, one document, or the regions.
+import { announce, h } from "./dom.js";
+import { glimpses } from "./library.js";
+import { resultList, wordsOf } from "./results.js";
+import { link } from "./router.js";
+import { get } from "./source.js";
+import { empty } from "./states.js";
+import { searchStep } from "./trail.js";
+import { count, counted, snippetOf, titleOf } from "./words.js";
+
+const PAGE = 25; // documents of a lasso that are listed at once
+
+const documentAddress = (hit) => link("document", { id: hit.id });
+
+/** The results of a search, which `light(hits, signal)` shows on the map. */
+export async function foundList(about, q, where, k, signal, light) {
+  const answer = await get("/api/search", { q, k, where, length: 300 }, signal);
+  await light(answer.hits, signal);
+  announce(`${counted(answer.hits.length, "document")} for ${q} on the map`);
+  if (!answer.hits.length) return [empty("Nothing found", "Try other words.")];
+  const address = (hit) => link("document", { id: hit.id, t: [searchStep(q)] });
+  return [
+    h("h2", {}, `The ${count(answer.hits.length)} best for “${q}”`),
+    resultList(answer.hits, {
+      against: answer.query.code,
+      n: about.bits,
+      words: wordsOf(q),
+      address,
+      label: `Documents for ${q}`,
+    }),
+  ];
+}
+
+/** The documents of ids, a page at first and more on demand. */
+export async function chosenList(about, ids, signal) {
+  announce(`${counted(ids.length, "document")} chosen`);
+  if (!ids.length) return [empty("Nothing inside", "Draw around some points.")];
+  const options = { n: about.bits, address: documentAddress, measure: [], label: "Chosen documents" };
+  const list = resultList(await glimpses(ids.slice(0, PAGE), signal), options);
+  let shown = PAGE;
+  const more = h(
+    "button",
+    {
+      type: "button",
+      hidden: ids.length <= PAGE,
+      async onclick() {
+        const next = await glimpses(ids.slice(shown, shown + PAGE), signal);
+        list.append(...resultList(next, options).childNodes);
+        shown += PAGE;
+        more.hidden = shown >= ids.length;
+      },
+    },
+    "Show more",
+  );
+  return [h("h2", {}, counted(ids.length, "document")), list, h("p", { class: "more" }, more)];
+}
+
+/** One document, which `locate(id, signal)` marks on the map. */
+export async function oneDocument(about, id, signal, locate) {
+  const [own] = await Promise.all([glimpses([id], signal), locate(id, signal)]);
+  if (!own.length) return empty("Not here", `No document has the id ${id}.`);
+  announce(titleOf(own[0]));
+  const options = { n: about.bits, address: documentAddress, measure: [], label: "The chosen document" };
+  return [resultList(own, options), h("p", { class: "text" }, snippetOf(own[0], 600))];
+}
+
+/** The regions by their words; `open(region, number)` goes to one. */
+export function regionList(regions, open) {
+  if (!regions.length) return h("p", { class: "hint" }, "");
+  const items = regions.map((region, number) => [region, number]).filter(([region]) => region.words.length);
+  items.sort(([a], [b]) => b.documents - a.documents);
+  return h(
+    "section",
+    { "aria-labelledby": "regions" },
+    h("h2", { id: "regions" }, "Regions"),
+    h(
+      "ul",
+      { class: "regions" },
+      ...items.map(([region, number]) =>
+        h(
+          "li",
+          {},
+          h(
+            "button",
+            { type: "button", class: "quiet", onclick: () => open(region, number) },
+            region.words.slice(0, 4).join(", "),
+            " ",
+            h("small", {}, count(region.documents)),
+          ),
+        ),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,130 @@
+// The part of the plane that is in view, and the hands, wheels and keys that move it.
+
+const MARGIN = 0.94; // of the view that the whole map takes
+const FARTHEST = 200; // times nearer than the whole
+const PAN = 60; // pixels for an arrow key
+const STILL = 6; // pixels that a tap may wander
+
+/**
+ * A camera over `stage`: {x, y} is the place in the middle, 0 to 1 from left and bottom, `zoom` 1 shows all. Calls
+ * `moved()` when it moves, `pointed(x, y)` in pixels or null, `tapped(x, y, reach)`, `drawn(line, done)` for a lasso.
+ */
+export function plane(stage, { moved, pointed, tapped, drawn }) {
+  const camera = { x: 0.5, y: 0.5, zoom: 1, lasso: false };
+  const hands = new Map(); // pointer: where it is
+  let start = null; // where the first one came down
+  let line = null; // of the lasso
+  let spread = 0; // between two hands
+
+  const size = () => [stage.clientWidth || 1, stage.clientHeight || 1];
+  function scales() {
+    const [width, height] = size();
+    const across = Math.min(width, height * 1.6);
+    const up = Math.min(height, width * 1.6);
+    return [across * MARGIN * camera.zoom, up * MARGIN * camera.zoom]; // pixels of the whole map
+  }
+  function place(x, y) {
+    const [width, height] = size();
+    const [across, up] = scales();
+    return [camera.x + (x - width / 2) / across, camera.y - (y - height / 2) / up];
+  }
+  function pixel(x, y) {
+    const [width, height] = size();
+    const [across, up] = scales();
+    return [width / 2 + (x - camera.x) * across, height / 2 - (y - camera.y) * up];
+  }
+  function set(x, y, zoom) {
+    camera.zoom = Math.max(0.8, Math.min(FARTHEST, zoom));
+    camera.x = Math.max(-0.2, Math.min(1.2, x));
+    camera.y = Math.max(-0.2, Math.min(1.2, y));
+    moved();
+  }
+  function pan(dx, dy) {
+    const [across, up] = scales();
+    set(camera.x - dx / across, camera.y + dy / up, camera.zoom);
+  }
+  /** Nearer by a factor, so that what is under (x, y) stays there. */
+  function nearer(factor, x = size()[0] / 2, y = size()[1] / 2) {
+    const before = place(x, y);
+    camera.zoom = Math.max(0.8, Math.min(FARTHEST, camera.zoom * factor));
+    const after = place(x, y);
+    set(camera.x + before[0] - after[0], camera.y + before[1] - after[1], camera.zoom);
+  }
+
+  const at = (event) => {
+    const box = stage.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
+  const between = () => {
+    const [[ax, ay], [bx, by]] = [...hands.values()];
+    return { x: (ax + bx) / 2, y: (ay + by) / 2, far: Math.hypot(ax - bx, ay - by) };
+  };
+  stage.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    stage.setPointerCapture(event.pointerId);
+    hands.set(event.pointerId, at(event));
+    start = hands.size === 1 ? at(event) : null;
+    line = hands.size === 1 && (camera.lasso || event.shiftKey) ? [at(event)] : null;
+    if (hands.size === 2) spread = between().far;
+    pointed(null);
+  });
+  stage.addEventListener("pointermove", (event) => {
+    const here = at(event);
+    const before = hands.get(event.pointerId);
+    if (!before) {
+      if (event.pointerType === "mouse") pointed(...here);
+      return;
+    }
+    const middle = hands.size === 2 ? between() : null;
+    hands.set(event.pointerId, here);
+    if (line) {
+      line.push(here);
+      drawn(line, false);
+    } else if (middle) {
+      const now = between();
+      pan(now.x - middle.x, now.y - middle.y);
+      if (spread > 0) nearer(now.far / spread, now.x, now.y);
+      spread = now.far;
+    } else if (!start || Math.hypot(here[0] - start[0], here[1] - start[1]) > STILL) {
+      start = null;
+      pan(here[0] - before[0], here[1] - before[1]);
+    }
+  });
+  const up = (event) => {
+    if (!hands.delete(event.pointerId)) return;
+    if (line && line.length > 3) drawn(line, true);
+    else if (start && event.type === "pointerup") tapped(...start, event.pointerType === "mouse" ? 10 : 22);
+    line = null;
+    start = null;
+  };
+  stage.addEventListener("pointerup", up);
+  stage.addEventListener("pointercancel", up);
+  stage.addEventListener("pointerleave", () => pointed(null));
+  stage.addEventListener(
+    "wheel",
+    (event) => {
+      event.preventDefault();
+      nearer(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), ...at(event));
+    },
+    { passive: false },
+  );
+  stage.addEventListener("dblclick", (event) => nearer(2, ...at(event)));
+  stage.addEventListener("keydown", (event) => {
+    const keys = {
+      ArrowLeft: () => pan(PAN, 0),
+      ArrowRight: () => pan(-PAN, 0),
+      ArrowUp: () => pan(0, PAN),
+      ArrowDown: () => pan(0, -PAN),
+      "+": () => nearer(1.5),
+      "=": () => nearer(1.5),
+      "-": () => nearer(1 / 1.5),
+      0: () => set(0.5, 0.5, 1),
+    };
+    if (!(event.key in keys) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    keys[event.key]();
+  });
+
+  return { camera, scales, place, pixel, set, nearer };
+}

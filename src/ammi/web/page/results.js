@@ -1,0 +1,77 @@
+// A list of documents: each with its distance, its score, and in which bits its code differs.
+import { h } from "./dom.js";
+import { remember } from "./library.js";
+import { strip } from "./strip.js";
+import { count, counted, decimals, factsOf, snippetOf, titleOf } from "./words.js";
+
+const FACTS = 4; // of the metadata, in a result
+
+/** The words of a query that are worth marking in a text. */
+export function wordsOf(query) {
+  return [...new Set(query.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu) ?? [])];
+}
+
+/** A text with some words marked, as nodes. */
+function marked(text, words) {
+  if (!words.length) return [text];
+  const escaped = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const parts = text.split(new RegExp(`(?<![\\p{L}\\p{N}])(${escaped.join("|")})(?![\\p{L}\\p{N}])`, "giu"));
+  return parts.map((part, place) => (place % 2 ? h("mark", {}, part) : part));
+}
+
+/**
+ * One document. `against` is the code to compare with, `n` its bits, `words` to mark, `address(hit)` where a click
+ * leads, `measure` what stands in place of the distance.
+ */
+export function card(hit, { against = null, n, words = [], address, measure = distance(hit) }) {
+  const facts = factsOf(hit.metadata)
+    .filter(([, value]) => value.length <= 60)
+    .slice(0, FACTS);
+  return h(
+    "li",
+    { class: "card" },
+    h("p", { class: "measure" }, measure),
+    h(
+      "div",
+      { class: "body" },
+      h("h3", {}, h("a", { href: address(hit), "data-id": hit.id }, ...marked(titleOf(hit), words))),
+      h("p", { class: "snippet" }, ...marked(snippetOf(hit), words)),
+      facts.length > 0 && h("dl", { class: "facts" }, ...facts.map(([key, value]) => fact(key, value))),
+      hit.code && against && strip(hit.code, n, against),
+    ),
+  );
+}
+
+export function fact(key, value) {
+  return h("div", {}, h("dt", {}, key), h("dd", {}, value));
+}
+
+/** How far away it is, in bits; and what it is in order of, where that is something else. */
+export function distance(hit) {
+  if (hit.distance === null || hit.distance === undefined) return [h("span", {}, "found by words")];
+  return [
+    h("b", {}, count(hit.distance)),
+    h("span", {}, hit.distance === 1 ? "bit away" : "bits away"),
+    Number.isFinite(hit.score) && h("small", {}, `score ${decimals(hit.score)}`),
+  ];
+}
+
+/** All of them, as a list in which the arrow keys go up and down. */
+export function resultList(hits, options) {
+  remember(hits);
+  const label = options.label ?? counted(hits.length, "document");
+  return h("ol", { class: "results", "aria-label": label }, ...hits.map((hit) => card(hit, options)));
+}
+
+/** Up and down go from result to result, Home and End to the first and last one; above the first is the search box. */
+export function moveAmongResults(event, field) {
+  const step = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity }[event.key];
+  if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+  const links = [...document.querySelectorAll(".results h3 a")];
+  const here = links.indexOf(document.activeElement);
+  const fromField = document.activeElement === field;
+  if (!links.length || (here < 0 && !(fromField && event.key === "ArrowDown"))) return;
+  event.preventDefault();
+  if (here === 0 && event.key === "ArrowUp") field.focus();
+  else links[Math.max(0, Math.min(links.length - 1, here + step))].focus();
+}

@@ -1,0 +1,74 @@
+// The address holds the whole state: #/view/id?key=value. A view reads it, and changes it by going somewhere.
+
+const followers = [];
+let clicked = false; // whether the next change of the address comes from a link, not from back and forward
+const heights = new Map(); // address: how far down it was left
+let shown = location.hash;
+
+/** The state that the address says: view, id (of a document), and a URLSearchParams. */
+export function stateNow() {
+  const [path, query = ""] = location.hash.slice(1).split("?");
+  const [, view = "", ...rest] = path.split("/");
+  return { view: view || "search", id: decoded(rest.join("/")), params: new URLSearchParams(query) };
+}
+
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // a broken link: no document has such an id, and the view will say so
+  }
+}
+
+/** The address of a state. What is null, undefined or "" is left out; a list is repeated. */
+export function link(view, { id = null, ...params } = {}) {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(params)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== null && one !== undefined && one !== "") query.append(key, one);
+    }
+  }
+  const path = id === null ? `#/${view}` : `#/${view}/${encodeURIComponent(id)}`;
+  return query.size ? `${path}?${query}` : path;
+}
+
+/** Go to an address: as a new step of the history, or in place of this one. */
+export function go(address, { replace = false } = {}) {
+  if (address === location.hash) return;
+  remember();
+  history[replace ? "replaceState" : "pushState"](null, "", address);
+  follow(replace ? "same" : "new");
+}
+
+/** Note a detail of the state in the address, which no view has to follow. */
+export function note(address) {
+  if (address !== location.hash) history.replaceState(null, "", address);
+  shown = location.hash;
+}
+
+/** Call `follower(state, how)` at every change: "new" a step on, "back" one back or forward, "same" in place. */
+export function onChange(follower) {
+  followers.push(follower);
+}
+
+/** How far down the page was when this address was left. */
+export const heightLeft = () => heights.get(location.hash) ?? 0;
+
+function remember() {
+  heights.set(shown, window.scrollY);
+}
+
+function follow(how) {
+  shown = location.hash;
+  for (const follower of followers) follower(stateNow(), how);
+}
+
+addEventListener("click", (event) => {
+  const target = event.target instanceof Element ? event.target.closest('a[href^="#/"]') : null;
+  if (target) clicked = true;
+});
+addEventListener("scroll", remember, { passive: true });
+addEventListener("hashchange", () => {
+  follow(clicked ? "new" : "back");
+  clicked = false;
+});

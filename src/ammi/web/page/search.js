@@ -1,0 +1,157 @@
+// The search view: results as one types, or a way to begin where nothing is typed yet.
+import { announce, h, latest } from "./dom.js";
+import { filterBar } from "./filters.js";
+import { glimpses } from "./library.js";
+import { resultList, wordsOf } from "./results.js";
+import { go, link } from "./router.js";
+import { get, isReport } from "./source.js";
+import { empty, fillWith } from "./states.js";
+import { key, strip } from "./strip.js";
+import { searchStep } from "./trail.js";
+import { count, counted } from "./words.js";
+
+const FIRST = 20; // results, and so many more for each wish
+const SUGGESTED = 8; // regions of the map to begin with
+const OPENERS = 4; // documents to begin with
+export const RANKS = {
+  text: "words and codes",
+  distance: "distance of codes",
+  asymmetric: "sureness of bits",
+  vectors: "cosine of vectors",
+};
+
+export function searchView(root, about) {
+  const bar = h("div", { class: "bar" });
+  const list = h("div", { class: "list" });
+  const current = latest();
+  root.replaceChildren(h("h1", { class: "hidden" }, "Search"), bar, list);
+
+  async function show(state) {
+    const asked = askedIn(state);
+    const signal = current.next();
+    document.title = asked.q ? `${asked.q} · ${about.name}` : `${about.name} · ammi`;
+    bar.replaceChildren(...(asked.q ? controls(about, asked).filter(Boolean) : []));
+    if (!asked.q) {
+      list.replaceChildren(welcome(about, signal));
+      return;
+    }
+    await fillWith(list, signal, () => results(about, asked, signal), "Searching…");
+  }
+
+  return { show, leave: current.stop };
+}
+
+function askedIn({ params }) {
+  const k = Number(params.get("k")) || FIRST;
+  return { q: params.get("q") ?? "", rank: params.get("rank"), where: params.getAll("where"), k };
+}
+
+function controls(about, asked) {
+  const change = (changed) => go(link("search", { ...asked, k: null, ...changed }));
+  const select = h("select", { id: "rank", onchange: () => change({ rank: select.value }) });
+  const chosen = asked.rank ?? about.default_rank;
+  select.append(...about.ranks.map((rank) => h("option", { value: rank, selected: rank === chosen }, RANKS[rank])));
+  return [
+    !isReport && h("p", { class: "control" }, h("label", { for: "rank" }, "Order by "), select),
+    filterBar(about, asked.where, (where) => change({ where })),
+    h("a", { class: "chip", href: link("map", { q: asked.q, where: asked.where }) }, "Show on the map"),
+  ];
+}
+
+async function results(about, asked, signal) {
+  const { q, k, rank, where } = asked;
+  const answer = await get("/api/search", { q, k, rank, where, length: 400 }, signal);
+  const hits = answer.hits;
+  announce(hits.length ? `${counted(hits.length, "document")} for ${q}` : `Nothing for ${q}`);
+  if (!hits.length) return [empty("Nothing found", ...adviceFor(asked))];
+  const address = (hit) => link("document", { id: hit.id, t: [searchStep(q)], where });
+  const code = answer.query.code;
+  return [
+    code && queryStrip(answer.query, about),
+    !answer.query.known &&
+      h("p", { class: "hint" }, "The model knows none of these words: try others, or longer ones."),
+    resultList(hits, { against: code, n: about.bits, words: wordsOf(q), address, label: `Documents for ${q}` }),
+    hits.length >= k && k < about.limits.k && more(asked),
+  ].filter(Boolean);
+}
+
+function adviceFor({ where }) {
+  return where.length ? ["No document passes the filters: remove one of them above."] : ["Try other words, or fewer."];
+}
+
+function queryStrip(query, about) {
+  return h(
+    "figure",
+    { class: "own" },
+    h("figcaption", {}, "Your words as a code of ", counted(about.bits, "bit"), ". Below, ", key(), "."),
+    strip(query.code, about.bits),
+  );
+}
+
+function more(asked) {
+  const next = link("search", { ...asked, k: asked.k + FIRST });
+  return h(
+    "p",
+    { class: "more" },
+    h("button", { type: "button", onclick: () => go(next, { replace: true }) }, "Show more"),
+  );
+}
+
+function welcome(about, signal) {
+  const ways = h("div", {});
+  if (about.documents) fillWith(ways, signal, () => waysIn(about, signal), "Looking for places to begin…");
+  const sentence = about.documents
+    ? [
+        `${counted(about.documents, "document")}, each a code of ${counted(about.bits, "bit")}. `,
+        "Codes are learned so that what is alike in meaning is alike in code: ",
+        "the fewer bits differ, the nearer two documents are.",
+      ]
+    : ["This collection has no documents yet: add some with ammi index add, and load the page again."];
+  return h(
+    "section",
+    { class: "welcome" },
+    h("h2", {}, about.name),
+    h("p", { class: "lead" }, ...sentence),
+    isReport &&
+      h(
+        "p",
+        { class: "hint" },
+        "This page is one file with a sample of the collection. Search finds words in it; walking goes by codes.",
+      ),
+    ways,
+  );
+}
+
+/** Names of regions to search for, and documents to walk on from. */
+async function waysIn(about, signal) {
+  const map = await get("/api/map", {}, signal);
+  const regions =
+    about.reads === "text" || isReport ? map.regions.filter((one) => one.words.length).slice(0, SUGGESTED) : [];
+  const step = Math.max(1, Math.floor(map.ids.length / OPENERS));
+  const openers = await glimpses(map.ids.filter((_, place) => place % step === 0).slice(0, OPENERS), signal);
+  const chips = regions.map((region) => {
+    const q = region.words.slice(0, 3).join(" ");
+    return h("li", {}, h("a", { class: "chip", href: link("search", { q }) }, q));
+  });
+  return [
+    chips.length > 0 && h("h3", {}, "What it is about"),
+    chips.length > 0 && h("ul", { class: "chips" }, ...chips),
+    openers.length > 0 && h("h3", {}, "Or begin with a document"),
+    openers.length > 0 &&
+      resultList(openers, {
+        n: about.bits,
+        address: (hit) => link("document", { id: hit.id }),
+        measure: [],
+        label: "Documents to begin with",
+      }),
+    h(
+      "p",
+      { class: "hint" },
+      "Or look at ",
+      h("a", { href: "#/map" }, `the map of ${count(map.points || about.documents)} documents`),
+      ", or at ",
+      h("a", { href: "#/bits" }, "what each bit says"),
+      ".",
+    ),
+  ].filter(Boolean);
+}

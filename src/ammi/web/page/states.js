@@ -1,0 +1,66 @@
+// Loading, failing and being empty: what each view shows while it has nothing else to show.
+import { h } from "./dom.js";
+import { keepToken } from "./source.js";
+
+const PATIENCE = 200; // milliseconds before a view admits that it waits
+
+/** A quiet bar, and what is waited for. */
+export function loading(text = "Loading…") {
+  return h("p", { class: "message waiting", role: "status" }, text);
+}
+
+export function empty(title, ...advice) {
+  return h("div", { class: "message" }, h("h2", {}, title), ...advice.map((line) => h("p", {}, line)));
+}
+
+/** What went wrong, and a way on: a field for the token, or a button to try again. */
+export function failed(error, again) {
+  if (error.status === 401) return tokenForm(error, again);
+  const title = error.status === 0 ? "No answer" : error.status === 404 ? "Not here" : "That did not work";
+  return h(
+    "div",
+    { class: "message problem", role: "alert" },
+    h("h2", {}, title),
+    h("p", {}, error.message),
+    h("button", { type: "button", onclick: again }, "Try again"),
+  );
+}
+
+function tokenForm(error, again) {
+  const field = h("input", { id: "token", type: "password", autocomplete: "off", required: true });
+  const send = (event) => {
+    event.preventDefault();
+    keepToken(field.value.trim());
+    again();
+  };
+  return h(
+    "form",
+    { class: "message", onsubmit: send },
+    h("h2", {}, "A token is needed"),
+    h("p", { role: "alert" }, error.message),
+    h("label", { for: "token" }, "The token that ammi serve was given"),
+    h("p", { class: "row" }, field, h("button", {}, "Open the collection")),
+  );
+}
+
+/**
+ * Put into `root` what `work(signal)` gives, and until then that it is being waited for; a failure with a way to try
+ * again. Whatever was there stays until the answer is, so that results do not flicker while somebody types.
+ */
+export async function fillWith(root, signal, work, waiting = "Loading…") {
+  const timer = setTimeout(() => {
+    root.setAttribute("aria-busy", "true");
+    if (!root.hasChildNodes()) root.replaceChildren(loading(waiting));
+  }, PATIENCE);
+  try {
+    const content = await work(signal);
+    if (!signal.aborted) root.replaceChildren(...[content].flat());
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!("status" in error)) console.error(error);
+    root.replaceChildren(failed(error, () => fillWith(root, signal, work, waiting)));
+  } finally {
+    clearTimeout(timer);
+    if (!signal.aborted) root.removeAttribute("aria-busy");
+  }
+}

@@ -1,0 +1,46 @@
+// Light and dark: what the system says, unless the switch says otherwise.
+
+const ORDER = ["auto", "light", "dark"];
+const NAMES = { auto: "as the system", light: "light", dark: "dark" };
+const MARKS = { auto: "◐", light: "☀", dark: "☾" };
+const system = matchMedia("(prefers-color-scheme: dark)");
+const followers = [];
+
+let kept = "auto";
+try {
+  kept = localStorage.getItem("ammi-theme");
+} catch {
+  // a report that is opened where nothing may be kept
+}
+
+const chosen = () => (ORDER.includes(kept) ? kept : "auto");
+
+export const isDark = () => (chosen() === "auto" ? system.matches : chosen() === "dark");
+
+/** Call this when light turns dark or dark turns light; returns how to stop. */
+export function onTheme(follower) {
+  followers.push(follower);
+  return () => followers.splice(followers.indexOf(follower), 1);
+}
+
+export function themeSwitch(button) {
+  const apply = () => {
+    const theme = chosen();
+    document.documentElement.dataset.theme = theme;
+    button.textContent = MARKS[theme];
+    button.setAttribute("aria-label", `Colours: ${NAMES[theme]}. Change them`);
+    button.title = `Colours: ${NAMES[theme]}`;
+    for (const follower of followers) follower();
+  };
+  button.addEventListener("click", () => {
+    kept = ORDER[(ORDER.indexOf(chosen()) + 1) % ORDER.length];
+    try {
+      localStorage.setItem("ammi-theme", kept);
+    } catch {
+      // it holds until the page is closed
+    }
+    apply();
+  });
+  system.addEventListener("change", apply);
+  apply();
+}

@@ -1,0 +1,65 @@
+"""A server process for a collection: its socket, its address, its end."""
+
+import socket
+
+import uvicorn
+
+from ammi.collection import Collection
+from ammi.web.app import make_app
+from ammi.web.settings import Settings, is_loopback
+
+_MOST_CONNECTIONS = 1000
+_SECONDS_TO_END = 5  # for requests that are being answered when it is stopped
+
+
+class Server:
+    """A collection that is served at an address; nothing is answered before `run`."""
+
+    def __init__(self, collection: Collection, host: str, port: int, settings: Settings):
+        if not is_loopback(host) and settings.token is None:
+            raise ValueError(
+                f"{host} can be reached from other machines, and there is no token: pass one with --token, or listen "
+                "on 127.0.0.1"
+            )
+        self._socket = _listening(host, port)
+        self.host, self.port = host, self._socket.getsockname()[1]
+        self._uvicorn = uvicorn.Server(
+            uvicorn.Config(
+                make_app(collection, settings),
+                log_level="warning",
+                limit_concurrency=_MOST_CONNECTIONS,
+                timeout_graceful_shutdown=_SECONDS_TO_END,
+                server_header=False,
+                access_log=False,
+            )
+        )
+
+    @property
+    def address(self) -> str:
+        """Where a browser finds it; one that listens everywhere is found on this machine, too."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self.host, self.host)
+        return f"http://{f'[{host}]' if ':' in host and not host.startswith('[') else host}:{self.port}/"
+
+    def run(self) -> None:
+        """Answer requests until Ctrl-C or SIGTERM; those that are being answered are finished first."""
+        with self._socket:
+            self._uvicorn.run(sockets=[self._socket])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listening = socket.socket(family, kind, protocol)
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+            listening.listen(_MOST_CONNECTIONS)  # whoever comes before all is ready waits, and is not turned away
+        except BaseException:
+            listening.close()
+            raise
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ValueError(f"{host}:{port} cannot be listened on ({reason}): name another --host or --port") from None
+    return listening

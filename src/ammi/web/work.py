@@ -1,0 +1,44 @@
+"""Work of requests: a few at a time, in threads, with a limit on how many wait and on how long one may take."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from ammi.web.guard import Refusal
+from ammi.web.settings import Settings
+
+T = TypeVar("T")
+
+
+class Work:
+    """Threads that compute answers. FAISS and SQLite compute outside of Python's lock, so that several do more."""
+
+    def __init__(self, settings: Settings):
+        self._settings = settings
+        self._threads = ThreadPoolExecutor(settings.threads, thread_name_prefix="ammi-serve")
+        self.at_once = 0  # computed or waiting
+
+    async def do(self, job: Callable[[], T]) -> T:
+        """What a job returns; a refusal where too many wait already, or when it takes too long.
+
+        A job that takes too long goes on, and counts as long as it does.
+        """
+        if self.at_once >= self._settings.threads + self._settings.waiting:
+            raise Refusal(503, "the server is busy: try again in a second", (b"retry-after", b"1"))
+        self.at_once += 1
+        loop = asyncio.get_running_loop()
+        future = loop.run_in_executor(self._threads, job)
+        future.add_done_callback(self._done)
+        done, _ = await asyncio.wait([future], timeout=self._settings.seconds)
+        if not done:
+            raise Refusal(504, f"this takes more than {self._settings.seconds:g} seconds: ask for less")
+        return future.result()
+
+    def _done(self, future: "asyncio.Future[Any]") -> None:
+        self.at_once -= 1
+        if not future.cancelled():
+            future.exception()  # of a job that nobody waits for any more
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)

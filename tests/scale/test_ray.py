@@ -1,0 +1,212 @@
+"""The commands on a real cluster of two nodes, one of which is lost on the way: nothing is missing, nothing twice.
+
+All in one file, and `make test` runs it by itself, so that the cluster is started once.
+"""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ammi import AMMI, Collection
+from ammi.cli.engines import Engine
+from ammi.data import read_codes
+from ammi.hashers import LSH, DocumentHasher
+from ammi.scale.fit import SHOWN, RayFit
+from ammi.scale.tune import tune_on_ray
+from ammi.search import HammingIndex
+from ammi.tuning.search import Search, Tuning
+from ammi.tuning.tasks import Task
+from tests.cli.conftest import Run, ammi, notes
+from tests.conftest import topics
+from tests.scale.conftest import Nodes
+from tests.tuning.small import SHORT, Scripted
+
+__all__ = ["ammi"]
+
+N_SHARDS, N_DOCUMENTS = 16, 400
+RAY = ("--engine", Engine.ray.value, "--workers", 2)
+
+
+class Shards:
+    """Documents in shards of Parquet and JSON lines, and a model of them."""
+
+    def __init__(self, folder: Path):
+        self.folder, self.model_folder = folder / "shards", folder / "model"
+        self.folder.mkdir()
+        self.documents = [{**one, "id": f"{n}-{one['id']}"} for n in range(N_SHARDS) for one in notes(N_DOCUMENTS)]
+        for n in range(N_SHARDS):
+            part = self.documents[n * N_DOCUMENTS : (n + 1) * N_DOCUMENTS]
+            if n % 2:
+                pq.write_table(pa.Table.from_pylist(part), self.folder / f"part-{n:02}.parquet")
+            else:
+                lines = "".join(json.dumps(one) + "\n" for one in part)
+                (self.folder / f"part-{n:02}.jsonl").write_text(lines)
+        self.model = DocumentHasher(LSH(24, random_state=0)).fit([one["text"] for one in notes(600)])
+        self.model.save(self.model_folder)
+
+    @property
+    def ids(self) -> list[str]:
+        return [one["id"] for one in self.documents]
+
+    @property
+    def codes(self) -> np.ndarray:
+        return self.model.encode([one["text"] for one in self.documents])
+
+
+@pytest.fixture(scope="module")
+def shards(tmp_path_factory) -> Shards:
+    return Shards(tmp_path_factory.mktemp("scale"))
+
+
+def finished(folder: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mtime_ns for path in folder.glob("part-*.parquet")}
+
+
+def test_an_encode_that_loses_a_node(two_nodes: Nodes, shards: Shards, ammi: Run, tmp_path):
+    out = tmp_path / "codes"
+    at_the_loss: list[int] = []
+
+    def some_are_done() -> bool:
+        at_the_loss[:] = [len(finished(out))]
+        return at_the_loss[0] >= 3
+
+    lost = two_nodes.lose_one_when(some_are_done)
+    encoded = ammi("encode", shards.model_folder, shards.folder, "--out", out, *RAY)
+    lost.join()
+    assert encoded.code == 0, encoded.err
+    assert at_the_loss[0] < N_SHARDS
+    assert f"{len(shards.documents):,} codes of 24 bits in {N_SHARDS} shards" in encoded.err
+
+    codes = read_codes(out)
+    assert codes.ids == shards.ids
+    np.testing.assert_array_equal(codes.codes, shards.codes)
+    assert codes.fingerprint == shards.model.fingerprint_
+    assert json.loads((out / "manifest.json").read_text())["rows"] == len(shards.documents)
+
+    before = finished(out)
+    changed = shards.folder / "part-00.jsonl"
+    whole = changed.read_text()
+    try:
+        changed.write_text(whole + json.dumps({"id": "new", "text": "wave and tide"}) + "\n")
+        again = ammi("encode", shards.model_folder, shards.folder, "--out", out, *RAY)
+        assert f"{N_SHARDS - 1} of them were there already" in again.err
+    finally:
+        changed.write_text(whole)
+    assert {name for name, time in finished(out).items() if before[name] != time} == {"part-00.parquet"}
+    assert read_codes(out).ids[N_DOCUMENTS] == "new"
+
+    built = ammi("index", "build", tmp_path / "index", out, "--json")
+    assert built.json["documents"] == len(shards.documents) + 1
+
+
+def test_a_load_that_loses_a_node(two_nodes: Nodes, shards: Shards, ammi: Run, tmp_path):
+    place = tmp_path / "index"
+    arguments = ("index", "build", place, shards.folder, "--model", shards.model_folder, *RAY, "--json")
+    at_the_loss: list[int] = []
+
+    def some_are_there() -> bool:
+        try:
+            with Collection.open(place) as collection:
+                at_the_loss[:] = [len(collection)]
+        except FileNotFoundError:  # it is made just now
+            return False
+        return at_the_loss[0] >= 3 * N_DOCUMENTS
+
+    lost = two_nodes.lose_one_when(some_are_there)
+    built = ammi(*arguments)
+    lost.join()
+    assert built.code == 0, built.err
+    assert at_the_loss[0] < len(shards.documents)
+    assert built.json["added"] == built.json["documents"] == len(shards.documents)
+    with Collection.open(place) as collection:
+        ids, codes = collection.index.export()
+        assert ids == shards.ids
+        np.testing.assert_array_equal(codes, shards.codes)
+        assert collection.get(ids[-1]).metadata == {"subject": "sea", "year": 1983}
+        collection.delete(ids[7 * N_DOCUMENTS + 5 :])  # as if it had been stopped there
+
+    again = ammi(*arguments)
+    assert again.json["were there"] == 7 * N_DOCUMENTS
+    assert again.json["documents"] == len(shards.documents)
+    with Collection.open(place) as collection:
+        assert collection.index.export()[0] == shards.ids
+
+
+def test_a_store_with_many_writers(two_nodes: Nodes, shards: Shards, ammi: Run, tmp_path, monkeypatch):
+    """A folder on one machine takes turns between writers, as a server does."""
+    monkeypatch.setattr(HammingIndex, "shared", True)
+    place = tmp_path / "index"
+    files = sorted(shards.folder.iterdir())[:3]
+    arguments = ("--model", shards.model_folder, *RAY, "--json")
+    first = ammi("index", "build", place, *files[:2], *arguments)
+    assert first.json["added"] == first.json["documents"] == 2 * N_DOCUMENTS
+    again = ammi("index", "build", place, *files, *arguments)
+    assert (again.json["were there"], again.json["added"]) == (2 * N_DOCUMENTS, N_DOCUMENTS)
+    with Collection.open(place) as collection:
+        found = dict(zip(*collection.index.export(), strict=True))
+    assert len(found) == 3 * N_DOCUMENTS
+    np.testing.assert_array_equal([found[id] for id in shards.ids[: len(found)]], shards.codes[: len(found)])
+
+
+def test_a_fit_that_loses_a_node_learns_what_one_worker_learns(two_nodes: Nodes, tmp_path):
+    X, _ = topics(300)
+    parameters: dict[str, Any] = {"n_bits": 16, "batch_size": 32, "epochs": 40, "random_state": 0, "first_bits": 0}
+    run = tmp_path / "run"
+    at_the_loss: list[int] = []
+
+    def some_epochs_are_over() -> bool:
+        shown = run / SHOWN
+        at_the_loss[:] = [shown.read_text().count('"of"') if shown.exists() else 0]
+        return at_the_loss[0] >= 5
+
+    lost = two_nodes.lose_one_when(some_epochs_are_over)
+    together = AMMI(verbose=False, **parameters).fit(X, elsewhere=RayFit(2, run))
+    lost.join()
+    assert at_the_loss[0] < 40
+    alone = AMMI(verbose=False, **parameters).fit(X)
+    assert len(together.history_) == len(alone.history_) == 40
+    assert together.best_epoch_ == alone.best_epoch_
+    for name, expected in alone._arrays().items():
+        np.testing.assert_allclose(together._arrays()[name], expected, rtol=0, atol=1e-3)
+    agree = (together.transform(X) == alone.transform(X)).mean()
+    assert agree > 0.999
+
+
+class Slow(Scripted):
+    """Epochs that last long enough to lose a node in one."""
+
+    def fit(self, hasher, watch=lambda score: None):
+        def watch_and_wait(score: float) -> None:
+            time.sleep(0.1)
+            watch(score)
+
+        super().fit(hasher, watch_and_wait)
+
+
+def search(folder: Path, task: Task) -> Tuning:
+    return Tuning(Search("small", "ammi", 8, SHORT), task, folder)
+
+
+def test_a_search_with_one_worker_is_the_same_search(two_nodes: Nodes, tmp_path):
+    with search(tmp_path / "here", Scripted()) as here, search(tmp_path / "ray", Scripted()) as on_ray:
+        here.run_until(11)
+        tune_on_ray(on_ray, 11, 1)
+        rows = [[{**row, "seconds": 0, "cpu_seconds": 0} for row in one.rows()] for one in (here, on_ray)]
+    assert rows[0] == rows[1]
+    assert {row["state"] for row in rows[0]} == {"complete", "pruned"}
+
+
+def test_a_search_that_loses_a_node_tries_again(two_nodes: Nodes, tmp_path):
+    with search(tmp_path / "ray", Slow()) as on_ray, search(tmp_path / "here", Scripted()) as here:
+        lost = two_nodes.lose_one_when(lambda: any(trial.intermediate_values for trial in on_ray.study.get_trials()))
+        tune_on_ray(on_ray, 4, 2)
+        lost.join()
+        here.run_until(4)
+        drawn = [sorted(json.dumps(row["parameters"]) for row in one.rows()) for one in (here, on_ray)]
+    assert drawn[0] == drawn[1]

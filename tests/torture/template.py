@@ -1,0 +1,110 @@
+"""The folder that generated inputs are tried in: models, collections, codes, pairs; it is whole before each try."""
+
+import gzip
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+
+from ammi import LSH, Collection, DocumentHasher, data
+from ammi.features import WordFeatures
+
+MADE = [
+    "notes.jsonl",
+    "vectors.npy",
+    "model",
+    "vector-model",
+    "index",
+    "vector-index",
+    "export.jsonl",
+    "codes.npz",
+    "pairs",
+]
+_IN_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # where folders are made and removed in no time
+_WORDS = ["ship", "wave", "wheat", "soil", "cloud", "wing"]
+
+
+def make_template(folder: Path) -> None:
+    """Write what commands and functions are tried on."""
+    rng = np.random.default_rng(0)
+    notes = [
+        {"id": f"note-{i}", "text": " ".join(rng.choice(_WORDS, 4)), "label": str(i % 2), "year": 1980 + i}
+        for i in range(20)
+    ]
+    texts = [str(note["text"]) for note in notes]
+    data.write_jsonl(folder / "notes.jsonl", notes)
+    X = rng.normal(size=(20, 4)).astype(np.float32)
+    np.save(folder / "vectors.npy", X)
+    model = DocumentHasher(LSH(16, random_state=0), WordFeatures()).fit(texts)
+    model.save(folder / "model")
+    of_vectors = LSH(16, random_state=0).fit(X)
+    of_vectors.save(folder / "vector-model")
+    with Collection.create(folder / "index", model, keys=["year"]) as collection:
+        collection.add(notes)
+        collection.export(folder / "export.jsonl")
+    with Collection.create(folder / "vector-index", of_vectors, vectors="float16") as collection:
+        collection.add(X)
+    data.write_codes(folder / "codes.npz", [(list(range(20)), model.encode(texts))], 16, model.fingerprint_)
+    _make_pairs(folder / "pairs", texts)
+    (folder / "reuters.jsonl.gz").write_bytes(gzip.compress((folder / "notes.jsonl").read_bytes()))
+
+
+def _make_pairs(folder: Path, texts: list[str]) -> None:
+    features = WordFeatures().fit(texts)
+    X = scipy.sparse.csr_matrix(features.transform(texts[:6]))
+    split = [({"text": text}, {"text": text[::-1]}) for text in texts[:6]]
+    data.write_pairs(
+        folder, data.ArticlePairs((X, X), (X, X), (X, X)), dict.fromkeys(("train", "cv", "test"), split), features, {}
+    )
+
+
+class Workplace:
+    """A copy of the template, which is the working folder and where data sets are looked for."""
+
+    def __init__(self, beside: Path):
+        self._template, self._folder = beside / "template", beside / "tried"
+        self._template.mkdir()
+        make_template(self._template)
+        self._copy()
+
+    def _copy(self) -> None:
+        os.chdir(self._template.parent)
+        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.copytree(self._template, self._folder)
+        self._whole = dict(_files(str(self._folder)))
+        os.chdir(self._folder)
+
+    def restore(self) -> None:
+        """Make it as it was, if a try has changed anything: what was copied has the time of the template."""
+        if not self._folder.exists() or dict(_files(str(self._folder))) != self._whole:
+            self._copy()
+        os.chdir(self._folder)  # another process may have made it anew
+
+
+def _files(folder: str) -> Iterator[tuple[str, tuple[int, int, int]]]:
+    for entry in os.scandir(folder):
+        found = entry.stat(follow_symlinks=False)
+        is_folder = entry.is_dir(follow_symlinks=False)
+        yield entry.path, (found.st_mode, *((0, 0) if is_folder else (found.st_size, found.st_mtime_ns)))
+        if is_folder:
+            yield from _files(entry.path)
+
+
+@contextmanager
+def workplace() -> Iterator[Workplace]:
+    """A workplace of its own, and afterwards the folder and the data sets of before."""
+    here, data_sets = os.getcwd(), os.environ.get("AMMI_DATA")
+    with tempfile.TemporaryDirectory(dir=_IN_MEMORY) as beside:
+        try:
+            os.environ["AMMI_DATA"] = str(Path(beside) / "tried")
+            yield Workplace(Path(beside))
+        finally:
+            os.chdir(here)
+            os.environ.pop("AMMI_DATA")
+            if data_sets is not None:
+                os.environ["AMMI_DATA"] = data_sets

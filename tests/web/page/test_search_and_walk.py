@@ -1,0 +1,162 @@
+"""Searching, filtering and walking from document to document, with the way back."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from ammi import Collection
+from tests.web.page.conftest import EVIL, OpenPage
+
+
+def ids_of(page: Page, inside: str = "main") -> list[str]:
+    """The ids of the documents that are listed."""
+    return page.locator(f"{inside} .results [data-id]").evaluate_all("links => links.map(link => link.dataset.id)")
+
+
+def type_query(page: Page, query: str) -> None:
+    for word in re.findall(r"\S+\s*", query):
+        page.locator("#q").press_sequentially(word, delay=5)
+        page.wait_for_timeout(250)  # long enough to search for what is there, with the space at its end
+    expect(page).to_have_title(re.compile(re.escape(query)))
+    expect(page.locator("ol.results")).to_have_attribute("aria-label", f"Documents for {query}")
+
+
+def test_results_appear_as_one_types_with_distance_score_and_differing_bits(
+    open_page: OpenPage, collection: Collection
+) -> None:
+    page = open_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    type_query(page, "crude oil barrels")
+    hits = collection.search("crude oil barrels", 20)
+    assert ids_of(page) == [str(hit.id) for hit in hits]
+    assert sum("/api/search" in url for url in asked) <= 6  # not one for every letter
+    first = page.locator(".card").first
+    expect(first.locator(".measure b")).to_have_text(str(hits[0].distance))
+    expect(first.locator(".measure small")).to_have_text(f"score {hits[0].score:.2f}")
+    told = first.locator("svg.strip").get_attribute("aria-label")
+    assert told is not None
+    assert re.match(rf"differs in {hits[0].distance} of 32 bits|the same 32 bits", told)
+    expect(first.locator("mark").first).to_be_visible()
+    expect(page.locator("#status")).to_have_text("20 documents for crude oil barrels")
+
+
+def test_an_answer_that_comes_late_does_not_replace_a_newer_one(open_page: OpenPage) -> None:
+    page = open_page()
+
+    def slowly(route: Route) -> None:
+        page.wait_for_timeout(600)
+        route.continue_()
+
+    page.route(re.compile(r"q=wheat&"), slowly)
+    field = page.locator("#q")
+    field.fill("wheat")
+    page.wait_for_timeout(250)
+    field.fill("bank loan")
+    expect(page.locator("ol.results")).to_have_attribute("aria-label", "Documents for bank loan")
+    page.wait_for_timeout(700)
+    expect(page.locator("ol.results")).to_have_attribute("aria-label", "Documents for bank loan")
+
+
+@pytest.mark.parametrize("rank", ["distance", "asymmetric"])
+def test_another_order_can_be_chosen(open_page: OpenPage, collection: Collection, rank: str) -> None:
+    page = open_page("#/search?q=wheat+harvest")
+    page.locator("#rank").select_option(rank)
+    page.wait_for_url(f"**rank={rank}*")
+    expected = [str(hit.id) for hit in collection.search("wheat harvest", 20, rank=rank)]
+    expect(page.locator(".results [data-id]").first).to_have_attribute("data-id", expected[0])
+    assert ids_of(page) == expected
+
+
+def test_filters_narrow_the_results_and_can_be_removed(open_page: OpenPage, collection: Collection) -> None:
+    page = open_page("#/search?q=oil")
+    page.get_by_text("Filter", exact=True).click()
+    page.locator("#filter-key").select_option("subject_area")
+    page.get_by_role("checkbox", name=re.compile("grain")).check()
+    page.wait_for_url("**where=*")
+    chip = page.get_by_role("button", name="Remove the filter subject_area is grain")
+    expect(chip).to_be_visible()
+    expect(page.locator(".card .facts").first).to_contain_text("grain")
+    where = {"subject_area": "grain"}
+    assert ids_of(page) == [str(hit.id) for hit in collection.search("oil", 20, where)]
+    chip.click()
+    expect(page.locator(".card .facts").first).to_contain_text("oil")
+    page.goto(page.url + "&where=year%3E%3D2020")
+    expect(page.get_by_role("heading", name="Nothing found")).to_be_visible()
+
+
+def test_more_results_come_on_demand(open_page: OpenPage) -> None:
+    page = open_page("#/search?q=oil")
+    expect(page.locator(".card")).to_have_count(20)
+    page.get_by_role("button", name="Show more").click()
+    expect(page.locator(".card")).to_have_count(40)
+    assert "k=40" in page.url
+
+
+def test_words_that_the_model_does_not_know_are_said_to_be_unknown(open_page: OpenPage) -> None:
+    page = open_page("#/search?q=zzzyzx&rank=distance")
+    expect(page.get_by_text("knows none of these words")).to_be_visible()
+
+
+def test_the_first_page_offers_ways_to_begin(open_page: OpenPage) -> None:
+    page = open_page()
+    expect(page.get_by_text("202 documents, each a code of 32 bits")).to_be_visible()
+    expect(page.locator(".results [data-id]").first).to_be_visible()
+    page.locator(".welcome .chips a").first.click()
+    expect(page.locator(".card").first).to_be_visible()
+    expect(page.locator("#q")).not_to_have_value("")
+
+
+def test_walking_goes_on_and_back_and_forward(open_page: OpenPage, collection: Collection) -> None:
+    page = open_page("#/search?q=oil+barrels")
+    first = page.locator(".card h3 a").first
+    first_id = first.get_attribute("data-id") or ""
+    first_title = first.inner_text()
+    first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(first_title)
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    expect(page.locator(".neighbours .card")).to_have_count(20)
+    assert ids_of(page, ".neighbours") == [str(hit.id) for hit in collection.like(first_id, 20)]
+    second = page.locator(".neighbours h3 a").first
+    second_title = second.inner_text()
+    second.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(second_title)
+    way = page.get_by_role("navigation", name="The way here").get_by_role("link")
+    expect(way).to_have_text(["“oil barrels”", first_title])
+    link = page.url
+    way.last.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(first_title)
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text(second_title)
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text(first_title)
+    page.go_back()
+    expect(page.locator("ol.results")).to_have_attribute("aria-label", "Documents for oil barrels")
+    expect(page.locator("#q")).to_have_value("oil barrels")
+    expect(page.locator(f'[data-id="{first_id}"]')).to_be_focused()
+    page.go_forward()
+    expect(page.get_by_role("heading", level=1)).to_have_text(first_title)
+    again = open_page(link[link.index("#") :])  # a link that somebody was sent
+    expect(again.get_by_role("heading", level=1)).to_have_text(second_title)
+    expect(again.get_by_role("navigation", name="The way here").get_by_role("link").last).to_have_text(first_title)
+
+
+def test_a_text_that_is_markup_is_shown_as_text(open_page: OpenPage) -> None:
+    page = open_page("#/search?q=oil+barrels+script")
+    expect(page.locator('[data-id="evil"]')).to_contain_text("<script>document.title")
+    page.locator('[data-id="evil"]').click()
+    expect(page.locator(".document .text")).to_have_text(EVIL)
+    page.goto(page.url.replace("/document/", "/drift/"))
+    expect(page.locator(".portrait h2").first).to_contain_text("<script>")
+    assert page.locator("main script, main img").count() == 0
+    assert page.title() != "owned"
+
+
+def test_a_document_that_is_not_there_says_so(open_page: OpenPage, complaints: list[str]) -> None:
+    page = open_page("#/document/nobody")
+    expect(page.get_by_role("alert")).to_contain_text("nobody")
+    page.goto(page.url.replace("nobody", "oil%2F0"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("oil news number 0")
+    assert all("404" in one for one in complaints)
+    complaints.clear()

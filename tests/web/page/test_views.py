@@ -1,0 +1,199 @@
+"""The drift, the map, the bits, copies and figures."""
+
+import re
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Page, expect
+
+from ammi import Collection
+from tests.web.page.conftest import OpenPage, until
+
+NO_WEBGL = """
+const real = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+  return kind.startsWith("webgl") ? null : real.call(this, kind, ...rest);
+};
+"""
+
+
+def test_the_slider_goes_through_the_drift_of_a_document(open_page: OpenPage, collection: Collection) -> None:
+    page = open_page("#/document/oil%2F0?t=%3Foil")
+    page.get_by_role("link", name="Watch it drift").click()
+    steps = collection.drift("oil/0", distances=range(33))
+    slider = page.get_by_label("Bits that differ")
+    slider.focus()
+    page.keyboard.press("End")
+    last = page.locator(".drift .portrait").nth(1)
+    expect(last.locator(".measure b")).to_have_text(str(steps[-1].distance))
+    page.keyboard.press("Home")
+    expect(last.locator(".measure b")).to_have_text(str(steps[0].distance))
+    expect(last.locator("h2 a")).to_have_attribute("data-id", str(steps[0].id))
+    page.keyboard.press("ArrowRight")
+    assert re.search(r"[?&]d=\d", page.url)
+    assert "away: " in (slider.get_attribute("aria-valuetext") or "")
+    table = collection.drift("oil/0")
+    shown = page.locator(".drift + section [data-id]").evaluate_all("links => links.map(link => link.dataset.id)")
+    assert shown == [str(step.id) for step in table]
+    again = open_page(page.url[page.url.index("#") :])
+    expect(again.get_by_label("Bits that differ")).to_have_value(slider.input_value())
+
+
+def opened_map(open_page: OpenPage, address: str = "#/map", **options: Any) -> Page:
+    page = open_page(address, **options)
+    expect(page.locator(".over-stage")).to_be_empty()
+    until(page, "document.querySelector('.stage')?.dataset.names > 0")
+    return page
+
+
+def middle(page: Page) -> tuple[float, float]:
+    box = page.locator(".stage").bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+@pytest.mark.parametrize(("script", "painter"), [("", "webgl"), (NO_WEBGL, "canvas")])
+def test_the_map_is_drawn_named_and_coloured(open_page: OpenPage, script: str, painter: str) -> None:
+    page = opened_map(open_page, script=script)
+    expect(page.locator(".stage")).to_have_attribute("data-painter", painter)
+    expect(page.get_by_text("All 202 documents")).to_be_visible()
+    assert page.get_by_label("Colour by").input_value() == "subject_area"
+    expect(page.locator(".legend button")).to_have_text(
+        [re.compile(f"{name} 5[02]") for name in ("oil", "grain", "bank", "health")]
+    )
+    colours = distinct_colours(page)
+    page.get_by_label("Colour by").select_option("")
+    page.wait_for_url("**colour=none*")
+    expect(page.locator(".legend")).to_have_count(0)
+    page.wait_for_timeout(100)
+    assert distinct_colours(page) < colours
+
+
+def distinct_colours(page: Page) -> int:
+    """How many hues the points have, as the screen shows them."""
+    pixels = np.asarray(Image.open(BytesIO(page.locator(".stage").screenshot())).convert("HSV"))
+    hues = pixels[..., 0][(pixels[..., 1] > 120) & (pixels[..., 2] > 90)]
+    return int((np.bincount(hues // 16, minlength=16) > 20).sum())
+
+
+def test_a_lasso_lists_the_documents_inside_it(open_page: OpenPage) -> None:
+    page = opened_map(open_page)
+    page.get_by_role("button", name="Lasso").click()
+    box = page.locator(".stage").bounding_box()
+    assert box is not None
+    corners = [(0.02, 0.02), (0.98, 0.02), (0.98, 0.9), (0.02, 0.9), (0.02, 0.05)]
+    at = [(box["x"] + box["width"] * x, box["y"] + box["height"] * y) for x, y in corners]
+    page.mouse.move(*at[0])
+    page.mouse.down()
+    for corner in at[1:]:
+        page.mouse.move(*corner, steps=8)
+    page.mouse.up()
+    heading = page.locator(".side h2").first
+    expect(heading).to_have_text(re.compile(r"^\d+ documents$"))
+    n = int(heading.inner_text().split()[0])
+    assert 100 < n <= 202
+    expect(page.locator(".side .card")).to_have_count(25)
+    page.get_by_role("button", name="Show more").click()
+    expect(page.locator(".side .card")).to_have_count(50)
+    again = opened_map(open_page, page.url[page.url.index("#") :])
+    expect(again.locator(".side h2").first).to_have_text(f"{n} documents")
+    page.get_by_role("link", name="Show the regions").click()
+    expect(page.get_by_role("heading", name="Regions")).to_be_visible()
+
+
+def test_results_light_up_on_the_map_and_a_point_opens_its_document(
+    open_page: OpenPage, collection: Collection
+) -> None:
+    page = opened_map(open_page)
+    page.locator("#q").fill("vaccine trial")
+    expect(page.get_by_role("heading", name="The 100 best for “vaccine trial”")).to_be_visible()
+    assert page.url.endswith("q=vaccine+trial")
+    page.locator(".side [data-id]").first.click()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    page.get_by_role("link", name="Show on the map").click()
+    expect(page.locator(".side .card")).to_have_count(1)
+    chosen = page.locator(".side [data-id]").get_attribute("data-id")
+    until(page, "/z=/.test(location.hash)")
+    page.wait_for_timeout(200)
+    x, y = middle(page)  # where the document was brought
+    page.mouse.move(x, y)
+    title = collection.get(chosen or "").metadata["title"]
+    expect(page.locator(".tip")).to_contain_text(title)
+
+
+def test_the_map_moves_by_hand_wheel_fingers_and_keys(open_page: OpenPage) -> None:
+    page = opened_map(open_page, width=390, has_touch=True)
+    zoom = "Number(new URLSearchParams(location.hash.split('?')[1]).get('z') ?? 1)"
+    x, y = middle(page)
+    touches = page.context.new_cdp_session(page)
+    for kind, apart in [("touchStart", 30), ("touchMove", 60), ("touchMove", 90), ("touchEnd", 0)]:
+        points = [{"x": x - apart, "y": y, "id": 1}, {"x": x + apart, "y": y, "id": 2}] if apart else []
+        touches.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    until(page, f"{zoom} > 2")
+    page.locator(".stage").focus()
+    page.keyboard.press("0")
+    page.keyboard.press("+")
+    until(page, f"Math.abs({zoom} - 1.5) < 0.01")
+    before = page.url
+    page.keyboard.press("ArrowLeft")
+    expect(page).not_to_have_url(before)
+    page.mouse.move(x, y)
+    page.mouse.wheel(0, -400)
+    until(page, f"{zoom} > 1.6")
+
+
+def test_regions_are_reached_without_a_mouse(open_page: OpenPage) -> None:
+    page = opened_map(open_page)
+    page.locator(".regions button").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".side .card").first).to_be_visible()
+
+
+def test_a_name_of_the_legend_is_shown_alone(open_page: OpenPage) -> None:
+    page = opened_map(open_page)
+    page.locator(".legend button", has_text="bank").click()
+    expect(page.locator(".legend button", has_text="bank")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#status")).to_have_text("bank shown alone")
+
+
+def test_each_bit_tells_its_words_documents_and_partners(open_page: OpenPage, collection: Collection) -> None:
+    page = open_page("#/bits")
+    expect(page.locator("nav.bits a")).to_have_count(32)
+    page.locator("nav.bits a").nth(7).click()
+    expect(page.get_by_role("heading", name="Bit 7", exact=True)).to_be_visible()
+    share = sum(int(entry.code[0]) & 1 for entry in collection) / len(collection)
+    expect(page.locator(".heading p")).to_contain_text(f"1 in {100 * share:.0f}% of documents")
+    assert page.locator(".pushes.up li").count() > 3
+    assert page.locator(".pushes.down li").count() > 3
+    for title, value in [("Typical for 1", 1), ("Typical for 0", 0)]:
+        ids = (
+            page.get_by_role("list", name=title)
+            .locator("[data-id]")
+            .evaluate_all("links => links.map(a => a.dataset.id)")
+        )
+        assert [int(entry.code[0]) & 1 for entry in collection.get(ids)] == [value] * len(ids)
+    page.get_by_role("button", name="Next").click()
+    expect(page.get_by_role("heading", name="Bit 8", exact=True)).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Bit 7", exact=True)).to_be_visible()
+    page.locator(".chain svg").click(position={"x": 4, "y": 100})
+    expect(page.get_by_role("heading", name="Bit 0", exact=True)).to_be_visible()
+
+
+def test_copies_are_listed_with_the_one_to_keep(open_page: OpenPage, collection: Collection) -> None:
+    groups = collection.duplicates()
+    page = open_page("#/copies")
+    expect(page.locator(".group")).to_have_count(min(20, len(groups)))
+    expect(page.get_by_text(f"{len(groups)} group")).to_be_visible()
+    page.locator(".group h2 a").first.click()
+    expect(page.locator(".document .facts")).to_contain_text(f"id{groups[0].kept}")
+
+
+def test_the_collection_in_figures(open_page: OpenPage, collection: Collection) -> None:
+    page = open_page("#/figures")
+    expect(page.locator(".numbers dd").nth(0)).to_have_text("202")
+    expect(page.locator(".numbers dd").nth(1)).to_have_text(str(collection.distinct_codes()))
+    expect(page.get_by_role("row", name=re.compile("subject_area"))).to_contain_text("yes")

@@ -1,0 +1,68 @@
+"""A small collection, and server processes of it, as `ammi serve` starts them."""
+
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ammi import LSH, Collection, DocumentHasher
+
+SUBJECTS = {
+    "oil": "crude oil barrels opec output prices refinery drilling pipeline tanker",
+    "grain": "wheat corn harvest tonnes export farmers soybeans silo drought acreage",
+    "bank": "loan rate debt interest deposits currency central borrowing dollar lender",
+}
+N, N_BITS = 240, 32
+
+
+def text_of(number: int) -> str:
+    words = list(SUBJECTS.values())[number % 3].split()
+    chosen = [words[(number * 7 + step * (1 + number % 4)) % len(words)] for step in range(12)]
+    return " ".join([*chosen, f"word{number % 40}"])
+
+
+RECORDS: list[dict[str, Any]] = [
+    {"id": f"d{n}" if n % 5 else n, "text": text_of(n), "subject": list(SUBJECTS)[n % 3], "year": 1960 + n % 50}
+    for n in range(N)
+]
+RECORDS += [
+    {"id": "a/b c?", "text": "<script>alert('opec')</script> crude oil", "subject": "oil", "year": 2000},
+    {"id": "copy", "text": text_of(3), "subject": "oil", "year": 2001},
+]
+
+
+def build(place: Path) -> Path:
+    model = DocumentHasher(LSH(N_BITS, random_state=0)).fit([record["text"] for record in RECORDS])
+    with Collection.create(place, model, keys=["subject"]) as collection:
+        collection.add(RECORDS)
+    return place
+
+
+@contextmanager
+def serving(place: Path, *options: str, program: str | None = None) -> Iterator[str]:
+    """The address of a server process for as long as the block lasts; it must end well."""
+    begin = [sys.executable, "-m", "ammi", "serve", str(place), "--port", "0"]
+    if program is not None:
+        begin = [sys.executable, "-c", program, str(place)]
+    process = subprocess.Popen([*begin, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout
+    assert process.stderr
+    said: list[str] = []
+    reader = threading.Thread(target=lambda: said.extend(process.stderr or []))
+    reader.start()
+    try:
+        found = re.search(r"http://\S+:\d+", process.stdout.readline())
+        assert found, f"the server did not start: {said}"
+        yield found[0]
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+        reader.join()
+        process.stdout.close()
+        process.stderr.close()
+    assert not [line for line in said if "Traceback" in line], "".join(said)

@@ -1,0 +1,180 @@
+"""The API of a real server: the same answers as the collection on this machine, and as plain numpy."""
+
+import base64
+import json
+import time
+
+import numpy as np
+import pytest
+
+from ammi.search import Hit
+from tests.web.serving import N_BITS, RECORDS
+
+QUESTIONS = ["crude oil prices", "wheat harvest in tonnes", "interest rate of the central bank", "word7"]
+
+
+def packed(code: str) -> np.ndarray:
+    return np.frombuffer(bytes.fromhex(code), np.uint8)
+
+
+def as_hits(found: list[dict]) -> list[Hit]:
+    return [Hit(one["id"], one["distance"], one["score"], one["text"], one["metadata"]) for one in found]
+
+
+@pytest.mark.parametrize("rank", [None, "text", "asymmetric", "distance"])
+@pytest.mark.parametrize("where", [[], ["subject=oil,grain", "year>=1970"]])
+def test_search_gives_what_the_collection_gives(web, here, rank, where):
+    condition = {"subject": ["oil", "grain"], "year": {">=": 1970}} if where else None
+    for question in QUESTIONS:
+        asked = {"q": question, "k": 7, "where": where, **({"rank": rank} if rank else {})}
+        answer = web.get("/api/search", params=asked).json()
+        assert as_hits(answer["hits"]) == here.search(question, 7, condition, rank)
+        assert answer["rank"] == rank or (rank is None and answer["rank"] == "text")
+
+
+def test_codes_and_distances_fit_together(web, here):
+    answer = web.get("/api/search", params={"q": QUESTIONS[0], "k": 20}).json()
+    own = packed(answer["query"]["code"])
+    probabilities = np.array(answer["query"]["probabilities"])
+    assert np.array_equal(np.packbits(probabilities > 0.5), own)
+    for hit in answer["hits"]:
+        assert np.array_equal(packed(hit["code"]), here.get(hit["id"]).code)
+        assert hit["distance"] == np.bitwise_count(packed(hit["code"]) ^ own).sum()
+
+
+def test_a_radius_finds_all_within_it_and_says_how_many(web, here):
+    answer = web.get("/api/search", params={"q": QUESTIONS[1], "radius": 9, "k": 5}).json()
+    within = here.within(QUESTIONS[1], 9)
+    assert len(within) > 5
+    assert (as_hits(answer["hits"]), answer["total"]) == (within[:5], len(within))
+
+
+def test_texts_are_cut_where_that_is_asked_for(web):
+    hits = web.get("/api/search", params={"q": "oil", "length": 4}).json()["hits"]
+    assert {len(hit["text"]) for hit in hits} == {4}
+
+
+@pytest.mark.parametrize("id", ["d3", "5", "a/b c?"])
+def test_a_document_with_the_probability_of_each_bit(web, here, id):
+    entry = here.get(id)
+    found = web.get(f"/api/documents/{id.replace('/', '%2F').replace('?', '%3F')}").json()
+    assert (found["id"], found["text"], found["metadata"]) == (entry.id, entry.text, entry.metadata)
+    directions, thresholds, *_ = (here.model.hasher_._arrays()[name] for name in here.model.hasher_.hyperplanes()[:2])
+    expected = 1 / (1 + np.exp(thresholds - (here.model.features_.transform([entry.text]) @ directions)[0]))
+    assert np.abs(np.array(found["probabilities"]) - expected).max() < 1e-4
+
+
+def test_like_and_drift_give_what_the_collection_gives(web, here):
+    near = web.get("/api/documents/d3/like", params={"k": 6}).json()
+    assert as_hits(near["hits"]) == here.like("d3", 6)
+    drift = web.get("/api/documents/d3/drift", params={"distances": "0,3,6,12"}).json()
+    assert as_hits(drift["steps"]) == here.drift("d3", distances=[0, 3, 6, 12])
+    from_text = web.get("/api/drift", params={"q": QUESTIONS[2]}).json()
+    assert as_hits(from_text["steps"]) == here.drift(query=QUESTIONS[2])
+    distances = [step["distance"] for step in from_text["steps"]]
+    assert distances == sorted(distances)
+
+
+def test_copies_come_in_pages(web, here):
+    pages, offset = [], 0
+    while offset is not None:
+        page = web.get("/api/duplicates", params={"threshold": 0.5, "limit": 2, "offset": offset}).json()
+        if page.get("state") == "computing":  # as the first time on a busy machine
+            time.sleep(0.5)
+            continue
+        pages.append(page)
+        offset = page["next"]
+    groups = [(one["kept"], [copy["id"] for copy in one["copies"]]) for page in pages for one in page["groups"]]
+    expected = [(group.kept, [id for id, _ in group.copies]) for group in here.duplicates(0.5)]
+    assert groups == expected
+    assert len(pages) > 1
+    assert {(page["total"], page["copies"]) for page in pages} == {(len(groups), sum(len(c) for _, c in groups))}
+
+
+def test_the_figures_are_those_of_the_codes(web, here):
+    about = web.get("/api/collection").json()
+    bits = np.unpackbits(here.index.export()[1], axis=1)
+    assert np.abs(np.array(about["balance"]) - bits.mean(axis=0)).max() < 1e-4
+    assert (about["documents"], about["bits"], about["distinct_codes"]) == (
+        len(RECORDS),
+        N_BITS,
+        len(np.unique(bits, axis=0)),
+    )
+    assert about["entropy"]["independent"] >= about["entropy"]["tree"] >= about["entropy"]["codes"] > 0
+    assert [key["name"] for key in about["keys"] if key["fast"]] == ["subject"]
+    assert (about["default_rank"], about["writable"], about["reads"]) == ("text", False, "text")
+
+
+def test_the_map_is_rough_at_first_and_then_ready(web, here):
+    end = time.monotonic() + 120
+    while (found := web.get("/api/map").json())["retry"] is not None:
+        assert time.monotonic() < end
+        time.sleep(found["retry"])
+    assert (found["state"], found["points"], found["documents"]) == ("ready", len(RECORDS), len(RECORDS))
+    assert found["ids"] == here.index.export()[0]
+    x = np.frombuffer(base64.b64decode(found["x"]), "<u2")
+    y = np.frombuffer(base64.b64decode(found["y"]), "<u2")
+    assert len(x) == len(y) == found["points"]
+    assert {key for region in found["regions"] for key in region} == {"x", "y", "words", "documents"}
+    assert set(found["colours"]) == {"subject", "year"}
+    places = web.post("/api/map/locate", json={"ids": ["d3", "nothing", 5]}).json()["places"]
+    assert [(place["id"], place["exact"]) for place in places] == [("d3", True), (5, True)]
+    assert abs(places[0]["x"] - x[3] / 65535) < 1e-4
+
+
+def test_colours_are_values_or_shades(web):
+    subject = web.get("/api/map/colours", params={"key": "subject"}).json()
+    values = np.frombuffer(base64.b64decode(subject["values"]), np.uint8)
+    assert [subject["names"][value] for value in values] == [record["subject"] for record in RECORDS]
+    year = web.get("/api/map/colours", params={"key": "year"}).json()
+    shades = np.frombuffer(base64.b64decode(year["values"]), np.uint8).astype(int)
+    order = np.argsort([record["year"] for record in RECORDS], kind="stable")
+    assert year["kind"] == "number"
+    assert (np.diff(shades[order]) >= 0).all()
+    assert web.get("/api/map/colours", params={"key": "none"}).status_code == 404
+
+
+def test_bits_say_what_pushes_them(web, here):
+    every = web.get("/api/bits").json()
+    assert [bit["bit"] for bit in every["bits"]] == list(range(N_BITS))
+    one = web.get("/api/bits/3", params={"n": 5}).json()
+    words, weights = here.word_weights()
+    strongest = [words[row] for row in np.argsort(-weights[:, 3], kind="stable")[:5]]
+    assert [push["word"] for push in one["up"]] == strongest
+    assert all(push["weight"] < 0 for push in one["down"])
+    for value, documents in ((1, one["ones"]), (0, one["zeros"])):
+        assert documents
+        assert all(np.unpackbits(packed(document["code"]))[3] == value for document in documents)
+    assert all(link["a"] == 3 for link in one["links"])
+
+
+def test_all_documents_as_lines_that_can_be_added_again(web, here):
+    lines = [json.loads(line) for line in web.get("/api/documents").text.splitlines()]
+    assert [line["id"] for line in lines] == [entry.id for entry in here]
+    some = web.get("/api/documents", params={"where": "subject=bank"}).text.splitlines()
+    assert {json.loads(line)["metadata"]["subject"] for line in some} == {"bank"}
+
+
+def test_health_and_metrics(web):
+    assert web.get("/health").json() == {"status": "ok"}
+    before = web.get("/metrics").text
+    web.get("/api/search", params={"q": "oil"})
+    after = web.get("/metrics").text
+    name = 'ammi_requests_total{address="/api/search",method="GET",status="200"}'
+    counts = [
+        float(line.split()[-1]) for text in (before, after) for line in text.splitlines() if line.startswith(name)
+    ]
+    assert counts[-1] - (counts[0] if len(counts) == 2 else 0) == 1
+    assert f"ammi_documents {len(RECORDS)}.0" in after
+
+
+def test_every_address_is_described_with_examples(web):
+    described = web.get("/api/openapi.json").json()
+    for path, methods in described["paths"].items():
+        for method, operation in methods.items():
+            assert operation["description"], f"{method} {path} says nothing"
+            for parameter in operation.get("parameters", []):
+                assert parameter.get("description"), f"{method} {path}: {parameter['name']} says nothing"
+    schemas = described["components"]["schemas"]
+    assert all(schema.get("description") for schema in schemas.values())
+    assert schemas["SearchRequest"]["properties"]["text"]["examples"]

@@ -1,0 +1,141 @@
+"""Collection.open of a server's address: the same answers and errors as the collection on this machine."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from ammi import LSH, Collection
+from tests.web.serving import N_BITS, RECORDS, build, serving
+
+QUESTIONS = ["crude oil prices", "wheat harvest in tonnes", "nothing known"]
+TOKEN = "a/b:c@d%20"
+
+
+@pytest.fixture(scope="module")
+def there(address) -> Iterator[Collection]:
+    with Collection.open(address) as collection:
+        yield collection
+
+
+@pytest.fixture(scope="module")
+def writable(tmp_path_factory) -> Iterator[tuple[str, Collection]]:
+    """The address of a server that may be changed, and its collection on this machine."""
+    place = build(tmp_path_factory.mktemp("writable") / "articles")
+    with serving(place, "--writable", "--token", TOKEN) as address, Collection.open(place) as here:
+        yield address.replace("http://", "http://a%2Fb%3Ac%40d%2520@"), here
+
+
+def same_entries(first, second) -> bool:
+    return [(a.id, a.code.tobytes(), a.text, a.metadata) for a in first] == [
+        (b.id, b.code.tobytes(), b.text, b.metadata) for b in second
+    ]
+
+
+@pytest.mark.parametrize("rank", [None, "asymmetric", "distance"])
+def test_it_finds_the_same(there, here, rank):
+    for where in (None, {"subject": "oil"}, {"year": {">=": np.int64(1980)}}):
+        assert there.search_many(QUESTIONS, 6, where, rank) == here.search_many(QUESTIONS, 6, where, rank)
+    assert there.search("oil", 3, shortlist=5) == here.search("oil", 3, shortlist=5)
+
+
+def test_it_walks_the_same(there, here):
+    for id in ("d3", 5, "5", "a/b c?"):
+        assert there.like(id, 5) == here.like(id, 5)
+        assert there.like(id, radius=8, where={"subject": "oil"}) == here.like(id, radius=8, where={"subject": "oil"})
+        assert there.drift(id) == here.drift(id)
+    assert there.within("oil", 10) == here.within("oil", 10)
+    assert there.drift(query="oil", distances=[0, 4, 9]) == here.drift(query="oil", distances=[0, 4, 9])
+    assert there.duplicates(0.5) == [
+        (kept, [(id, round(share, 4)) for id, share in copies]) for kept, copies in here.duplicates(0.5)
+    ]
+
+
+def test_it_says_the_same_of_itself(there, here):
+    assert len(there) == len(here)
+    for name in ("n_bits", "fingerprint", "reads"):
+        assert getattr(there, name) == getattr(here, name)
+    for name in ("keys", "fast_keys", "ranks", "distinct_codes"):
+        assert getattr(there, name)() == getattr(here, name)()
+    assert [id in there for id in ("d3", 5, "5", "nothing", "a/b c?", None)] == [True, True, True, False, True, False]
+    assert [there.knows(question) for question in QUESTIONS] == [here.knows(question) for question in QUESTIONS]
+    assert np.array_equal(there.encode(QUESTIONS), here.encode(QUESTIONS))
+    assert np.abs(there.bit_probabilities(QUESTIONS) - here.bit_probabilities(QUESTIONS)).max() < 1e-4
+    assert there.describe().items() >= {"documents": len(RECORDS), "bits": N_BITS}.items()
+
+
+def test_it_gives_the_same_documents(there, here, tmp_path):
+    assert same_entries(there.get(["d3", 5]), here.get(["d3", 5]))
+    assert same_entries([there.get("d3")], [here.get("d3")])
+    assert same_entries(there, here)
+    assert there.export(tmp_path / "there.jsonl") == here.export(tmp_path / "here.jsonl")
+    assert (tmp_path / "there.jsonl").read_text() == (tmp_path / "here.jsonl").read_text()
+
+
+def test_it_changes_the_same(writable):
+    address, here = writable
+    with Collection.open(address) as there:
+        assert there.add(["oil and gas", "wheat and corn"]) == [236, 237]
+        new = {"id": "x/y", "text": "crude oil", "lang": "en", "metadata": [1]}
+        assert there.add([new]) == ["x/y"]
+        assert here.get("x/y").metadata == {"lang": "en", "metadata": [1]}
+        there.set_metadata("x/y", {"lang": "de"})
+        assert here.get("x/y").metadata == {"lang": "de", "metadata": [1]}
+        assert np.array_equal(here.get("x/y").code, here.encode(["crude oil"])[0])
+        there.delete(["x/y", 236])
+        assert "x/y" not in here
+        assert len(there) == len(here) == len(RECORDS) + 1
+        with pytest.raises(ValueError, match="no document has the id 'nothing'"):
+            there.delete(["d3", "nothing"])
+        assert "d3" in here
+
+
+def test_large_additions_go_in_parts(writable):
+    address, here = writable
+    with Collection.open(address) as there:
+        told: list[int] = []
+        filler = "x" * 1_600_000
+        large = [{"id": f"long{n}", "text": "oil", "filler": filler} for n in range(12)]  # 19 MB; a request has 16
+        ids = there.add(large, advance=told.append)
+        assert sum(told) == 12
+        assert [entry.metadata for entry in here.get(ids)] == [{"filler": filler}] * 12
+        there.delete(ids)
+
+
+def test_errors_are_those_of_a_collection(there, address):
+    for wrong in (
+        lambda: there.get("nothing"),
+        lambda: there.like("nothing"),
+        lambda: there.search("oil", 0),
+        lambda: there.search("oil", rank="best"),
+        lambda: there.search("oil", where={"nothing": 1}),
+        lambda: there.search([1.0, 2.0]),
+        lambda: there.within("oil", -1),
+        lambda: there.drift(),
+        lambda: there.rebuild(LSH(8)),
+        lambda: there.model,
+    ):
+        with pytest.raises(ValueError, match=r"\w"):
+            wrong()
+    with pytest.raises(PermissionError, match="read-only"):
+        there.add(["oil"])
+    with pytest.raises(ConnectionError, match="no server answers"):
+        Collection.open("http://127.0.0.1:1")
+    with pytest.raises(ValueError, match="is no address"):
+        Collection.open("http://")
+
+
+def test_a_token_is_needed_and_never_shown(writable, monkeypatch):
+    address, _ = writable
+    bare = f"http://{address.partition('@')[2]}"
+    with pytest.raises(PermissionError, match="the token is missing or wrong"):
+        Collection.open(bare)
+    with pytest.raises(PermissionError) as refused:
+        Collection.open(bare.replace("http://", "http://secret@"))
+    with Collection.open(address) as there:
+        shown = f"{refused.value} {there!r} {there.place} {there.describe()}"
+    assert "secret" not in shown
+    assert TOKEN not in shown
+    monkeypatch.setenv("AMMI_TOKEN", TOKEN)
+    with Collection.open(bare) as there:
+        assert len(there) == len(RECORDS) + 1

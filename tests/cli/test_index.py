@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ammi import Collection
-from ammi.search.connections import connect
+from ammi.search.embedded.connections import connect
 from tests.cli.conftest import Place, Run, notes, write
 
 

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ammi.search import HammingIndex, Hits
-from ammi.search.blocks import BLOCK
+from ammi.search.embedded.blocks import BLOCK
 from tests.search.engines import traced
 
 CODES = np.arange(24, dtype=np.uint8).reshape(3, 8)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ammi.search import DamagedError, HammingIndex, KeptVectors
-from ammi.search.connections import connect
+from ammi.search.embedded.connections import connect
 from ammi.search.ranking import VectorRanking
 
 CODES = np.random.default_rng(0).integers(0, 256, (300, 8), dtype=np.uint8)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ammi.search import HammingIndex, OtherModelError
-from ammi.search.connections import connect
+from ammi.search.embedded.connections import connect
 from ammi.search.postgres.index import PostgresIndex
 from tests.search.engines import PLACES, every_engine
 

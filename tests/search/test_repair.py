@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ammi.search import DamagedError, Entry, HammingIndex, check_index, repair_index
-from ammi.search.connections import connect
+from ammi.search.embedded.connections import connect
 from tests.search.engines import PLACES, every_engine
 from tests.search.test_integrity import CODES, alter, content, flip, make
 

@@ -3,7 +3,7 @@
 from ammi.search.base import Index
 from ammi.search.checks import DamagedError, OtherModelError
 from ammi.search.documents import Entry, Hit, Hits, Id
-from ammi.search.embedded import HammingIndex
+from ammi.search.embedded.index import HammingIndex
 from ammi.search.engine import Repaired
 from ammi.search.hamming import nearest, within
 from ammi.search.places import check_index, create_index, index_exists, is_served, open_index, repair_index

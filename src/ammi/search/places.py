@@ -10,7 +10,7 @@ from ammi.search.vectors import KeptVectors
 from ammi.urls import shown
 
 OWN = {
-    "folder": "ammi.search.embedded:HammingIndex",
+    "folder": "ammi.search.embedded.index:HammingIndex",
     "milvus": "ammi.search.milvus.index:MilvusIndex",
     "milvus-lite": "ammi.search.milvus.index:MilvusIndex",
     "postgres": "ammi.search.postgres.index:PostgresIndex",

@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
+from secrets import token_hex
 from threading import local
 from typing import Any
 from zlib import crc32
 
-from ammi.search.acknowledged import new_uid
 from ammi.search.checks import DamagedError
 from ammi.search.engine import About
 from ammi.search.milvus.client import PART, Client, DataType, Row
@@ -76,7 +76,7 @@ class Store:
     def begin(self, head: Head) -> None:
         """Write the first record."""
         self._check_length(head)
-        self.client.insert(self.name, [self._record(0, 0, replace(head, uid=new_uid().hex()).spelled())])
+        self.client.insert(self.name, [self._record(0, 0, replace(head, uid=token_hex()).spelled())])
 
     def open(self) -> None:
         """Look at what is there; FileNotFoundError where there is no index."""

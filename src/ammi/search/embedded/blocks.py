@@ -7,8 +7,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ammi.search.embedded.store import Store
 from ammi.search.hamming import Codes
-from ammi.search.store import Store
 
 T = TypeVar("T", bound=np.generic)
 Positions = NDArray[np.int64]

@@ -16,16 +16,16 @@ import apsw
 import numpy as np
 
 from ammi.features.alphabet import words_of
-from ammi.search.acknowledged import AcknowledgedFile
-from ammi.search.blocks import BLOCK
 from ammi.search.checks import DamagedError
-from ammi.search.connections import CHECKSUM_BYTES, FILE, Connections, explaining
 from ammi.search.documents import Id, Record, checksums, parsed
-from ammi.search.embedded import HammingIndex
+from ammi.search.embedded.acknowledged import AcknowledgedFile
+from ammi.search.embedded.blocks import BLOCK
+from ammi.search.embedded.connections import CHECKSUM_BYTES, FILE, Connections, explaining
+from ammi.search.embedded.index import HammingIndex
+from ammi.search.embedded.keys import rows_of_keys
+from ammi.search.embedded.store import State, about_checksum, check_ours, problem_with
 from ammi.search.engine import About, Repaired
 from ammi.search.filters import kinds_by_key
-from ammi.search.keys import rows_of_keys
-from ammi.search.store import State, about_checksum, check_ours, problem_with
 from ammi.search.vectors import VECTOR_KINDS, KeptVectors, vector_checksum
 
 Advance = Callable[[int], None]

@@ -13,10 +13,10 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.search.acknowledged import Acknowledged, AcknowledgedFile, new_uid
 from ammi.search.checks import DamagedError
-from ammi.search.connections import CHECKSUM_BYTES, FILE, PATIENCE, Connections, connect, damaged, explaining
 from ammi.search.documents import Id
+from ammi.search.embedded.acknowledged import Acknowledged, AcknowledgedFile, new_uid
+from ammi.search.embedded.connections import CHECKSUM_BYTES, FILE, PATIENCE, Connections, connect, damaged, explaining
 from ammi.search.engine import About
 
 MAGIC = 0x616D6D69  # "ammi" in the header of the file, which tells it from the databases of other programs

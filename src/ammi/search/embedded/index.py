@@ -1,4 +1,4 @@
-"""HammingIndex, the embedded engine: documents in a folder on disk, by SQLite, their codes in memory too, for FAISS."""
+"""HammingIndex: the tables of documents, codes, words and vectors as one Index."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 
 from ammi.search import hamming
 from ammi.search.base import Index
-from ammi.search.blocks import BLOCK, Blocks, CodeTable, Positions
-from ammi.search.connections import FILE
-from ammi.search.document_table import DocumentTable
 from ammi.search.documents import Entry, Id, Metadata, Record, as_json, checked_ids, checksums, id_key
+from ammi.search.embedded.blocks import BLOCK, Blocks, CodeTable, Positions
+from ammi.search.embedded.connections import FILE
+from ammi.search.embedded.documents import DocumentTable
+from ammi.search.embedded.store import Store
+from ammi.search.embedded.vectors import VectorTable
+from ammi.search.embedded.vectors import schema as vector_tables
+from ammi.search.embedded.words import SCHEMA as WORD_TABLES
 from ammi.search.engine import About, Encode, Found, Place, Repaired
 from ammi.search.filters import Filter
 from ammi.search.hamming import Codes
 from ammi.search.ranking import Candidates, WordStatistics
-from ammi.search.ranking_words import SCHEMA as WORD_TABLES
-from ammi.search.store import Store
-from ammi.search.vector_table import VectorTable
-from ammi.search.vector_table import schema as vector_tables
 from ammi.search.vectors import Packed, unpacked
 
 Near = Iterable[tuple[NDArray[np.int32], NDArray[np.int64]]]  # for each query, the distances and rows of its hits
@@ -63,13 +63,13 @@ class HammingIndex(Index):
 
     @classmethod
     def check(cls, place: Place, *, advance: Callable[[int], None] = lambda n_documents: None) -> list[str]:
-        from ammi.search.damage import find_damage
+        from ammi.search.embedded.damage import find_damage
 
         return find_damage(Path(place), advance)
 
     @classmethod
     def repair(cls, place: Place, *, advance: Callable[[int], None] = lambda n_documents: None) -> Repaired:
-        from ammi.search.damage import repair
+        from ammi.search.embedded.damage import repair
 
         return repair(Path(place), advance)
 

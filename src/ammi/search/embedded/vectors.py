@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ammi.search.blocks import Positions
-from ammi.search.store import Store
+from ammi.search.embedded.blocks import Positions
+from ammi.search.embedded.store import Store
 from ammi.search.vectors import KeptVectors, Packed, vector_checksum
 
 _COLUMNS = "(position INTEGER PRIMARY KEY, vector BLOB NOT NULL, checksum INTEGER NOT NULL)"

@@ -10,14 +10,14 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.search.blocks import Positions
 from ammi.search.documents import Id, Metadata, Record, as_json, checksums, each_code, id_key, new_tuple, parsed
+from ammi.search.embedded.blocks import Positions
+from ammi.search.embedded.keys import Keys
+from ammi.search.embedded.store import Store
+from ammi.search.embedded.words import WordIndex
 from ammi.search.filters import Filter, matches
 from ammi.search.hamming import Codes
-from ammi.search.keys import Keys
-from ammi.search.ranking_words import WordIndex
 from ammi.search.sql_filters import for_python, to_sql
-from ammi.search.store import Store
 
 _ROWS_AT_ONCE = 10_000
 _FEW = (20_000, 200_000)  # documents that are looked up one by one sooner than all are read; no more if fewer will do

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ammi.search.blocks import Positions
 from ammi.search.documents import Metadata
+from ammi.search.embedded.blocks import Positions
+from ammi.search.embedded.store import Store
 from ammi.search.filters import AnyOf, Between, Condition, Either, Exists, Scalar, Test, kinds_by_key, values_of
-from ammi.search.store import Store
 
 Placed = tuple[int, Metadata]  # a document's position and metadata
 

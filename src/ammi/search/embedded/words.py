@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ammi.features.alphabet import words_of
-from ammi.search.blocks import Positions
+from ammi.search.embedded.blocks import Positions
+from ammi.search.embedded.store import Store
 from ammi.search.ranking import WordStatistics, most_told
-from ammi.search.store import Store
 
 SCHEMA = (
     "CREATE VIRTUAL TABLE words USING fts5(text, content = '', contentless_delete = 1, detail = none, "

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from ammi import Collection
-from tests.web.serving import build, serving
+from tests.web.serving import TOKEN, build, serving
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +31,11 @@ def web(address) -> Iterator[httpx.Client]:
 def here(place) -> Iterator[Collection]:
     with Collection.open(place) as collection:
         yield collection
+
+
+@pytest.fixture(scope="session")
+def guarded(tmp_path_factory) -> Iterator[tuple[str, Collection]]:
+    """The address of a server that may be changed by those who have its token, and its collection on this machine."""
+    place = build(tmp_path_factory.mktemp("guarded") / "articles")
+    with serving(place, "--writable", "--token", TOKEN) as address, Collection.open(place) as here:
+        yield address, here

@@ -18,6 +18,7 @@ SUBJECTS = {
     "bank": "loan rate debt interest deposits currency central borrowing dollar lender",
 }
 N, N_BITS = 240, 32
+TOKEN = "a/b:c@d%20"
 
 
 def text_of(number: int) -> str:

@@ -178,3 +178,16 @@ def test_every_address_is_described_with_examples(web):
     schemas = described["components"]["schemas"]
     assert all(schema.get("description") for schema in schemas.values())
     assert schemas["SearchRequest"]["properties"]["text"]["examples"]
+
+
+@pytest.mark.parametrize("path", ["/", "/health", "/api/collection", "/api/documents/d3", "/nothing"])
+def test_head_is_get_without_its_body(web, path):
+    whole, head = web.get(path), web.head(path)
+    assert (head.status_code, head.content) == (whole.status_code, b"")
+    assert head.headers["content-length"] == str(len(whole.content))
+
+
+def test_the_description_names_the_token(web):
+    description = web.get("/api/openapi.json").json()
+    assert description["components"]["securitySchemes"]["token"] == {"type": "http", "scheme": "bearer"}
+    assert description["security"] == [{}, {"token": []}]  # which not every server asks for

@@ -1,15 +1,15 @@
 """Collection.open of a server's address: the same answers and errors as the collection on this machine."""
 
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import numpy as np
 import pytest
 
 from ammi import LSH, Collection
-from tests.web.serving import N_BITS, RECORDS, build, serving
+from tests.web.serving import N_BITS, RECORDS, TOKEN
 
 QUESTIONS = ["crude oil prices", "wheat harvest in tonnes", "nothing known"]
-TOKEN = "a/b:c@d%20"
 
 
 @pytest.fixture(scope="module")
@@ -18,12 +18,11 @@ def there(address) -> Iterator[Collection]:
         yield collection
 
 
-@pytest.fixture(scope="module")
-def writable(tmp_path_factory) -> Iterator[tuple[str, Collection]]:
-    """The address of a server that may be changed, and its collection on this machine."""
-    place = build(tmp_path_factory.mktemp("writable") / "articles")
-    with serving(place, "--writable", "--token", TOKEN) as address, Collection.open(place) as here:
-        yield address.replace("http://", "http://a%2Fb%3Ac%40d%2520@"), here
+@pytest.fixture
+def writable(guarded) -> tuple[str, Collection]:
+    """The address of a server that may be changed, with its token, and its collection on this machine."""
+    address, here = guarded
+    return address.replace("http://", f"http://{quote(TOKEN, safe='')}@"), here
 
 
 def same_entries(first, second) -> bool:
@@ -85,6 +84,7 @@ def test_it_changes_the_same(writable):
         there.delete(["x/y", 236])
         assert "x/y" not in here
         assert len(there) == len(here) == len(RECORDS) + 1
+        there.delete(237)
         with pytest.raises(ValueError, match="no document has the id 'nothing'"):
             there.delete(["d3", "nothing"])
         assert "d3" in here
@@ -126,7 +126,7 @@ def test_errors_are_those_of_a_collection(there, address):
 
 
 def test_a_token_is_needed_and_never_shown(writable, monkeypatch):
-    address, _ = writable
+    address, here = writable
     bare = f"http://{address.partition('@')[2]}"
     with pytest.raises(PermissionError, match="the token is missing or wrong"):
         Collection.open(bare)
@@ -138,4 +138,4 @@ def test_a_token_is_needed_and_never_shown(writable, monkeypatch):
     assert TOKEN not in shown
     monkeypatch.setenv("AMMI_TOKEN", TOKEN)
     with Collection.open(bare) as there:
-        assert len(there) == len(RECORDS) + 1
+        assert len(there) == len(here)

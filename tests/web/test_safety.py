@@ -10,17 +10,19 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from starlette.testclient import TestClient
 
-from tests.web.serving import build, serving
+from ammi.web.app import make_app
+from ammi.web.settings import Settings
+from tests.web.serving import TOKEN, serving
 
-TOKEN = "open sesame 7"
 SMALL = """
 import sys
 from contextlib import suppress
 from ammi import Collection
 from ammi.web.server import Server
 from ammi.web.settings import Settings
-settings = Settings(writable=True, seconds={seconds}, threads=1, waiting=1, most_body=20000, most_query=100, most_k=50)
+settings = Settings(writable=True, seconds=2, threads=1, waiting=1, most_body=20000, most_query=100, most_k=50)
 with Collection.open(sys.argv[1]) as collection:
     server = Server(collection, "127.0.0.1", 0, settings)
     print(server.address, flush=True)
@@ -30,22 +32,15 @@ with Collection.open(sys.argv[1]) as collection:
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory) -> Iterator[str]:
-    """A server that may be changed, for those who have its token."""
-    place = build(tmp_path_factory.mktemp("guarded") / "articles")
-    with serving(place, "--writable", "--token", TOKEN) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
 def small(place) -> Iterator[str]:
     """A server with low limits."""
-    with serving(place, program=SMALL.format(seconds=2)) as address:
+    with serving(place, program=SMALL) as address:
         yield address
 
 
 def test_no_token_no_answer_but_the_page(guarded):
-    with httpx.Client(base_url=guarded, timeout=60) as web:
+    address, _ = guarded
+    with httpx.Client(base_url=address, timeout=60) as web:
         for given in (None, b"Bearer wrong", f"Basic {TOKEN}".encode(), b"Bearer", "Bearer \u00e4".encode("latin-1")):
             headers = {} if given is None else {b"Authorization": given}
             refused = web.get("/api/search", params={"q": "oil"}, headers=headers)
@@ -172,11 +167,11 @@ def test_who_sends_slowly_or_breaks_off_stops_nobody(small):
         connection.close()
 
 
-def test_a_request_has_its_time(place):
-    with serving(place, program=SMALL.format(seconds=0.0001)) as address:
-        late = httpx.get(f"{address}/api/drift", params={"q": "oil"}, timeout=60)
-        assert late.status_code == 504
-        assert "seconds" in late.json()["error"]
+def test_a_request_has_its_time(here):
+    web = TestClient(make_app(here, Settings(seconds=0.0001)), base_url="http://localhost")
+    late = web.get("/api/drift", params={"q": "oil"})
+    assert late.status_code == 504
+    assert "seconds" in late.json()["error"]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from starlette.responses import FileResponse, Response
@@ -49,6 +50,7 @@ def make_app(collection: Collection, settings: Settings | None = None) -> App:
         redirect_slashes=False,
         separate_input_output_schemas=False,
     )
+    app.openapi = lambda: _described(app)  # type: ignore[method-assign]
     metrics = Metrics(app)
     add_handlers(app, served)
     for router in (search_routes, document_routes, writing_routes, view_routes):
@@ -56,6 +58,13 @@ def make_app(collection: Collection, settings: Settings | None = None) -> App:
     app.include_router(_service_routes(served, metrics))
     app.mount("/page", StaticFiles(directory=PAGE), name="page")
     return Guard(metrics, served.settings)
+
+
+def _described(app: FastAPI) -> dict[str, Any]:
+    """The description, with the token that a request may have to bring: the guard asks for it, not its address."""
+    description = FastAPI.openapi(app)
+    description["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    return description | {"security": [{}, {"token": []}]}
 
 
 def _service_routes(served: Served, metrics: Metrics) -> APIRouter:

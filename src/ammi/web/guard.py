@@ -64,8 +64,10 @@ class Guard:
             self._check(scope, private)
             if scope["method"] not in _SAFE:
                 await self._read(scope, receive, body)
-            scope["path"] = _path(scope)
-            await self._app(scope, _replayed(bytes(body), receive) if scope["method"] not in _SAFE else receive, send)
+                receive = _replayed(bytes(body), receive)
+            # What GET answers, HEAD answers without its body, which the server of the connection leaves out.
+            method = "GET" if scope["method"] == "HEAD" else scope["method"]
+            await self._app({**scope, "path": _path(scope), "method": method}, receive, send)
         except Refusal as refusal:
             await _answer(send, refusal)
         except ClientDisconnect:

@@ -94,9 +94,18 @@ def test_more_results_come_on_demand(open_page: OpenPage) -> None:
     assert "k=40" in page.url
 
 
-def test_words_that_the_model_does_not_know_are_said_to_be_unknown(open_page: OpenPage) -> None:
-    page = open_page("#/search?q=zzzyzx&rank=distance")
-    expect(page.get_by_text("knows none of these words")).to_be_visible()
+@pytest.mark.parametrize("address", ["#/search?q=zzzyzx&rank=distance", "#/search?q=zzzyzx", "#/map?q=zzzyzx"])
+def test_words_that_nobody_knows_find_nothing(open_page: OpenPage, address: str) -> None:
+    page = open_page(address)
+    expect(page.get_by_role("heading", name="Nothing found")).to_be_visible()
+    expect(page.locator(".card")).to_have_count(0)
+
+
+def test_words_that_only_documents_know_find_these(open_page: OpenPage, collection: Collection) -> None:
+    assert not collection.knows("onerror")
+    page = open_page("#/search?q=onerror")
+    expect(page.locator(".card")).to_have_count(1)
+    expect(page.locator('[data-id="evil"]')).to_be_visible()
 
 
 def test_the_first_page_offers_ways_to_begin(open_page: OpenPage) -> None:
@@ -155,7 +164,8 @@ def test_a_text_that_is_markup_is_shown_as_text(open_page: OpenPage) -> None:
 
 def test_a_document_that_is_not_there_says_so(open_page: OpenPage, complaints: list[str]) -> None:
     page = open_page("#/document/nobody")
-    expect(page.get_by_role("alert")).to_contain_text("nobody")
+    expect(page.get_by_role("alert")).to_contain_text("No document has the id 'nobody'.")
+    expect(page.get_by_role("link", name="Search instead")).to_be_visible()
     page.goto(page.url.replace("nobody", "oil%2F0"))
     expect(page.get_by_role("heading", level=1)).to_have_text("oil news number 0")
     assert all("404" in one for one in complaints)

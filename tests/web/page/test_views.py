@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from ammi import Collection
 from tests.web.page.conftest import OpenPage, until
@@ -145,18 +145,70 @@ def test_the_map_moves_by_hand_wheel_fingers_and_keys(open_page: OpenPage) -> No
     until(page, f"{zoom} > 1.6")
 
 
-def test_regions_are_reached_without_a_mouse(open_page: OpenPage) -> None:
-    page = opened_map(open_page)
+def test_a_region_is_reached_without_a_mouse_and_has_a_link(open_page: OpenPage) -> None:
+    page = opened_map(open_page, width=1000)  # where the head has two rows
+    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
     page.locator(".regions button").first.focus()
     page.keyboard.press("Enter")
     expect(page.locator(".side .card").first).to_be_visible()
+    name, n = (page.locator(".side h2").nth(place).inner_text() for place in (0, 1))
+    expect(page).to_have_url(re.compile("region=.*z=6|z=6.*region="))
+    again = opened_map(open_page, page.url[page.url.index("#") :])
+    expect(again.locator(".side h2")).to_have_text([name, n])
+    page.go_back()
+    expect(page.get_by_role("heading", name="Regions")).to_be_visible()
+    page.wait_for_timeout(400)  # longer than it takes to note where the map is
+    assert "z=" not in page.url  # the whole of it, as before
 
 
-def test_a_name_of_the_legend_is_shown_alone(open_page: OpenPage) -> None:
+def test_a_name_of_the_legend_is_shown_alone_and_has_a_link(open_page: OpenPage) -> None:
     page = opened_map(open_page)
     page.locator(".legend button", has_text="bank").click()
     expect(page.locator(".legend button", has_text="bank")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".legend button", has_text="bank")).to_be_focused()
     expect(page.locator("#status")).to_have_text("bank shown alone")
+    alone = distinct_colours(page)
+    again = opened_map(open_page, page.url[page.url.index("#") :])
+    expect(again.locator(".legend button", has_text="bank")).to_have_attribute("aria-pressed", "true")
+    assert distinct_colours(again) == alone
+    again.locator(".legend button", has_text="bank").click()
+    again.wait_for_timeout(100)
+    assert distinct_colours(again) > alone
+    assert "only=" not in again.url
+
+
+def test_a_better_layout_brings_its_regions_to_a_page_that_is_open(open_page: OpenPage) -> None:
+    """First a layout without regions, as a busy server gives it, and then, when it is asked again, the better one."""
+    page = opened_map(open_page)
+    page.goto("about:blank")
+    better = []
+
+    def roughly(route: Route) -> None:
+        answer = route.fetch()
+        if not better:
+            rough = {"state": "rough", "retry": 0.1, "version": "rough", "regions": [], "region": "", "colours": []}
+            route.fulfill(response=answer, json=answer.json() | rough)
+        else:
+            route.fulfill(response=answer)
+
+    page.route("**/api/map", roughly)
+    page.go_back()
+    expect(page.get_by_text("A better layout is on its way")).to_be_visible()
+    expect(page.get_by_text("The regions are being named")).to_be_visible()
+    assert page.locator(".stage").get_attribute("data-names") == "0"
+    page.get_by_role("link", name="Search", exact=True).click()
+    expect(page.locator(".results [data-id]").first).to_be_visible()
+    expect(page.get_by_text("Finding out what it is about")).to_be_visible()
+    better.append(True)
+    expect(page.locator(".welcome .chips a").first).to_be_visible()
+    better.clear()
+    page.get_by_role("link", name="Map", exact=True).click()
+    expect(page.get_by_text("The regions are being named")).to_be_visible()
+    better.append(True)
+    expect(page.locator(".regions li").first).to_be_visible()
+    expect(page.locator(".legend button").first).to_be_visible()
+    until(page, "document.querySelector('.stage').dataset.names > 0")
+    expect(page.get_by_text("A better layout is on its way")).to_have_count(0)
 
 
 def test_each_bit_tells_its_words_documents_and_partners(open_page: OpenPage, collection: Collection) -> None:

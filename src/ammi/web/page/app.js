@@ -24,6 +24,7 @@ const VIEWS = {
   figures: figuresView,
 };
 const TYPING = 150; // milliseconds of quiet before a search
+const KEPT = ["rank", "where", "colour", "only", "x", "y", "z"]; // of the address, when other words are typed
 
 const main = document.getElementById("view");
 const field = document.getElementById("q");
@@ -101,9 +102,7 @@ function search() {
   const q = field.value.trim();
   const here = state.view === "map" || state.view === "search";
   if (here && q === (state.params.get("q") ?? "")) return;
-  const kept = here
-    ? Object.fromEntries(["rank", "where", "colour"].map((key) => [key, state.params.getAll(key)]))
-    : {};
+  const kept = here ? Object.fromEntries(KEPT.map((key) => [key, state.params.getAll(key)])) : {};
   const address = link(state.view === "map" ? "map" : "search", { q, ...kept });
   go(address, { replace: here && Boolean(state.params.get("q")) && Boolean(q) });
 }

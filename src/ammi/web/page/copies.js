@@ -4,7 +4,7 @@ import { glimpses } from "./library.js";
 import { link } from "./router.js";
 import { get, isReport, pause } from "./source.js";
 import { empty, fillWith, loading } from "./states.js";
-import { count, counted, percent, titleOf } from "./words.js";
+import { count, counted, percent, snippetOf, titleOf } from "./words.js";
 
 const LIMIT = 20; // groups a page
 const SHOWN = 10; // copies of each
@@ -17,8 +17,8 @@ export function copiesView(root, about) {
     h(
       "p",
       { class: "lead" },
-      "Documents that say the same in nearly the same words. The first of each group is the one to keep; ",
-      "beside a copy stands how much of it is in that one, and its id.",
+      "Documents that have nearly the same text. The first of each group is the one to keep; ",
+      "beside a copy stands how much of its text is in that one, and its id.",
     ),
     list,
   );
@@ -39,7 +39,7 @@ async function pageOf(list, page, signal) {
   if (!answer.total) return empty("No copies", "Every document says something of its own.");
   const pages = Math.ceil(answer.total / LIMIT);
   const ids = answer.groups.flatMap((group) => [group.kept, ...group.copies.slice(0, SHOWN).map((copy) => copy.id)]);
-  const titles = new Map((await glimpses(ids, signal)).map((one) => [String(one.id), titleOf(one)]));
+  const seen = new Map((await glimpses(ids, signal)).map((one) => [String(one.id), one]));
   announce(`Page ${page} of ${pages}`);
   return [
     h(
@@ -48,7 +48,7 @@ async function pageOf(list, page, signal) {
       `${counted(answer.total, "group")} with ${counted(answer.copies, "copy", "copies")}; `,
       `page ${count(page)} of ${count(pages)}.`,
     ),
-    h("ol", { class: "groups", start: answer.offset + 1 }, ...answer.groups.map((one) => group(one, titles))),
+    h("ol", { class: "groups", start: answer.offset + 1 }, ...answer.groups.map((one) => group(one, seen))),
     pager(page, pages),
   ];
 }
@@ -63,16 +63,19 @@ async function found(offset, list, signal) {
   }
 }
 
-function group({ kept, copies }, titles) {
-  const entry = (id) => h("a", { href: link("document", { id }) }, titles.get(String(id)) ?? `Document ${id}`);
+function group({ kept, copies }, seen) {
+  const entry = (id) =>
+    h("a", { href: link("document", { id }) }, seen.has(String(id)) ? titleOf(seen.get(String(id))) : `Document ${id}`);
+  const first = seen.get(String(kept));
   const items = copies
     .slice(0, SHOWN)
-    .map((copy) => h("li", {}, entry(copy.id), h("small", {}, ` ${percent(copy.similarity)}, ${copy.id}`)));
+    .map((copy) => h("li", {}, entry(copy.id), h("small", {}, ` ${percent(copy.similarity)}, id ${copy.id}`)));
   const more = copies.length > SHOWN && h("li", {}, h("small", {}, `and ${count(copies.length - SHOWN)} more`));
   return h(
     "li",
     { class: "group" },
-    h("h2", {}, entry(kept), " ", h("small", {}, String(kept))),
+    h("h2", {}, entry(kept), " ", h("small", {}, `id ${kept}`)),
+    first && h("p", { class: "snippet" }, snippetOf(first, 160)),
     h("ul", {}, ...items, more),
   );
 }

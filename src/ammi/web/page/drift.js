@@ -53,6 +53,7 @@ function slider(about, state, start, steps, address) {
   const asked = state.params.get("d");
   const first = asked === null ? Math.min(Math.round(about.bits / 8), farthest) : Number(asked) || 0;
   const output = h("div", {});
+  const far = h("b", { "aria-hidden": "true" }); // the slider itself tells it
   const range = h("input", {
     id: "distance",
     type: "range",
@@ -67,6 +68,7 @@ function slider(about, state, start, steps, address) {
     const step = nearest(steps, Number(range.value));
     const title = titleOf(step);
     range.setAttribute("aria-valuetext", `${counted(step.distance, "bit")} away: ${title}`);
+    far.textContent = range.value;
     output.replaceChildren(portrait(about, step, start.code, address(step), distance({ ...step, score: null })));
     note(link("drift", { id: start.id, t: trailOf(state), d: range.value }));
     tell(`${counted(step.distance, "bit")} away: ${title}`);
@@ -76,7 +78,7 @@ function slider(about, state, start, steps, address) {
   const view = h(
     "section",
     { class: "drift", "aria-label": "At growing distance" },
-    h("div", { class: "slide" }, h("label", { for: "distance" }, "Bits that differ"), range),
+    h("div", { class: "slide" }, h("label", { for: "distance" }, "Bits that differ ", far), range),
     h(
       "div",
       { class: "columns" },

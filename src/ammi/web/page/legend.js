@@ -1,6 +1,6 @@
 // What the colours of the map mean, and the choice of what they show.
 import { h } from "./dom.js";
-import { colourOf, css } from "./palette.js";
+import { COLOURED, colourOf, css } from "./palette.js";
 import { count, decimals } from "./words.js";
 
 /** A select of the metadata to colour by; `change(key)` is told, "" for none. */
@@ -14,13 +14,15 @@ export function colourChoice(keys, chosen, change) {
   return h("p", { class: "control" }, h("label", { for: "colour" }, "Colour by "), select);
 }
 
-function swatch(colour) {
+/** The mark of a name, a ring for one that shares its colour with all others. */
+function swatch(colour, shared = false) {
   const mark = h("i", { class: "swatch" });
-  mark.style.background = css(colour);
+  if (shared) mark.style.border = `2px solid ${css(colour)}`;
+  else mark.style.background = css(colour);
   return mark;
 }
 
-/** The names with their colours, each a button that shows its points alone; or the scale of numbers. */
+/** The names with their colours, each a button that calls `only(name, place)`; or the scale of numbers. */
 export function legend(colours, alone, dark, only) {
   if (colours.kind === "number") return scale(colours, dark);
   const items = colours.names.map((name, value) =>
@@ -32,10 +34,10 @@ export function legend(colours, alone, dark, only) {
         {
           type: "button",
           class: "quiet",
-          "aria-pressed": String(alone === value),
-          onclick: () => only(alone === value ? null : value),
+          "aria-pressed": String(alone === name),
+          onclick: () => only(name, value),
         },
-        swatch(colourOf("category", value, dark)),
+        swatch(colourOf("category", value, dark), value >= COLOURED),
         ` ${name} `,
         h("small", {}, count(colours.counts[value])),
       ),

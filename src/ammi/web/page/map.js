@@ -3,9 +3,9 @@ import { chart, placesOf, unpacked } from "./chart.js";
 import { announce, debounced, h, latest } from "./dom.js";
 import { colourChoice, legend } from "./legend.js";
 import { glimpse } from "./library.js";
-import { chosenList, foundList, oneDocument, regionList } from "./mappanel.js";
+import { chosenList, foundList, nameOf, oneDocument, regionList } from "./mappanel.js";
 import { paletteFor, ringColour } from "./palette.js";
-import { go, link, note } from "./router.js";
+import { go, link, note, stateNow } from "./router.js";
 import { get, pause, post } from "./source.js";
 import { empty, failed, fillWith } from "./states.js";
 import { isDark, onTheme } from "./theme.js";
@@ -13,6 +13,7 @@ import { count, titleOf } from "./words.js";
 
 const LIT = 100; // results that are lit up
 const NEAR = 6; // the zoom that shows one document, or a region
+const NOTHING = { q: null, at: null, lasso: null, region: null }; // where nothing is asked for
 
 export function mapView(root, about) {
   const stage = h("div", {
@@ -31,14 +32,16 @@ export function mapView(root, about) {
   const hovers = latest();
   let map = null; // the answer of /api/map
   let colours = null; // and of /api/map/colours
+  let values = new Uint8Array(0); // the colour of each point
   let alone = null; // the name of the legend that is shown alone
+  let lit = null; // {points, ring} that stand out
   let state = null;
 
-  const noteSoon = debounced(() => note(addressNow()), 300);
+  const noteSoon = debounced(noteNow, 300);
   const drawing = chart(stage, {
     moved: noteSoon,
     hovered,
-    chosen: (point) => point >= 0 && go(address({ at: map.ids[point], q: null, lasso: null })),
+    chosen: (point) => point >= 0 && go(address({ ...NOTHING, at: map.ids[point] })),
     lassoed,
   });
   const select = h(
@@ -79,10 +82,15 @@ export function mapView(root, about) {
       colour: params.get("colour"),
       at: params.get("at"),
       lasso: params.get("lasso"),
+      region: params.get("region"),
+      only: alone,
     };
     return link("map", { ...now, ...kept(), ...changed });
   }
-  const addressNow = () => address({});
+  function noteNow() {
+    note(address({}));
+    state = stateNow();
+  }
 
   function lassoMode(on) {
     drawing.view.camera.lasso = on;
@@ -91,26 +99,18 @@ export function mapView(root, about) {
   }
   function lassoed(line) {
     lassoMode(false);
-    go(
-      address({
-        lasso: line
-          .flat()
-          .map((value) => value.toFixed(3))
-          .join(","),
-        q: null,
-        at: null,
-      }),
-    );
+    const corners = line.flat().map((value) => value.toFixed(3));
+    go(address({ ...NOTHING, lasso: corners.join(",") }));
   }
 
   async function show(next) {
-    const first = state === null;
     state = next;
     const signal = asks.next();
-    if (first) placeCamera();
+    placeCamera();
     try {
       if (!map) await load();
-      await Promise.all([showColours(), showFound(signal)]);
+      await showAll(signal);
+      message.replaceChildren(...nothing());
     } catch (error) {
       if (error.name === "AbortError") return;
       if (!("status" in error)) console.error(error);
@@ -119,9 +119,14 @@ export function mapView(root, about) {
     document.title = `Map · ${about.name}`;
   }
 
+  async function showAll(signal) {
+    alone = state.params.get("only");
+    await Promise.all([showColours(), showFound(signal)]);
+  }
+
   function placeCamera() {
     const [x, y, z] = ["x", "y", "z"].map((name) => Number(state.params.get(name)));
-    if (z > 0) drawing.view.set(x, y, z);
+    drawing.view.set(...(z > 0 ? [x, y, z] : [0.5, 0.5, 1]));
   }
 
   /** The map, first a rough one perhaps, and then better ones as they come. */
@@ -138,18 +143,19 @@ export function mapView(root, about) {
     if (answer.retry !== null) refine(signal).catch(() => null);
   }
   async function refine(signal) {
-    while (map.retry !== null) {
+    while (map.retry !== null && !signal.aborted) {
       await pause(1000 * map.retry, signal);
-      const answer = await get("/api/map", {}, signal);
+      const answer = await get("/api/map", {}, signal).catch(() => map); // a server that is away may come back
       if (answer.version === map.version) continue;
       take(answer);
       colours = null;
-      await Promise.all([showColours(), showFound(asks.next())]); // regions and places are others now
+      await showAll(asks.next()).catch(() => null); // regions and places are others now
     }
   }
+  const nothing = () => (map.points ? [] : [empty("Nothing to draw", "This collection has no documents yet.")]);
   function take(answer) {
     map = answer;
-    message.replaceChildren(...(map.points ? [] : [empty("Nothing to draw", "This collection has no documents yet.")]));
+    message.replaceChildren(...nothing());
     drawing.move(placesOf(map));
     drawing.name(map.regions);
     if (!colours) drawing.colour(new Uint8Array(map.points), paletteFor("none", isDark()));
@@ -167,38 +173,47 @@ export function mapView(root, about) {
       asked === "none" ? "" : (asked ?? map.colours.find((name) => fast.includes(name)) ?? map.colours[0] ?? "");
     if ((colours?.key ?? "") !== key || !colours) {
       colours = key ? await get("/api/map/colours", { key }) : { key: "", kind: "none", names: [], counts: [] };
-      alone = null;
+      values = colours.values ? unpacked(colours.values, Uint8Array) : new Uint8Array(map.points);
     }
+    if (!colours.names.includes(alone)) alone = null;
     recolour();
   }
   function recolour() {
     if (!map || !colours) return;
-    const values = colours.values ? unpacked(colours.values, Uint8Array) : new Uint8Array(map.points);
     drawing.colour(values, paletteFor(colours.kind, isDark()));
-    const only = (value) => {
-      alone = value;
-      drawing.light(value === null ? null : [...values.keys()].filter((point) => values[point] === value));
-      announce(value === null ? "All names shown" : `${colours.names[value]} shown alone`);
+    relight();
+    const only = (name, place) => {
+      alone = alone === name ? null : name;
+      announce(alone === null ? "All names shown" : `${name} shown alone`);
+      noteNow();
       recolour();
-      colourBox.querySelectorAll(".legend button")[value ?? 0]?.focus();
+      colourBox.querySelectorAll(".legend button")[place].focus();
     };
     const choice = map.colours.length
-      ? colourChoice(map.colours, colours.key, (key) => go(address({ colour: key || "none" })))
+      ? colourChoice(map.colours, colours.key, (key) => go(address({ colour: key || "none", only: null })))
       : null;
     colourBox.replaceChildren(...[choice, colours.key && legend(colours, alone, isDark(), only)].filter(Boolean));
   }
 
-  /** What is asked for: the results of a search, the documents in a lasso, one document, or the regions there are. */
+  /** Points that stand out, those of the name that is shown alone where there is one; null for none. */
+  function light(points, ring = null) {
+    lit = points && { points, ring };
+    relight();
+  }
+  function relight() {
+    const value = colours?.names.indexOf(alone) ?? -1;
+    const points = lit?.points ?? (value < 0 ? null : [...values.keys()]);
+    drawing.light(value < 0 ? points : points.filter((point) => values[point] === value), lit?.ring ?? null);
+  }
+
+  /** What is asked for: the results of a search, the documents in a lasso or a region, one document, or the regions. */
   async function showFound(signal) {
-    const [q, at, lasso] = ["q", "at", "lasso"].map((name) => state.params.get(name));
-    drawing.light(null);
+    const [q, at, lasso, region] = ["q", "at", "lasso", "region"].map((name) => state.params.get(name));
+    const number = map.regions.findIndex((one) => nameOf(one) === region);
+    light(null);
     drawing.mark(null);
     drawing.around(null);
-    const back = h(
-      "p",
-      {},
-      h("a", { class: "chip", href: address({ q: null, at: null, lasso: null }) }, "Show the regions"),
-    );
+    const back = h("p", {}, h("a", { class: "chip", href: address(NOTHING) }, "Show the regions"));
     if (q)
       await fillWith(list, signal, async () => [
         back,
@@ -208,11 +223,13 @@ export function mapView(root, about) {
       await fillWith(list, signal, async () => [back, ...(await chosenList(about, within(lasso), signal))]);
     else if (at)
       await fillWith(list, signal, async () => [back, ...[await oneDocument(about, at, signal, locate)].flat()]);
-    else list.replaceChildren(regionList(map.regions, zoomTo));
+    else if (number >= 0) await fillWith(list, signal, async () => [back, ...(await ofRegion(number, signal))]);
+    else list.replaceChildren(regionList(map, (one) => go(address({ ...NOTHING, ...near(one), region: nameOf(one) }))));
   }
+  const near = ({ x, y }) => ({ x: x.toFixed(4), y: y.toFixed(4), z: NEAR });
   async function lightUp(hits, signal) {
     const { places } = await post("/api/map/locate", { ids: hits.map((hit) => hit.id) }, signal);
-    drawing.light(
+    light(
       places.map((place) => place.point),
       ringColour(isDark()),
     );
@@ -230,29 +247,15 @@ export function mapView(root, about) {
       numbers[2 * place + 1],
     ]);
     const points = drawing.around(line);
-    drawing.light(points);
+    light(points);
     return points.map((point) => map.ids[point]);
   }
-  function zoomTo(region, number) {
-    drawing.view.set(region.x, region.y, NEAR);
+  async function ofRegion(number, signal) {
     const regions = unpacked(map.region, Uint8Array);
     const points = [...regions.keys()].filter((point) => regions[point] === number);
-    drawing.light(points);
-    const signal = asks.next();
-    const back = h(
-      "p",
-      {},
-      h("button", { type: "button", class: "chip", onclick: () => showFound(asks.next()) }, "Show the regions"),
-    );
-    fillWith(list, signal, async () => [
-      back,
-      h("h2", {}, region.words.slice(0, 3).join(" · ")),
-      ...(await chosenList(
-        about,
-        points.map((point) => map.ids[point]),
-        signal,
-      )),
-    ]);
+    light(points);
+    const ids = points.map((point) => map.ids[point]);
+    return [h("h2", {}, map.regions[number].words.join(" · ")), ...(await chosenList(about, ids, signal))];
   }
 
   const describe = debounced(async (point) => {
@@ -260,7 +263,7 @@ export function mapView(root, about) {
     const id = map.ids[point];
     try {
       const found = await glimpse(id, signal);
-      const value = colours?.kind === "category" ? colours.names[unpacked(colours.values, Uint8Array)[point]] : null;
+      const value = colours?.kind === "category" ? colours.names[values[point]] : null;
       if (!signal.aborted && found) tip.replaceChildren(h("b", {}, titleOf(found)), value ? h("span", {}, value) : "");
     } catch {
       tip.hidden = true; // a name that cannot be had is not worth an error

@@ -1,7 +1,7 @@
 // The panel beside the map: results, what a lasso holds, one document, or the regions.
 import { announce, h } from "./dom.js";
 import { glimpses } from "./library.js";
-import { resultList, wordsOf } from "./results.js";
+import { pertinent, resultList, wordsOf } from "./results.js";
 import { link } from "./router.js";
 import { get } from "./source.js";
 import { empty } from "./states.js";
@@ -15,13 +15,14 @@ const documentAddress = (hit) => link("document", { id: hit.id });
 /** The results of a search, which `light(hits, signal)` shows on the map. */
 export async function foundList(about, q, where, k, signal, light) {
   const answer = await get("/api/search", { q, k, where, length: 300 }, signal);
-  await light(answer.hits, signal);
-  announce(`${counted(answer.hits.length, "document")} for ${q} on the map`);
-  if (!answer.hits.length) return [empty("Nothing found", "Try other words.")];
+  const hits = pertinent(answer);
+  await light(hits, signal);
+  announce(`${counted(hits.length, "document")} for ${q} on the map`);
+  if (!hits.length) return [empty("Nothing found", "Try other words.")];
   const address = (hit) => link("document", { id: hit.id, t: [searchStep(q)] });
   return [
-    h("h2", {}, `The ${count(answer.hits.length)} best for “${q}”`),
-    resultList(answer.hits, {
+    h("h2", {}, `The ${count(hits.length)} best for “${q}”`),
+    resultList(hits, {
       against: answer.query.code,
       n: about.bits,
       words: wordsOf(q),
@@ -64,11 +65,13 @@ export async function oneDocument(about, id, signal, locate) {
   return [resultList(own, options), h("p", { class: "text" }, snippetOf(own[0], 600))];
 }
 
-/** The regions by their words; `open(region, number)` goes to one. */
-export function regionList(regions, open) {
-  if (!regions.length) return h("p", { class: "hint" }, "");
-  const items = regions.map((region, number) => [region, number]).filter(([region]) => region.words.length);
-  items.sort(([a], [b]) => b.documents - a.documents);
+/** What a region is called by, in an address too. */
+export const nameOf = (region) => region.words.join(" ");
+
+/** The regions of a map by their words; `open(region)` goes to one. */
+export function regionList({ regions, retry }, open) {
+  if (!regions.length) return h("p", { class: "hint" }, retry === null ? "" : "The regions are being named…");
+  const items = regions.filter((region) => region.words.length).sort((a, b) => b.documents - a.documents);
   return h(
     "section",
     { "aria-labelledby": "regions" },
@@ -76,14 +79,14 @@ export function regionList(regions, open) {
     h(
       "ul",
       { class: "regions" },
-      ...items.map(([region, number]) =>
+      ...items.map((region) =>
         h(
           "li",
           {},
           h(
             "button",
-            { type: "button", class: "quiet", onclick: () => open(region, number) },
-            region.words.slice(0, 4).join(", "),
+            { type: "button", class: "quiet", onclick: () => open(region) },
+            region.words.join(", "),
             " ",
             h("small", {}, count(region.documents)),
           ),

@@ -6,7 +6,7 @@ const NAMES = {
 };
 const REST = { light: "#b4b1aa", dark: "#5c5f66" };
 const SCALE = ["#2b3a8c", "#3f6fae", "#4a9fb0", "#7cc58e", "#c9dd6a", "#fde725"]; // dark to bright, also without hue
-const COLOURED = 8; // names that get a colour of their own
+export const COLOURED = 8; // names that get a colour of their own
 
 function rgb(hex) {
   return [1, 3, 5].map((place) => parseInt(hex.slice(place, place + 2), 16));

@@ -11,6 +11,14 @@ export function wordsOf(query) {
   return [...new Set(query.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu) ?? [])];
 }
 
+/**
+ * The hits of an answer that have to do with its question: of words that the model does not know, as while one is being
+ * typed, those that have them. All others would be near to an empty text.
+ */
+export function pertinent({ query, rank, hits }) {
+  return query.known ? hits : hits.filter((hit) => rank === "text" && hit.score > 1); // more than a code alone can give
+}
+
 /** A text with some words marked, as nodes. */
 function marked(text, words) {
   if (!words.length) return [text];

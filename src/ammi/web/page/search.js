@@ -2,9 +2,9 @@
 import { announce, h, latest } from "./dom.js";
 import { filterBar } from "./filters.js";
 import { glimpses } from "./library.js";
-import { resultList, wordsOf } from "./results.js";
+import { pertinent, resultList, wordsOf } from "./results.js";
 import { go, link } from "./router.js";
-import { get, isReport } from "./source.js";
+import { get, isReport, pause } from "./source.js";
 import { empty, fillWith } from "./states.js";
 import { key, strip } from "./strip.js";
 import { searchStep } from "./trail.js";
@@ -61,21 +61,20 @@ function controls(about, asked) {
 async function results(about, asked, signal) {
   const { q, k, rank, where } = asked;
   const answer = await get("/api/search", { q, k, rank, where, length: 400 }, signal);
-  const hits = answer.hits;
+  const hits = pertinent(answer);
   announce(hits.length ? `${counted(hits.length, "document")} for ${q}` : `Nothing for ${q}`);
-  if (!hits.length) return [empty("Nothing found", ...adviceFor(asked))];
+  if (!hits.length) return [empty("Nothing found", ...adviceFor(asked, answer.query))];
   const address = (hit) => link("document", { id: hit.id, t: [searchStep(q)], where });
   const code = answer.query.code;
   return [
     code && queryStrip(answer.query, about),
-    !answer.query.known &&
-      h("p", { class: "hint" }, "The model knows none of these words: try others, or longer ones."),
     resultList(hits, { against: code, n: about.bits, words: wordsOf(q), address, label: `Documents for ${q}` }),
     hits.length >= k && k < about.limits.k && more(asked),
   ].filter(Boolean);
 }
 
-function adviceFor({ where }) {
+function adviceFor({ where }, { known }) {
+  if (!known && !isReport) return ["The model knows none of these words: type on, or try others."];
   return where.length ? ["No document passes the filters: remove one of them above."] : ["Try other words, or fewer."];
 }
 
@@ -122,20 +121,36 @@ function welcome(about, signal) {
   );
 }
 
-/** Names of regions to search for, and documents to walk on from. */
-async function waysIn(about, signal) {
-  const map = await get("/api/map", {}, signal);
-  const regions =
-    about.reads === "text" || isReport ? map.regions.filter((one) => one.words.length).slice(0, SUGGESTED) : [];
-  const step = Math.max(1, Math.floor(map.ids.length / OPENERS));
-  const openers = await glimpses(map.ids.filter((_, place) => place % step === 0).slice(0, OPENERS), signal);
-  const chips = regions.map((region) => {
-    const q = region.words.slice(0, 3).join(" ");
+/** The map, once `there(map)` says that it has what is wanted, or as it is in the end. */
+async function mapWith(there, signal) {
+  for (;;) {
+    const map = await get("/api/map", {}, signal);
+    if (there(map) || map.retry === null) return map;
+    await pause(1000 * map.retry, signal);
+  }
+}
+
+/** Names of regions to search for, which a first map does not have. */
+async function subjectsOf(map, signal) {
+  const { regions } = map.regions.length ? map : await mapWith((later) => later.regions.length, signal);
+  const named = regions.filter((one) => one.words.length).slice(0, SUGGESTED);
+  const chips = named.map((region) => {
+    const q = region.words.join(" ");
     return h("li", {}, h("a", { class: "chip", href: link("search", { q }) }, q));
   });
+  return chips.length ? [h("h3", {}, "What it is about"), h("ul", { class: "chips" }, ...chips)] : [];
+}
+
+/** What it is about, documents to walk on from, and the other views. */
+async function waysIn(about, signal) {
+  const map = await mapWith((one) => one.points, signal);
+  const subjects = h("div", {});
+  if (about.reads === "text" || isReport)
+    fillWith(subjects, signal, () => subjectsOf(map, signal), "Finding out what it is about…");
+  const step = Math.max(1, Math.floor(map.ids.length / OPENERS));
+  const openers = await glimpses(map.ids.filter((_, place) => place % step === 0).slice(0, OPENERS), signal);
   return [
-    chips.length > 0 && h("h3", {}, "What it is about"),
-    chips.length > 0 && h("ul", { class: "chips" }, ...chips),
+    subjects,
     openers.length > 0 && h("h3", {}, "Or begin with a document"),
     openers.length > 0 &&
       resultList(openers, {

@@ -13,18 +13,25 @@ export function empty(title, ...advice) {
   return h("div", { class: "message" }, h("h2", {}, title), ...advice.map((line) => h("p", {}, line)));
 }
 
-/** What went wrong, and a way on: a field for the token, or a button to try again. */
+/** What went wrong, and a way on: a field for the token, a search where nothing is, or a button to try again. */
 export function failed(error, again) {
   if (error.status === 401) return tokenForm(error, again);
-  const title = error.status === 0 ? "No answer" : error.status === 404 ? "Not here" : "That did not work";
+  const gone = error.status === 404;
+  const title = error.status === 0 ? "No answer" : gone ? "Not here" : "That did not work";
+  const reason = gone ? error.message.replace(/: [^:]*$/, "") : error.message; // without advice for programs
   return h(
     "div",
     { class: "message problem", role: "alert" },
     h("h2", {}, title),
-    h("p", {}, error.message),
-    h("button", { type: "button", onclick: again }, "Try again"),
+    h("p", {}, sentence(reason)),
+    gone
+      ? h("a", { class: "chip", href: "#/search" }, "Search instead")
+      : h("button", { type: "button", onclick: again }, "Try again"),
   );
 }
+
+/** What the server said, as people write it. */
+const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 
 function tokenForm(error, again) {
   const field = h("input", { id: "token", type: "password", autocomplete: "off", required: true });
@@ -37,7 +44,7 @@ function tokenForm(error, again) {
     "form",
     { class: "message", onsubmit: send },
     h("h2", {}, "A token is needed"),
-    h("p", { role: "alert" }, error.message),
+    h("p", { role: "alert" }, sentence(error.message)),
     h("label", { for: "token" }, "The token that ammi serve was given"),
     h("p", { class: "row" }, field, h("button", {}, "Open the collection")),
   );

@@ -112,6 +112,15 @@ def test_typical_words_are_those_of_a_group():
     assert WordCounts([None, ""]).words == []
 
 
+def test_a_word_that_is_common_elsewhere_names_no_group():
+    """70% of the group and a third of all others have one word; three quarters of the group alone have another."""
+    made = [" ".join(["common"] * (n < 28) + ["own"] * (n < 30) + ["rest"]) for n in range(40)]
+    made += ["common" if n < 126 else "rest" for n in range(360)]
+    counts = WordCounts(made)
+    (scores,) = counts.typical((np.arange(400) < 40)[None])
+    assert strongest(counts.words, scores, 1)[0][0] == "own"
+
+
 def test_regions_are_named_by_their_words():
     given_texts, group = texts(240)
     middle = np.array([[0.1, 0.1], [0.9, 0.1], [0.5, 0.9]])[group]

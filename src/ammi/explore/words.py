@@ -4,7 +4,8 @@ A word that a of A documents in a group have, and b of B others, has the log odd
 
     δ = log((a + ½) / (A - a + ½)) - log((b + ½) / (B - b + ½)),
 
-and δ / √(1 / (a + ½) + 1 / (b + ½)) tells how sure it is that it is more frequent in the group.
+and δ / √(1 / (a + ½) + 1 / (b + ½)) tells how sure it is that it is more frequent in the group. Of a common word one
+can be sure and learn nothing: one that has less than a quarter of its documents in the group counts for less.
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from scipy.sparse import csr_matrix
 
 _MOST_WORDS = 20_000
 _LEAST_DOCUMENTS = 3  # of a word, where there are many documents
+_OWN_SHARE = 0.25  # of the documents that have a word, in the group that it is to name
 _LEAST_LETTERS, _MOST_SHARE = 3, 0.4  # shorter words, and those that more documents have, are a name for nothing
 
 
@@ -44,7 +46,8 @@ class WordCounts:
         inside = (self._has.T @ groups.T.astype(np.float32)).T.astype(np.float64)  # (g, V)
         outside = np.asarray(self._has.sum(axis=0), np.float64) - inside
         odds = np.log((inside + 0.5) / (size - inside + 0.5)) - np.log((outside + 0.5) / (n - size - outside + 0.5))
-        return odds / np.sqrt(1 / (inside + 0.5) + 1 / (outside + 0.5))
+        own = inside / np.maximum(inside + outside, 1)
+        return odds / np.sqrt(1 / (inside + 0.5) + 1 / (outside + 0.5)) * np.minimum(1, own / _OWN_SHARE)
 
 
 def strongest(words: Sequence[str], scores: NDArray[np.floating], n: int) -> list[tuple[str, float]]:

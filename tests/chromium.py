@@ -13,8 +13,8 @@ MISSING = (
     "there is no Chromium for the tests of the page: install one (Debian: apt-get install chromium), or name one in "
     "the environment variable CHROMIUM"
 )
-# As root it has no sandbox, it shall not look for updates, and WebGL is computed where there is no graphics card; all else
-# is drawn several times faster without.
+# As root it has no sandbox, it shall not look for updates, and WebGL is computed where there is no graphics card; what
+# surrounds it is drawn without one, which is several times faster then.
 FLAGS = [
     "--no-sandbox",
     "--no-first-run",

@@ -181,7 +181,7 @@ def test_a_better_layout_brings_its_regions_to_a_page_that_is_open(open_page: Op
     """First a layout without regions, as a busy server gives it, and then, when it is asked again, the better one."""
     page = opened_map(open_page)
     page.goto("about:blank")
-    better = []
+    better: list[bool] = []
 
     def roughly(route: Route) -> None:
         answer = route.fetch()

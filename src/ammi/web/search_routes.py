@@ -42,13 +42,15 @@ def search_routes(served: Served) -> APIRouter:
         shortlist: int | None,
         length: int | None,
     ) -> Response:
-        asked = served.query(query)
-        if radius is None:
-            hits = collection.search(query, k, where, rank, shortlist=shortlist)
-            rank = rank or collection.ranks()[0]
-        else:
-            hits, rank = collection.within(query, radius, where), "distance"
-        return answer({"query": asked, "rank": rank, "hits": served.hits(hits[:k], length), "total": len(hits)})
+        with collection.index.one_view():
+            asked = served.query(query)
+            if radius is None:
+                hits = collection.search(query, k, where, rank, shortlist=shortlist)
+                rank = rank or collection.ranks()[0]
+            else:
+                hits, rank = collection.within(query, radius, where), "distance"
+            found = served.hits(hits[:k], length)
+        return answer({"query": asked, "rank": rank, "hits": found, "total": len(hits)})
 
     def find_like(id: Id, k: int, radius: int | None, where: Where | None, length: int | None) -> Response:
         entry = served.entry(id)

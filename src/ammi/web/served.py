@@ -110,16 +110,17 @@ class Served:
 
     def remembered(self, key: Hashable, make: Callable[[], Response]) -> Response:
         """An answer that was given before, if no document has changed since; those that are often asked for stay."""
-        state = self.collection.index.state()
-        if state is None:
-            return make()
-        known = self._answers.get((state, key))
-        if known is None:
-            response = make()
-            known = bytes(response.body)
-            if len(known) <= _LONGEST_REMEMBERED:
-                self._answers.keep((state, key), known)
-            return response
+        with self.collection.index.one_view():
+            state = self.collection.index.state()
+            if state is None:
+                return make()
+            known = self._answers.get((state, key))
+            if known is None:
+                response = make()
+                known = bytes(response.body)
+                if len(known) <= _LONGEST_REMEMBERED:
+                    self._answers.keep((state, key), known)
+                return response
         return Response(known, media_type="application/json")
 
     def without_place(self, sentence: str) -> str:

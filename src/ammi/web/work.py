@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from ammi.search.hamming import alone
 from ammi.web.guard import Refusal
 from ammi.web.settings import Settings
 
@@ -16,7 +17,7 @@ class Work:
 
     def __init__(self, settings: Settings):
         self._settings = settings
-        self._threads = ThreadPoolExecutor(settings.threads, thread_name_prefix="ammi-serve")
+        self._threads = ThreadPoolExecutor(settings.threads, "ammi-serve", initializer=alone)
         self.at_once = 0  # computed or waiting
 
     async def do(self, job: Callable[[], T]) -> T:

@@ -48,7 +48,8 @@ _COSINE_WEIGHT = 3  # in times what all words of the query tell
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
 _ENOUGH_PLACES, _ENOUGH_SHARE = 10_000, 30  # read so many, or one for so many texts, and no further word is looked up
 _MOST_PLACES = 100_000  # of one word: they are read in a hundredth of a second
-_REMEMBERED = 1000  # characters
+_OFTEN = 150  # times a word is looked for before a pattern is made
+_REMEMBERED = 1000  # patterns, and characters
 _BETWEEN = re.compile(r"(?:\W+\w)*\W+")  # two words: a single character is no word, so it may stand there
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _NONE = np.float64(0)
@@ -185,8 +186,10 @@ class Occurrences:
         first, second = (self._starts(word) for word in pair)
         ends = first + len(pair[0])
         following = np.append(second, -1)[np.searchsorted(second, ends)]  # a later one has this one before it
-        for end, start, row in zip(ends.tolist(), following.tolist(), self._rows(first).tolist(), strict=True):
-            if end < start < self._ends[row] and _BETWEEN.fullmatch(self._joined, end, start):
+        rows = self._rows(first)
+        some = (ends < following) & (following < self._ends[rows])
+        for end, start, row in zip(ends[some].tolist(), following[some].tolist(), rows[some].tolist(), strict=True):
+            if _BETWEEN.fullmatch(self._joined, end, start):
                 there[row] = True
         for row, words in self._words.items():
             there[row] = pair in pairwise(words)
@@ -276,14 +279,22 @@ def _is_plain(character: str) -> bool:
 
 
 def _starts(word: str, text: str) -> list[int]:
-    """Where a word begins in a text of plain characters; no pattern, which takes longer to make than to use."""
-    starts, at = [], text.find(word)
-    while at >= 0:
+    """Where a word begins in a text of plain characters; by a pattern where it is often, which takes time to make."""
+    starts, end = [], 0
+    for _ in range(_OFTEN):
+        at = text.find(word, end)
+        if at < 0:
+            return starts
         end = at + len(word)
         if not (_in_word(text[at - 1 : at]) or _in_word(text[end : end + 1])):
             starts.append(at)
-        at = text.find(word, end)
-    return starts
+    return starts + [match.start() for match in _pattern(word).finditer(text, end)]
+
+
+@lru_cache(_REMEMBERED)
+def _pattern(word: str) -> re.Pattern[str]:
+    """A word; what comes before it is looked at last, since patterns that begin with letters are fast."""
+    return re.compile(rf"{word}(?<!\w{word})(?!\w)")
 
 
 def _in_word(character: str) -> bool:

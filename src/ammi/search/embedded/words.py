@@ -25,7 +25,7 @@ PlacedText = tuple[int, str]
 
 
 _FEW = 10_000  # places of a word that are read to count them; those of a word in more texts when they are needed
-_REMEMBERED = 4_000_000  # places of all words
+_REMEMBERED = 2_000_000  # places of all words: 16 MB
 _OF_A_WORD = 50  # places in whose memory a word is remembered that no text has
 
 

@@ -33,6 +33,7 @@ from ranking import fitted, known_items, recombined
 from timing import save
 
 CONNECTIONS, SLOW, WRITERS = 16, 200, 4
+SEARCHERS = 2  # processes, one for each core
 LOAD = """
 local words = {}
 for line in io.lines("%s") do words[#words + 1] = line end
@@ -68,6 +69,7 @@ def build(n: int, home: Path) -> Path:
 def server(place: Path, port: int = 0) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The address of a server process, and the process."""
     command = [sys.executable, "-m", "ammi", "serve", str(place), "--port", str(port), "--writable"]
+    command += ["--searchers", str(SEARCHERS)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout
@@ -106,7 +108,9 @@ def wait_for_map(address: str, state: str) -> tuple[float, dict[str, Any]]:
 
 
 def memory_mb(process: subprocess.Popen[str]) -> float:
-    return psutil.Process(process.pid).memory_info().rss / 1e6
+    """Of a server and its searchers."""
+    server = psutil.Process(process.pid)
+    return sum(one.memory_info().rss for one in (server, *server.children())) / 1e6
 
 
 def with_slow_clients(address: str, home: Path, seconds: float) -> dict[str, float]:
@@ -225,7 +229,8 @@ def main() -> None:
         home = options.home or Path(temporary)
         home.mkdir(parents=True, exist_ok=True)
         results = measure(options.documents, home, options.seconds, options.requests)
-    table = Table("measure", "value", "wanted", title=f"{options.documents:,} documents")
+    title = f"{options.documents:,} documents, {SEARCHERS} searchers"
+    table = Table("measure", "value", "wanted", title=title)
     for row in results:
         table.add_row(row["measure"], f"{row['value']:,.1f}", row["wanted"])
     Console().print(table)

@@ -240,9 +240,7 @@ def most_told(
             rarities.append(rarity_of(count, statistics.texts))
     for end in range(2, len(positions)):
         few = np.unique(np.concatenate(positions[:end]))
-        if len(few) >= n and rarities[end - 1] > sum(
-            rarities[end:]
-        ):  # the other words alone tell less than one of these
+        if len(few) >= n and rarities[end - 1] > sum(rarities[end:]):  # texts with other words alone are not among them
             positions[end:] = [few[is_in(few, others)] for others in positions[end:]]
             break
     places, word_of = np.unique(np.concatenate(positions), return_inverse=True)

@@ -100,12 +100,10 @@ def answer_all(place: str, requests: BinaryIO, answers: BinaryIO) -> None:
         answers.flush()
         while head := requests.read(_LENGTH.size):
             request = pickle.loads(requests.read(_LENGTH.unpack(head)[0]))
-            found: Any
             try:
-                found = bytes(served.search(*request).body)
+                answers.write(_framed(bytes(served.search(*request).body)))
             except Exception as error:
-                found = error
-            answers.write(_framed(found))
+                answers.write(_framed(error))
             answers.flush()
 
 

@@ -1,8 +1,9 @@
 """A server and its load on one machine: requests a second, memory, slow clients, restarts, and the map.
 
-The collection has so many documents, made of the sentences of real ones as in ranking.py. wrk asks: each question is
-one that was not asked before, so that none is remembered, unless the row says otherwise. Requests are for the ten best
-documents with 300 characters of each text. Memory is that of the server after 5,000 requests, and after all.
+The collection has so many documents, made of the sentences of real ones as in ranking.py. wrk asks questions of three
+words, drawn from all words of four letters or more, so that hardly any is asked twice. Requests are for the ten best
+documents with 300 characters of each text, by the rank that a user gets who names none, unless the row says otherwise.
+Memory is that of the server after 5,000 requests, and after all.
 """
 
 import argparse
@@ -32,6 +33,7 @@ from ranking import fitted, known_items, recombined
 from timing import save
 
 CONNECTIONS, SLOW, WRITERS = 16, 200, 4
+SEARCHERS = 2  # processes, one for each core
 LOAD = """
 local words = {}
 for line in io.lines("%s") do words[#words + 1] = line end
@@ -67,6 +69,7 @@ def build(n: int, home: Path) -> Path:
 def server(place: Path, port: int = 0) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The address of a server process, and the process."""
     command = [sys.executable, "-m", "ammi", "serve", str(place), "--port", str(port), "--writable"]
+    command += ["--searchers", str(SEARCHERS)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout
@@ -105,7 +108,9 @@ def wait_for_map(address: str, state: str) -> tuple[float, dict[str, Any]]:
 
 
 def memory_mb(process: subprocess.Popen[str]) -> float:
-    return psutil.Process(process.pid).memory_info().rss / 1e6
+    """Of a server and its searchers."""
+    server = psutil.Process(process.pid)
+    return sum(one.memory_info().rss for one in (server, *server.children())) / 1e6
 
 
 def with_slow_clients(address: str, home: Path, seconds: float) -> dict[str, float]:
@@ -130,7 +135,7 @@ def with_slow_clients(address: str, home: Path, seconds: float) -> dict[str, flo
         thread.start()
     time.sleep(1)
     try:
-        return load(address, home, seconds, "distance", seed=3)
+        return load(address, home, seconds, "", seed=3)
     finally:
         over.set()
         for thread in threads:
@@ -184,21 +189,22 @@ def measure(n: int, home: Path, seconds: float, requests: int) -> list[dict[str,
         httpx.get(f"{address}/api/map", timeout=60)
         again_s = time.perf_counter() - opened
         ready_s, _ = wait_for_map(address, "ready")
-        load(address, home, 2, "distance", seed=0)
-        rates = {rank or "default": load(address, home, seconds, rank, seed=1) for rank in ("distance", "")}
+        load(address, home, 2, "", seed=0)
+        by_default, by_distance = load(address, home, seconds, "", seed=1), load(address, home, seconds, "distance", 2)
         asked, before = 0.0, 0.0
         while asked < requests:
             if asked >= min(5000, requests / 4) and not before:
                 before = memory_mb(process)
-            asked += load(address, home, max(2.0, seconds / 4), "distance", seed=int(asked) + 7)["requests"]
+            asked += load(address, home, max(2.0, seconds / 4), "", seed=int(asked) + 7)["requests"]
         after = memory_mb(process)
         slow = with_slow_clients(address, home, seconds)
     written = restarted(place, max(3.0, seconds / 4))
     return [
-        {"measure": "searches a second, by distance", "value": rates["distance"]["a_second"], "wanted": "at least 300"},
-        {"measure": "their 95th percentile, ms", "value": rates["distance"]["p95_ms"], "wanted": "below 100"},
-        {"measure": "searches a second, by the default rank", "value": rates["default"]["a_second"], "wanted": ""},
-        {"measure": "their 95th percentile, ms", "value": rates["default"]["p95_ms"], "wanted": ""},
+        {"measure": "text searches a second", "value": by_default["a_second"], "wanted": "at least 300"},
+        {"measure": "their 95th percentile, ms", "value": by_default["p95_ms"], "wanted": "below 100"},
+        {"measure": "searches a second, rank=distance", "value": by_distance["a_second"], "wanted": ""},
+        {"measure": "their 95th percentile, ms", "value": by_distance["p95_ms"], "wanted": ""},
+        {"measure": "errors of all these", "value": by_default["errors"] + by_distance["errors"], "wanted": "0"},
         {"measure": f"megabytes more after {asked:,.0f} requests", "value": after - before, "wanted": "no growth"},
         {"measure": f"searches a second beside {SLOW} bad clients", "value": slow["a_second"], "wanted": ""},
         {"measure": "errors of these searches", "value": slow["errors"], "wanted": "0"},
@@ -223,7 +229,8 @@ def main() -> None:
         home = options.home or Path(temporary)
         home.mkdir(parents=True, exist_ok=True)
         results = measure(options.documents, home, options.seconds, options.requests)
-    table = Table("measure", "value", "wanted", title=f"{options.documents:,} documents")
+    title = f"{options.documents:,} documents, {SEARCHERS} searchers"
+    table = Table("measure", "value", "wanted", title=title)
     for row in results:
         table.add_row(row["measure"], f"{row['value']:,.1f}", row["wanted"])
     Console().print(table)

@@ -253,9 +253,9 @@ class Collection:
         asked = list(queries)
         if not asked:
             return []
-        has_words, has_vectors = self.index.text_index, self.index.vectors is not None
 
         def find(model: KeptModel) -> list[Hits]:
+            has_words, has_vectors = self.index.text_index, self.index.vectors is not None
             codes, rankings = model.ask(asked, rank, has_words=has_words, has_vectors=has_vectors)
             if rankings is None:
                 return self.index.search(codes, k, where, fingerprint=model.fingerprint)
@@ -263,7 +263,8 @@ class Collection:
                 codes, rankings, k, where, shortlist=shortlist, fingerprint=model.fingerprint
             )
 
-        return self._with_model(find)
+        with self.index.one_view():
+            return self._with_model(find)
 
     def within(self, query: Any, radius: int, where: Where | None = None) -> Hits:
         """All documents at most radius bits from a text or a vector, the nearest first."""

@@ -3,6 +3,7 @@
 import math
 from contextlib import suppress
 from itertools import pairwise
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,7 +13,17 @@ from hypothesis import strategies as st
 from ammi.features.alphabet import words_of
 from ammi.search import HammingIndex, KeptVectors
 from ammi.search.filters import matches, parse
-from ammi.search.ranking import MOST_WORDS, SHORTLIST, BitRanking, Occurrences, WordRanking, opening
+from ammi.search.ranking import (
+    MOST_WORDS,
+    SHORTLIST,
+    BitRanking,
+    Occurrences,
+    WordRanking,
+    WordStatistics,
+    most_told,
+    opening,
+    rarity_of,
+)
 from tests.search.engines import PLACES, every_engine, with_examples
 from tests.search.plain import distances, random_codes
 
@@ -59,14 +70,35 @@ def plain_scores(query: str, documents: list[str | None], shares: np.ndarray, ev
 
 
 @settings(max_examples=300, deadline=None)
-@given(text=texts, words=st.lists(st.sampled_from(VOCABULARY).map(words_of), min_size=1))
-def test_patterns_find_the_words_that_there_are(text, words):
+@given(many=st.lists(texts, max_size=5), words=st.lists(st.sampled_from(VOCABULARY).map(words_of), min_size=1))
+def test_the_words_that_there_are_are_found(many, words):
     spoken = [word for those in words for word in those]
-    found, all_words = Occurrences(text), words_of(text)
-    for word in spoken:
-        assert found.count(word) == all_words.count(word)
-    for pair in pairwise(spoken):
-        assert found.has(pair) == (pair in pairwise(all_words))
+    all_words = [words_of(text) for text in many]
+    for often in (0, 2, 150):
+        with patch("ammi.search.ranking._OFTEN", often):
+            found = Occurrences(many)
+            for word in spoken:
+                assert found.counts(word).tolist() == [those.count(word) for those in all_words]
+            for pair in pairwise(spoken):
+                assert found.have(pair).tolist() == [pair in pairwise(those) for those in all_words]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    lists=st.lists(st.sets(st.integers(0, 40), max_size=30) | st.sets(st.integers(0, 40), max_size=3), max_size=5),
+    n=st.integers(1, 12),
+    more=st.integers(0, 1000),
+)
+def test_texts_with_most_of_the_words_are_those_of_the_plain_sum(lists, n, more):
+    having = {f"word {i}": len(places) for i, places in enumerate(lists)}
+    statistics = WordStatistics(41 + more, 1000, having)
+    told: dict[int, float] = {}
+    for places in sorted(lists, key=len):
+        for place in places:
+            told[place] = told.get(place, 0) + rarity_of(len(places), statistics.texts)
+    expected = sorted(sorted(told), key=lambda place: -told[place])[:n]
+    found = most_told(statistics, lambda word: np.array(sorted(lists[int(word[5:])]), np.int64), n)
+    assert found.tolist() == sorted(expected)
 
 
 def test_the_opening_is_the_first_paragraph_or_a_hundred_characters():
@@ -239,6 +271,37 @@ def test_counts_of_words_follow_what_other_processes_change(tmp_path):
                 statistics = other._word_statistics(["oil"])
             assert statistics is not None
             assert statistics.having == {"oil": n}
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    steps=st.lists(
+        st.tuples(st.lists(st.none() | texts, max_size=4), st.integers(0, 9), texts), min_size=1, max_size=6
+    ),
+    few=st.sampled_from([0, 1, 3, 10_000]),
+    remembered=st.sampled_from([0, 100, 2_000_000]),
+    most_places=st.sampled_from([0, 2, 100_000]),
+)
+def test_what_is_remembered_of_words_changes_no_answer(tmp_path_factory, steps, few, remembered, most_places):
+    """Whatever another process changes between two questions, and however little is read or kept of a word."""
+    place = tmp_path_factory.mktemp("ranking") / "index"
+    with (
+        patch.multiple("ammi.search.embedded.words", _FEW=few, _REMEMBERED=remembered),
+        patch("ammi.search.ranking._MOST_PLACES", most_places),
+        HammingIndex.create(place, 8) as writer,
+        HammingIndex.open(place) as index,
+    ):
+        for new, removed, query in steps:
+            writer.add(np.zeros((len(new), 1), np.uint8), texts=new)
+            writer.delete([id for id in list(writer) if id % 10 == removed])
+            entries = [entry for block in writer.entries() for entry in block]
+            everything = [entry.text for entry in entries if entry.text is not None]
+            for asked in (query, steps[0][2]):
+                scores = plain_scores(asked, [entry.text for entry in entries], np.ones(len(entries)), everything)
+                (hits,) = index.search_ranked(np.zeros((1, 1), np.uint8), [WordRanking(asked)], 100)
+                best = sorted(range(len(entries)), key=lambda row: -round(scores[row], 9))
+                assert [hit.score for hit in hits] == pytest.approx([scores[row] for row in best])
+                assert {hit.id: hit.text for hit in hits} == {entry.id: entry.text for entry in entries}
 
 
 def test_an_sqlite_without_fts5_says_what_to_do(tmp_path):

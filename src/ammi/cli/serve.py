@@ -38,6 +38,15 @@ def serve(
             help="A further name that the server is called by, such as that of a proxy; may be given several times.",
         ),
     ] = None,
+    searchers: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            max=64,
+            help="Answer searches by so many processes beside the server's own, such as one for each core.",
+        ),
+    ] = 0,
     open_page: Annotated[bool, typer.Option("--open", help="Show the page in a browser.")] = False,
 ) -> None:
     """Serve a collection: a page to explore it, and an HTTP API, until Ctrl-C.
@@ -50,6 +59,7 @@ def serve(
 
     ammi serve index --open
     ammi serve index --port 8080 --writable
+    ammi serve index --searchers 4
     AMMI_TOKEN=$(openssl rand -hex 16) ammi serve index --host 0.0.0.0
     """
     from ammi.collection import Collection
@@ -57,7 +67,7 @@ def serve(
     with needs_web():
         from ammi.web.server import Server
         from ammi.web.settings import Settings
-    settings = Settings(writable=writable, token=token or None, hosts=tuple(hosts or ()))
+    settings = Settings(writable=writable, token=token or None, hosts=tuple(hosts or ()), searchers=searchers)
     with Collection.open(place) as collection:
         server = Server(collection, host, port, settings)
         results.print(f"{place} is at [bold]{server.address}[/], and Ctrl-C ends it.", soft_wrap=True)

@@ -37,12 +37,9 @@ class Hyperplanes(NamedTuple):
         return cls(scaled.astype(weights.dtype), (thresholds + arrays[names.centre] @ scaled).astype(weights.dtype))
 
     def logits_of(self, columns: NDArray[np.integer], values: NDArray[np.floating]) -> NDArray[np.floating]:
-        """x · w_j - t_j for each bit j, (m,), of one sparse row with its columns in order: positive where it is 1."""
+        """x · w_j - t_j for each bit j, (m,), of one sparse row with its columns in order: positive where it is 1, and
+        that is where it is 1 by `linear_bits`."""
         sums = np.zeros_like(self.thresholds)
         for column, value in zip(columns, values.astype(self.weights.dtype, copy=False), strict=True):
             sums += value * self.weights[column]
         return sums - self.thresholds
-
-    def bits_of(self, columns: NDArray[np.integer], values: NDArray[np.floating]) -> NDArray[np.uint8]:
-        """The bits (m,) of one sparse row, its columns in order: the same as those of `linear_bits`."""
-        return (self.logits_of(columns, values) > 0).astype(np.uint8)

@@ -1,7 +1,7 @@
 """Codes whose bits are sides of hyperplanes, for many rows at once.
 
 The products with sparse rows are summed in the order of the columns, in the weights' precision, here and in
-`Hyperplanes.bits_of`, which encodes one query: the bits are the same.
+`Hyperplanes.logits_of`, which encodes one query: the bits are the same.
 """
 
 import numpy as np

@@ -5,7 +5,9 @@ as those of the model itself.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,15 @@ from ammi.features.quick import QuickRows, quick_rows
 from ammi.hashers.config import CONFIG, FEATURES, HASHER, WEIGHTS, parse_config
 from ammi.hashers.hyperplanes import HyperplaneNames, Hyperplanes
 
+_REMEMBERED = 16  # texts: a search asks several times about the same one
+
+
+class _Seen(NamedTuple):
+    """A text as the model sees it: how sure it is of each bit, and whether it knows a word."""
+
+    logits: NDArray[np.floating]  # (m,)
+    known: bool
+
 
 class QuickCodes:
     """Texts in, codes out: a linear hasher over words or SentencePiece units."""
@@ -25,6 +36,7 @@ class QuickCodes:
 
     def __init__(self, rows: QuickRows, planes: Hyperplanes, fingerprint: str):
         self._rows, self._planes, self.fingerprint_ = rows, planes, fingerprint
+        self._seen = lru_cache(_REMEMBERED)(self._see)
 
     @property
     def n_bits(self) -> int:
@@ -33,12 +45,12 @@ class QuickCodes:
 
     def encode(self, texts: Iterable[str]) -> NDArray[np.uint8]:
         """The code of each text in ceil(m / 8) bytes, packed as numpy.packbits packs."""
-        bits = [self._planes.bits_of(*self._rows.row(text)) for text in texts]
+        bits = [self._seen(text).logits > 0 for text in texts]
         return np.packbits(np.array(bits, np.uint8).reshape(-1, self.n_bits), axis=1)
 
     def logits(self, texts: Iterable[str]) -> NDArray[np.floating]:
         """How sure each text is of each bit, (n, m): positive where it is 1."""
-        logits = [self._planes.logits_of(*self._rows.row(text)) for text in texts]
+        logits = [self._seen(text).logits for text in texts]
         return np.array(logits, self._planes.thresholds.dtype).reshape(-1, self.n_bits)
 
     def word_weights(self) -> tuple[list[str], NDArray[np.floating]]:
@@ -49,7 +61,11 @@ class QuickCodes:
 
     def knows(self, text: str) -> bool:
         """Whether the model knows a word of a text; the code of one that it does not is that of an empty one."""
-        return len(self._rows.row(text)[0]) > 0
+        return self._seen(text).known
+
+    def _see(self, text: str) -> _Seen:
+        columns, values = self._rows.row(text)
+        return _Seen(self._planes.logits_of(columns, values), len(columns) > 0)
 
 
 def quick_codes(files: Mapping[str, bytes]) -> QuickCodes | None:

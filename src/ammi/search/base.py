@@ -1,6 +1,7 @@
 """Index: documents in, neighbours out. All that is the same for every engine; what is not stands in `engine`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from os import fspath
 from typing import Any, Self, TypeVar
 
@@ -126,6 +127,10 @@ class Index(Engine):
         """How the vectors of documents are kept, as it is now; None where they are not."""
         with self._reading():
             return self._about().vectors
+
+    def one_view(self) -> AbstractContextManager[object]:
+        """For a block of calls that are to see one state of the index; one view is sooner there than one for each."""
+        return self._reading()
 
     def state(self) -> str | None:
         """What is another after every change of the documents; None where the engine cannot tell."""

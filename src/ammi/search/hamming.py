@@ -29,6 +29,11 @@ def nearest(base: Codes, queries: Codes, k: int) -> tuple[NDArray[np.int32], NDA
     return faiss.knn_hamming(queries, base, k, variant="hc")
 
 
+def alone() -> None:
+    """Let FAISS search for this thread in it alone: beside others, helpers would take their cores to wait for work."""
+    faiss.omp_set_num_threads(1)
+
+
 def within(base: Codes, queries: Codes, radius: int) -> list[Near]:
     """For each query, the distances and the positions of all codes of base at most radius away, sorted alike.
 

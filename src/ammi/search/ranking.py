@@ -48,8 +48,11 @@ _COSINE_WEIGHT = 3  # in times what all words of the query tell
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
 _ENOUGH_PLACES, _ENOUGH_SHARE = 10_000, 30  # read so many, or one for so many texts, and no further word is looked up
 _MOST_PLACES = 100_000  # of one word: they are read in a hundredth of a second
+_OFTEN = 150  # times a word is looked for before a pattern is made
 _REMEMBERED = 1000  # patterns, and characters
+_BETWEEN = re.compile(r"(?:\W+\w)*\W+")  # two words: a single character is no word, so it may stand there
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_NONE = np.float64(0)
 
 Scores = NDArray[np.float64]
 Pair = tuple[str, str]
@@ -68,7 +71,7 @@ class Candidates(NamedTuple):
 
     places: NDArray[np.int64]  # (n,) what the engine finds them by
     codes: Codes  # (n, ceil(m / 8))
-    texts: list[str | None]  # n of them where words were asked for, else none
+    texts: list[str | None]  # n of them where words were asked for, else none; None of a text without these words
     vectors: NDArray[np.float32] | None = None  # (n, d) where they were asked for
 
 
@@ -131,45 +134,75 @@ class WordRanking:
         rarity = {word: rarity_of(statistics.having[word], statistics.texts) for word in self.words}
         of_pairs = {pair: (rarity[pair[0]] + rarity[pair[1]]) / 2 for pair in self._pairs}
         average = statistics.characters / max(statistics.texts, 1)
-        told = [self._score(text or "", rarity, of_pairs, average) for text in candidates.texts]
         weight = 1 if self.vector is None else _COSINE_WEIGHT * sum(rarity.values())
-        return np.array(told, np.float64) + weight * near
+        rows = [row for row, text in enumerate(candidates.texts) if text]
+        told = np.zeros(len(near))
+        told[rows] = self._told([text for text in candidates.texts if text], rarity, of_pairs, average)
+        return told + weight * near
 
-    def _score(self, text: str, rarity: dict[str, float], of_pairs: dict[Pair, float], average: float) -> float:
-        found = Occurrences(text)
-        counts = {word: n for word in self.words if (n := found.count(word))}
-        if not counts:
-            return 0.0
-        damping = _damping(len(text), average)
-        score = sum(rarity[word] * n * (_SATURATION + 1) / (n + damping) for word, n in counts.items())
-        pairs = [pair for pair in self._pairs if pair[0] in counts and pair[1] in counts and found.has(pair)]
-        score += sum(of_pairs[pair] for pair in pairs)
-        beginning = opening(text)
-        begun = Occurrences(beginning)
-        told = sum(rarity[word] for word in counts if begun.count(word))
-        told += sum(of_pairs[pair] for pair in pairs if begun.has(pair))
-        return score + told * _OPENING_SHARE * (_SATURATION + 1) / (1 + _damping(len(beginning), _OPENING))
+    def _told(self, texts: list[str], rarity: dict[str, float], of_pairs: dict[Pair, float], average: float) -> Scores:
+        """All of the score but its last line, (n,)."""
+        found = Occurrences(texts)
+        counts = {word: found.counts(word) for word in self.words}
+        pairs = {pair: found.have(pair) for pair in self._pairs}
+        damping = _damping(_lengths(texts), average)
+        score: Scores = sum((rarity[word] * n * (_SATURATION + 1) / (n + damping) for word, n in counts.items()), _NONE)
+        score = score + sum((of_pairs[pair] * there for pair, there in pairs.items()), _NONE)
+        beginnings = [opening(text) for text in texts]
+        begun = Occurrences(beginnings)
+        told = sum((rarity[word] * ((n > 0) & (begun.counts(word) > 0)) for word, n in counts.items()), _NONE)
+        told = told + sum((of_pairs[pair] * (there & begun.have(pair)) for pair, there in pairs.items()), _NONE)
+        return score + told * _OPENING_SHARE * (_SATURATION + 1) / (1 + _damping(_lengths(beginnings), _OPENING))
 
 
 class Occurrences:
-    """Where words stand in a text. Patterns find them far sooner than all words of a text are told apart."""
+    """Where words stand in texts. They are found far sooner than all words of a text are told apart, and in all texts
+    as one string sooner than in one after the other."""
 
-    def __init__(self, text: str):
-        self._text = normal(text)
-        for_patterns = text.isascii() or all(map(_is_for_patterns, set(_NOT_ASCII.findall(self._text))))
-        self._words = None if for_patterns else words_of(text)
+    def __init__(self, texts: Sequence[str]):
+        self._words: dict[int, list[str]] = {}  # of the texts in which they are told apart
+        self._found: dict[str, NDArray[np.int64]] = {}
+        self._joined = "\n".join(texts)
+        if self._joined.isascii():  # all at once
+            self._joined = normal(self._joined)
+        else:
+            parts = [normal(text) for text in texts]
+            for row, text in enumerate(texts):
+                if not all(map(_is_plain, set(_NOT_ASCII.findall(parts[row])))):
+                    self._words[row], parts[row] = words_of(text), ""
+            self._joined, texts = "\n".join(parts), parts
+        self._ends = np.cumsum(_lengths(texts) + 1)  # (n,) of each with the line break after it
 
-    def count(self, word: str) -> int:
-        """How often the text has a word."""
-        if self._words is not None:
-            return self._words.count(word)
-        return len(_pattern(word).findall(self._text)) if word in self._text else 0
+    def counts(self, word: str) -> NDArray[np.int64]:
+        """How often each text has a word, (n,)."""
+        counts = np.bincount(self._rows(self._starts(word)), minlength=len(self._ends))
+        for row, words in self._words.items():
+            counts[row] = words.count(word)
+        return counts
 
-    def has(self, pair: Pair) -> bool:
-        """Whether the text has two words with no other between them."""
-        if self._words is not None:
-            return pair in pairwise(self._words)
-        return _pair_pattern(*pair).search(self._text) is not None
+    def have(self, pair: Pair) -> NDArray[np.bool_]:
+        """Which texts have two words with no other between them, (n,)."""
+        there = np.zeros(len(self._ends), bool)
+        first, second = (self._starts(word) for word in pair)
+        ends = first + len(pair[0])
+        following = np.append(second, -1)[np.searchsorted(second, ends)]  # a later one has this one before it
+        rows = self._rows(first)
+        some = (ends < following) & (following < self._ends[rows])
+        for end, start, row in zip(ends[some].tolist(), following[some].tolist(), rows[some].tolist(), strict=True):
+            if _BETWEEN.fullmatch(self._joined, end, start):
+                there[row] = True
+        for row, words in self._words.items():
+            there[row] = pair in pairwise(words)
+        return there
+
+    def _starts(self, word: str) -> NDArray[np.int64]:
+        """Where a word begins in the joined texts."""
+        if word not in self._found:
+            self._found[word] = np.array(_starts(word, self._joined), np.int64)
+        return self._found[word]
+
+    def _rows(self, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.searchsorted(self._ends, starts, side="right")
 
 
 def rarity_of(having: int, texts: int) -> float:
@@ -179,7 +212,9 @@ def rarity_of(having: int, texts: int) -> float:
 
 def opening(text: str) -> str:
     """The first paragraph of a text, or the beginning of it."""
-    return _PARAGRAPH_END.split(text.lstrip()[:_OPENING], maxsplit=1)[0]
+    beginning = text.lstrip()[:_OPENING]
+    end = _PARAGRAPH_END.search(beginning)
+    return beginning[: end.start()] if end else beginning
 
 
 def best(scores: Scores, k: int) -> NDArray[np.int64]:
@@ -195,16 +230,27 @@ def most_told(
     The rarest words are looked up first, and no more of them when they are in thousands of texts.
     """
     enough = max(_ENOUGH_PLACES, statistics.texts // _ENOUGH_SHARE)
-    positions, rarities, read = [np.empty(0, np.int64)], [np.empty(0)], 0
+    positions, rarities, read = [np.empty(0, np.int64)], [0.0], 0
     for word, count in sorted(statistics.having.items(), key=lambda item: item[1]):
         if read >= enough or count > _MOST_PLACES:
             break
         read += count
-        positions.append(positions_of(word) if count else positions[0])
-        rarities.append(np.full(len(positions[-1]), rarity_of(count, statistics.texts)))
+        if count:
+            positions.append(positions_of(word))
+            rarities.append(rarity_of(count, statistics.texts))
+    for end in range(2, len(positions)):
+        few = np.unique(np.concatenate(positions[:end]))
+        if len(few) >= n and rarities[end - 1] > sum(rarities[end:]):  # texts with other words alone are not among them
+            positions[end:] = [few[is_in(few, others)] for others in positions[end:]]
+            break
     places, word_of = np.unique(np.concatenate(positions), return_inverse=True)
-    told = np.bincount(word_of, np.concatenate(rarities), len(places))
+    told = np.bincount(word_of, np.repeat(rarities, [len(those) for those in positions]), len(places))
     return np.sort(places[np.argsort(-told, kind="stable")[:n]])
+
+
+def is_in(some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of some positions are among others, which are sorted."""
+    return np.searchsorted(others, some, side="right") > np.searchsorted(others, some)
 
 
 def _nearness(vector: NDArray[np.floating] | None, candidates: Candidates, shares: Scores) -> Scores:
@@ -215,15 +261,32 @@ def _nearness(vector: NDArray[np.floating] | None, candidates: Candidates, share
     return cosines(vector, candidates.vectors)
 
 
-def _damping(length: int, average: float) -> float:
-    return _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * length / average)
+def _damping(lengths: NDArray[np.int64], average: float) -> Scores:
+    return _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * lengths / average)
+
+
+def _lengths(texts: Sequence[str]) -> NDArray[np.int64]:
+    return np.array([len(text) for text in texts], np.int64)
 
 
 @lru_cache(_REMEMBERED)
-def _is_for_patterns(character: str) -> bool:
+def _is_plain(character: str) -> bool:
     r"""Whether a character is in words just where it is a \w: no mark, nor of a script written without spaces."""
     kind = class_of(character)
     return kind == IS_OTHER or (kind == IS_WORD and (character.isalnum() or character == "_"))
+
+
+def _starts(word: str, text: str) -> list[int]:
+    """Where a word begins in a text of plain characters; by a pattern where it is often, which takes time to make."""
+    starts, end = [], 0
+    for _ in range(_OFTEN):
+        at = text.find(word, end)
+        if at < 0:
+            return starts
+        end = at + len(word)
+        if not (_in_word(text[at - 1 : at]) or _in_word(text[end : end + 1])):
+            starts.append(at)
+    return starts + [match.start() for match in _pattern(word).finditer(text, end)]
 
 
 @lru_cache(_REMEMBERED)
@@ -232,7 +295,5 @@ def _pattern(word: str) -> re.Pattern[str]:
     return re.compile(rf"{word}(?<!\w{word})(?!\w)")
 
 
-@lru_cache(_REMEMBERED)
-def _pair_pattern(first: str, second: str) -> re.Pattern[str]:
-    """The same of two words; a single character is no word, so it may stand between them."""
-    return re.compile(rf"{first}(?<!\w{first})(?=(?:\W+\w)*\W+{second}(?!\w))")
+def _in_word(character: str) -> bool:
+    return character.isalnum() or character == "_"

@@ -35,7 +35,7 @@ def make_app(collection: Collection, settings: Settings | None = None) -> App:
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
-        served.views.start()
+        served.start()
         yield
         served.close()
 

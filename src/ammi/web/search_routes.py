@@ -33,22 +33,10 @@ def search_routes(served: Served) -> APIRouter:
     )
     k_parameter = Query(ge=1, le=limits.most_k, description="How many documents.")
 
-    def find(
-        query: Any,
-        k: int,
-        radius: int | None,
-        where: Where | None,
-        rank: str | None,
-        shortlist: int | None,
-        length: int | None,
-    ) -> Response:
-        asked = served.query(query)
-        if radius is None:
-            hits = collection.search(query, k, where, rank, shortlist=shortlist)
-            rank = rank or collection.ranks()[0]
-        else:
-            hits, rank = collection.within(query, radius, where), "distance"
-        return answer({"query": asked, "rank": rank, "hits": served.hits(hits[:k], length), "total": len(hits)})
+    async def find(*request: Any) -> Response:
+        if served.searchers.ready:
+            return Response(await served.work.wait(served.searchers.ask(*request)), media_type="application/json")
+        return await do(lambda: served.search(*request))
 
     def find_like(id: Id, k: int, radius: int | None, where: Where | None, length: int | None) -> Response:
         entry = served.entry(id)
@@ -72,17 +60,14 @@ def search_routes(served: Served) -> APIRouter:
         length: Length = None,
     ) -> Response:
         """Find the documents that answer a text best."""
-        how = (k, radius, where_of(where), rank, shortlist, length)
-        key = (q, k, radius, tuple(where), rank, shortlist, length)
-        return await do(lambda: served.remembered(key, lambda: find(q, *how)))
+        return await find(q, k, radius, where_of(where), rank, shortlist, length)
 
     @router.post("/search", response_model=schemas.SearchAnswer)
     async def search_long(request: schemas.SearchRequest) -> Response:
         """Find the documents that answer a text of any length, or a vector, best."""
         query = query_of(request.text, request.vector, limits.most_query)
         k = checked_k(request.k)
-        how = (k, request.radius, request.where, request.rank, request.shortlist, request.length)
-        return await do(lambda: find(query, *how))
+        return await find(query, k, request.radius, request.where, request.rank, request.shortlist, request.length)
 
     @router.post("/encode", response_model=schemas.Query)
     async def encode(request: schemas.QueryRequest) -> Response:

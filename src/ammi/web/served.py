@@ -14,7 +14,9 @@ from ammi.collection import Collection
 from ammi.explore.sample import MOST_POINTS
 from ammi.search import Entry, Hit
 from ammi.search.documents import Id
+from ammi.search.filters import Where
 from ammi.web.guard import Refusal
+from ammi.web.searchers import Searchers
 from ammi.web.settings import Settings
 from ammi.web.views import Views
 from ammi.web.work import Work
@@ -31,6 +33,7 @@ class Served:
         self.collection, self.settings = collection, settings
         self.name = PurePath(collection.place.rstrip("/")).name or "collection"
         self.work, self.views = Work(settings), Views(collection, most_points)
+        self.searchers = Searchers(collection.place, settings.searchers)
         self._asked = lru_cache(_REMEMBERED)(self._ask)
         self._answers = _Answers()
 
@@ -108,7 +111,33 @@ class Served:
             for hit, code in zip(found, codes, strict=True)
         ]
 
-    def remembered(self, key: Hashable, make: Callable[[], Response]) -> Response:
+    def search(
+        self,
+        query: Any,
+        k: int,
+        radius: int | None,
+        where: Where | None,
+        rank: str | None,
+        shortlist: int | None,
+        length: int | None,
+    ) -> Response:
+        """The answer of /api/search."""
+
+        def find() -> Response:
+            asked, by = self.query(query), "distance"
+            if radius is None:
+                hits = self.collection.search(query, k, where, rank, shortlist=shortlist)
+                by = rank or self.collection.ranks()[0]
+            else:
+                hits = self.collection.within(query, radius, where)
+            return answer({"query": asked, "rank": by, "hits": self.hits(hits[:k], length), "total": len(hits)})
+
+        with self.collection.index.one_view():
+            if not isinstance(query, str):
+                return find()
+            return self._remembered((query, k, radius, repr(where), rank, shortlist, length), find)
+
+    def _remembered(self, key: Hashable, make: Callable[[], Response]) -> Response:
         """An answer that was given before, if no document has changed since; those that are often asked for stay."""
         state = self.collection.index.state()
         if state is None:
@@ -126,8 +155,14 @@ class Served:
         """A sentence for strangers, to whom it is none of their business where the collection is."""
         return sentence.replace(self.collection.place, self.name)
 
+    def start(self) -> None:
+        """Begin what goes on beside the requests."""
+        self.views.start()
+        self.searchers.start()
+
     def close(self) -> None:
         self.work.close()
+        self.searchers.close()
         self.views.close()
 
 

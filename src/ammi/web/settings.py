@@ -19,6 +19,7 @@ class Settings:
         seconds: that a request may take.
         threads: requests that are computed at the same time.
         waiting: further requests that may wait for their turn.
+        searchers: processes beside this one that answer searches, one at a time each; without them its threads do.
     """
 
     writable: bool = False
@@ -26,7 +27,8 @@ class Settings:
     hosts: tuple[str, ...] = ()
     seconds: float = 30.0
     threads: int = 4
-    waiting: int = 60
+    waiting: int = 250
+    searchers: int = 0
     most_k: int = 1000
     most_query: int = 10_000  # characters
     most_ids: int = 10_000

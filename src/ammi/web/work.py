@@ -1,10 +1,11 @@
 """Work of requests: a few at a time, in threads, with a limit on how many wait and on how long one may take."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from ammi.search.hamming import alone
 from ammi.web.guard import Refusal
 from ammi.web.settings import Settings
 
@@ -16,19 +17,27 @@ class Work:
 
     def __init__(self, settings: Settings):
         self._settings = settings
-        self._threads = ThreadPoolExecutor(settings.threads, thread_name_prefix="ammi-serve")
+        self._threads = ThreadPoolExecutor(settings.threads, "ammi-serve", initializer=alone)
         self.at_once = 0  # computed or waiting
 
     async def do(self, job: Callable[[], T]) -> T:
-        """What a job returns; a refusal where too many wait already, or when it takes too long.
+        """What a job returns; a refusal where too many wait already, or when it takes too long."""
 
-        A job that takes too long goes on, and counts as long as it does.
+        async def in_thread() -> T:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, job)
+
+        return await self.wait(in_thread())
+
+    async def wait(self, job: Coroutine[Any, Any, T]) -> T:
+        """The same of a job that computes elsewhere.
+
+        One that takes too long goes on, and counts as long as it does.
         """
         if self.at_once >= self._settings.threads + self._settings.waiting:
+            job.close()
             raise Refusal(503, "the server is busy: try again in a second", (b"retry-after", b"1"))
         self.at_once += 1
-        loop = asyncio.get_running_loop()
-        future = loop.run_in_executor(self._threads, job)
+        future = asyncio.ensure_future(job)
         future.add_done_callback(self._done)
         done, _ = await asyncio.wait([future], timeout=self._settings.seconds)
         if not done:

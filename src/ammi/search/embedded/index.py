@@ -47,6 +47,7 @@ class HammingIndex(Index):
         self._documents = DocumentTable(store)
         self._vectors = VectorTable(store)
         self._newest = newest or _NewestTable()
+        self._known_about: tuple[int, About] | None = None  # after a change: a search asks for it a dozen times
 
     @classmethod
     def _create(cls, place: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
@@ -97,7 +98,12 @@ class HammingIndex(Index):
         return self._store.writing()
 
     def _about(self) -> About:
-        return About(*self._store.codes_about(), self._vectors.kept())
+        known, change = self._known_about, self._store.state().change
+        if known is None or known[0] != change or self._store.writes:
+            known = change, About(*self._store.codes_about(), self._vectors.kept())
+            if not self._store.writes:  # what may not come to pass is not kept
+                self._known_about = known
+        return known[1]
 
     def _count(self) -> int:
         return self._codes.count()
@@ -172,9 +178,10 @@ class HammingIndex(Index):
         _, near = hamming.nearest(table.codes if kept is None else table.codes[kept], queries, n)
         for rows, spoken in zip(near, words, strict=True):
             places = np.sort(table.positions(rows if kept is None else kept[rows]))
-            if spoken:
-                places = np.union1d(places, self._documents.words.having(spoken, n, among))
-            texts = self._documents.texts(places) if spoken else {}
+            texts: dict[int, str] = {}
+            if spoken:  # a text without any of the words adds nothing to a score, and is not read
+                places, having = self._documents.words.shortlist(places, spoken, n, among)
+                texts = self._documents.texts(having)
             found = [texts.get(place) for place in places.tolist()] if spoken else []
             vectors = self._vectors_at(places) if with_vectors else None
             yield Candidates(places, table.codes[table.rows(places)], found, vectors)

@@ -2,7 +2,7 @@
 
 import weakref
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from threading import Lock, local
 from types import SimpleNamespace
@@ -146,15 +146,20 @@ class Store:
             self._here.session = None
             self._connections.give_back(session.db)
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> AbstractContextManager[None]:
         """One view of the index for as long as the block lasts, whatever others change meanwhile."""
-        with explaining(self.folder), self.held() as session:
-            if session.state:  # what is called inside of a block belongs to it
-                yield
-                return
-            with self._connections.unchanged(), self._transaction(session, "BEGIN"):
-                yield
+        session = getattr(self._here, "session", None)
+        return nullcontext() if session and session.state else self._view_of_all()  # inside of a block it is there
+
+    @contextmanager
+    def _view_of_all(self) -> Iterator[None]:
+        with (
+            explaining(self.folder),
+            self.held() as session,
+            self._connections.unchanged(),
+            self._transaction(session, "BEGIN"),
+        ):
+            yield
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -11,7 +11,7 @@ import numpy as np
 from ammi.features.alphabet import words_of
 from ammi.search.embedded.blocks import Positions
 from ammi.search.embedded.store import Store
-from ammi.search.ranking import WordStatistics, most_told
+from ammi.search.ranking import WordStatistics, is_in, most_told
 
 SCHEMA = (
     "CREATE VIRTUAL TABLE words USING fts5(text, content = '', contentless_delete = 1, detail = none, "
@@ -24,15 +24,34 @@ SCHEMA = (
 PlacedText = tuple[int, str]
 
 
+_FEW = 10_000  # places of a word that are read to count them; those of a word in more texts when they are needed
+_REMEMBERED = 2_000_000  # places of all words: 16 MB
+_OF_A_WORD = 50  # places in whose memory a word is remembered that no text has
+
+
+class _Known:
+    """What was read of words after one change of codes: how many texts have each, and which, if these are few."""
+
+    def __init__(self, change: int, texts: int, characters: int):
+        self.change, self.texts, self.characters = change, texts, characters
+        self.words: dict[str, tuple[int, Positions | None]] = {}
+        self.room = _REMEMBERED
+
+
 class WordIndex:
     """The tables of words. Its methods are called while reading or writing."""
 
     def __init__(self, store: Store):
         self._store = store
-        self._counted: tuple[int, dict[str, int]] = -1, {}  # the change of codes after which words were counted
+        self._last_known = _Known(-1, 0, 0)
+        self._exists: bool | None = None
 
     def exists(self) -> bool:
-        return self._store.execute("SELECT 1 FROM sqlite_master WHERE name = 'words'").fetchone() is not None
+        """Whether there are such tables, which stays as it is."""
+        if self._exists is None:
+            found = self._store.execute("SELECT 1 FROM sqlite_master WHERE name = 'words'").fetchone()
+            self._exists = found is not None
+        return self._exists
 
     def add(self, documents: Sequence[PlacedText]) -> None:
         """Take up the texts of new documents."""
@@ -51,30 +70,59 @@ class WordIndex:
 
     def statistics(self, words: Sequence[str]) -> WordStatistics:
         """How many texts there are, and how many have each of these words."""
-        texts, characters = self._store.execute("SELECT texts, characters FROM text_totals").fetchone()
-        change = self._store.state().code_change
-        counted = self._counted
-        if counted[0] != change:
-            self._counted = counted = change, {}
-        known = counted[1]
-        for word in words:
-            if word not in known:  # to count a word that a million texts have takes a few hundredths of a second
-                row = self._store.execute("SELECT doc FROM word_counts WHERE term = ?", (word,)).fetchone()
-                known[word] = row[0] if row else 0
-        return WordStatistics(texts, characters, {word: known[word] for word in words})
+        known = self._known()
+        return WordStatistics(known.texts, known.characters, {word: self._look_up(word, known)[0] for word in words})
 
-    def having(self, words: Sequence[str], n: int, among: Positions | None) -> Positions:
-        """What `most_told` says of these words, among these positions or all."""
+    def shortlist(
+        self, near: Positions, words: Sequence[str], n: int, among: Positions | None
+    ) -> tuple[Positions, Positions]:
+        """Sorted positions together with those that `most_told` finds among these or all; and which may have a word."""
+        read: dict[str, Positions] = {}
 
         def positions(word: str) -> Positions:
             found = self._positions(word)
-            return found if among is None else np.intersect1d(found, among, assume_unique=True)
+            read[word] = found if among is None else np.intersect1d(found, among, assume_unique=True)
+            return read[word]
 
-        return most_told(self.statistics(words), positions, n)
+        statistics = self.statistics(words)
+        told = most_told(statistics, positions, n)
+        places = np.union1d(near, told)
+        if any(count and word not in read for word, count in statistics.having.items()):
+            return places, places
+        has_some = np.any([np.zeros(len(near), bool), *(is_in(near, found) for found in read.values())], axis=0)
+        return places, np.union1d(told, near[has_some])
+
+    def _known(self) -> _Known:
+        """What is remembered of words as they are now."""
+        known, change = self._last_known, self._store.state().code_change
+        if known.change != change or known.room < 0 or self._store.writes:
+            known = _Known(change, *self._store.execute("SELECT texts, characters FROM text_totals").fetchone())
+            if not self._store.writes:  # what may not come to pass is not kept
+                self._last_known = known
+        return known
+
+    def _look_up(self, word: str, known: _Known) -> tuple[int, Positions | None]:
+        """How many texts have a word, and their positions if these are few."""
+        if word not in known.words:
+            known.words[word] = found = self._read(word)
+            known.room -= _OF_A_WORD + (0 if found[1] is None else found[0])
+        return known.words[word]
+
+    def _read(self, word: str) -> tuple[int, Positions | None]:
+        few = self._matching(word, _FEW + 1)
+        if len(few) <= _FEW:
+            return len(few), few
+        return self._store.execute("SELECT doc FROM word_counts WHERE term = ?", (word,)).fetchone()[0], None
 
     def _positions(self, word: str) -> Positions:
-        ((joined,),) = self._store.execute("SELECT GROUP_CONCAT(rowid) FROM words WHERE words MATCH ?", (f'"{word}"',))
-        return np.fromstring(joined, np.int64, sep=",")  # in one string they come four times as fast
+        count, few = self._look_up(word, self._known())
+        return self._matching(word, count) if few is None else few
+
+    def _matching(self, word: str, most: int) -> Positions:
+        """The first positions of texts that have a word, sorted."""
+        select = "SELECT GROUP_CONCAT(rowid) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)"
+        ((joined,),) = self._store.execute(select, (f'"{word}"', most))
+        return np.fromstring(joined or "", np.int64, sep=",")  # in one string they come four times as fast
 
     def _count(self, texts: int, characters: int) -> None:
         change = (texts, characters)

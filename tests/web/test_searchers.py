@@ -1,0 +1,83 @@
+"""Processes beside the server answer searches as its threads do, see every change, and are replaced when they end."""
+
+import time
+from collections.abc import Iterator
+
+import httpx
+import psutil
+import pytest
+
+from tests.web.serving import build, serving
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory) -> Iterator[httpx.Client]:
+    """A server with two searchers, which are ready."""
+    place = build(tmp_path_factory.mktemp("many") / "articles")
+    with serving(place, "--writable", "--searchers", "2") as address, httpx.Client(base_url=address, timeout=60) as web:
+        wait_for_searchers(place, 2)
+        web.headers["place"] = str(place)
+        yield web
+
+
+def searchers_of(place: object) -> list[psutil.Process]:
+    """The processes that answer searches in a place and have read its codes, which takes a file that stays open."""
+    found = [one for one in psutil.process_iter(["cmdline"]) if "ammi.web.searchers" in (one.info["cmdline"] or [])]
+    return [one for one in found if one.info["cmdline"][-1] == str(place)]
+
+
+def wait_for_searchers(place: object, n: int) -> None:
+    for _ in range(600):
+        ready = [one for one in searchers_of(place) if any("index.sqlite" in file.path for file in one.open_files())]
+        if len(ready) == n:
+            time.sleep(0.5)
+            return
+        time.sleep(0.1)
+    raise AssertionError("the searchers do not start")
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"q": "crude oil", "k": 5},
+        {"q": "crude oil", "rank": "distance", "length": 10},
+        {"q": "wheat", "where": ["subject=grain", "year>=1980"]},
+        {"q": "loan", "radius": 8, "k": 3},
+        {"q": "loan", "where": "nothing=1"},
+        {"q": "loan", "rank": "vectors"},
+        {"q": "", "k": 2},
+    ],
+)
+def test_they_answer_as_threads_do(many, web, parameters):
+    expected, found = (client.get("/api/search", params=parameters) for client in (web, many))
+    assert (found.status_code, found.json()) == (expected.status_code, expected.json())
+    request = {"text": parameters["q"], "k": parameters.get("k", 10)}
+    expected, found = (client.post("/api/search", json=request) for client in (web, many))
+    assert (found.status_code, found.json()) == (expected.status_code, expected.json())
+
+
+def test_they_see_every_change(many):
+    def found() -> list[object]:
+        return [hit["id"] for hit in many.get("/api/search", params={"q": "zyzzyva", "k": 1}).json()["hits"]]
+
+    for n in range(6):  # each of them more than once
+        assert found() != ["new"]
+        assert many.put("/api/documents/new", json={"text": f"the zyzzyva {n}"}).status_code == 200
+        assert found() == found() == ["new"]
+        assert many.delete("/api/documents/new").status_code == 200
+
+
+def test_one_that_ends_is_replaced(many):
+    place = many.headers["place"]
+    searchers_of(place)[0].kill()
+    statuses = [many.get("/api/search", params={"q": f"oil {n}"}).status_code for n in range(4)]
+    assert sorted(statuses)[:3] == [200] * 3  # the one that it was to answer may be refused
+    assert set(statuses) <= {200, 503}
+    wait_for_searchers(place, 2)
+
+
+def test_they_end_with_the_server(place):
+    with serving(place, "--searchers", "1"):
+        wait_for_searchers(place, 1)
+        (searcher,) = searchers_of(place)
+    searcher.wait(30)

@@ -96,6 +96,7 @@ def load_shards(
             total.added += part.added
             total.skipped += part.skipped
             advance(part.there + part.added)
+    collection.index.optimize()
     return total
 
 

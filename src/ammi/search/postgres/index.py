@@ -16,7 +16,7 @@ from ammi.search.hamming import MOST_FOUND, Codes, too_many_within
 from ammi.search.postgres.address import parsed_address
 from ammi.search.postgres.filters import Sql, to_sql
 from ammi.search.postgres.recode import Recoding
-from ammi.search.postgres.schema import create_schema, drop_old, holds_index, make_hnsw
+from ammi.search.postgres.schema import create_schema, drop_old, has_hnsw, holds_index, make_hnsw
 from ammi.search.postgres.server import Connections, Server
 from ammi.search.postgres.tables import Positions, Tables, bits, read_codes
 from ammi.search.postgres.values import read_id, stored_id, unescaped, word_number
@@ -77,8 +77,6 @@ class PostgresIndex(Index):
                 raise FileNotFoundError(f"there is no index in {index.place}: create it first")
             with index._reading():
                 pass
-            if address.approximate:
-                make_hnsw(index._server)
         except BaseException:
             index.close()
             raise
@@ -109,8 +107,14 @@ class PostgresIndex(Index):
         drop_old(self._server)
         with self._server.alone() as session:
             session.db.execute(f"VACUUM (ANALYZE) {', '.join(tables)}")
+        self.optimize()
         with self._reading():
             return before, self._size()[0]
+
+    def optimize(self) -> None:
+        """Make the index for approximate search, where the URL asks for it and it is not there."""
+        if self._server.address.approximate:
+            make_hnsw(self._server)
 
     def _size(self) -> tuple[int, list[str]]:
         rows = self._server.execute(
@@ -176,7 +180,7 @@ class PostgresIndex(Index):
 
     def _near(self, queries: Codes, k: int, filter: Filter) -> Near:
         """The k nearest documents of those that a filter keeps, ties in insertion order."""
-        if self._server.address.approximate and not filter and k <= _MOST_APPROXIMATE:
+        if not filter and k <= _MOST_APPROXIMATE and self._server.address.approximate and has_hnsw(self._server):
             near = self._ask_hnsw(queries, k)
             fewest = min([k, *(len(places) for _, places in near)])  # where many were deleted it may find too few
             if fewest == k or fewest == self._count():

@@ -206,15 +206,16 @@ def parts(documents: int, codes: int, workers: list[int]) -> dict[str, tuple[Cal
 
 
 def run(options: argparse.Namespace) -> None:
-    done = {} if options.again else recorded()
-    for name, (part, arguments) in parts(options.documents, options.codes, options.workers).items():
+    done, all_parts = recorded(), parts(options.documents, options.codes, options.workers)
+    for name, (part, arguments) in all_parts.items():
         size = options.documents if part is encoding else options.codes
-        if done.get(name, {}).get("size") == size or (options.only and options.only not in name):
+        is_done = done.get(name, {}).get("size") == size and not options.again
+        if is_done or options.only not in name:
             continue
         print(f"{name} ...", flush=True)
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             done[name] = {"size": size, **pool.submit(part, *arguments).result()}
-        save("scale", done)
+        save("scale", {name: done[name] for name in all_parts if name in done})
     print(measured_table(done))
 
 

@@ -192,27 +192,26 @@ class PostgresIndex(Index):
         documents = f"JOIN documents USING (position) WHERE {sql.text}" if filter else ""
         # A distance that was made a whole number is none that an index has: the search is exact where there is HNSW.
         near = (
-            f"SELECT * FROM (SELECT position, (code <~> queries.code::bit({state.n_bits}))::int AS distance "
-            f"FROM {state.code_table} {documents}) AS near {where} ORDER BY distance, position LIMIT %(k)s"
+            f"SELECT * FROM (SELECT position, (code <~> queries.code)::int AS distance FROM {state.code_table} "
+            f"{documents}) AS near {where} ORDER BY distance, position LIMIT %(k)s"
         )
         return self._rows_of(near, queries, {**sql.values, "k": k})
 
     def _ask_hnsw(self, queries: Codes, k: int) -> Near:
-        state = self._server.state
         self._server.execute(f"SET LOCAL hnsw.ef_search = {max(4 * k, _LEAST_LOOKED_AT)}")
         self._server.execute("SET LOCAL hnsw.iterative_scan = relaxed_order")
-        by = f"code <~> queries.code::bit({state.n_bits})"
         near = (
-            f"SELECT position, distance::int FROM (SELECT position, {by} AS distance FROM {state.code_table} "
-            f"ORDER BY {by} LIMIT %(k)s) AS near ORDER BY distance, position"
+            "SELECT position, distance::int FROM (SELECT position, code <~> queries.code AS distance "
+            f"FROM {self._server.state.code_table} ORDER BY distance LIMIT %(k)s) AS near ORDER BY distance, position"
         )
         return self._rows_of(near, queries, {"k": k})
 
     def _rows_of(self, near: str, queries: Codes, values: dict[str, Any]) -> Near:
+        n_bits = self._server.state.n_bits
         rows = self._server.execute(
-            "SELECT n, distance, position FROM unnest(%(queries)s::text[]) WITH ORDINALITY AS queries (code, n), "
-            f"LATERAL ({near}) AS near ORDER BY n, distance, position",
-            {**values, "queries": [*bits(queries, self._server.state.n_bits)]},
+            f"SELECT n, distance, position FROM unnest(%(queries)s::text[]::bit({n_bits})[]) WITH ORDINALITY "
+            f"AS queries (code, n), LATERAL ({near}) AS near ORDER BY n, distance, position",
+            {**values, "queries": [*bits(queries, n_bits)]},
         ).fetchall()
         found: Near = [([], []) for _ in queries]
         for n, distance, position in rows:

@@ -16,7 +16,7 @@ from ammi.search.postgres.values import escaped, unescaped
 from tests.search.engines import postgres_place
 from tests.search.metadata import KEYS, filters, metadata
 from tests.search.plain import ranking
-from tests.servers import postgres
+from tests.servers import PostgresServer, postgres
 
 CODES = np.arange(24, dtype=np.uint8).reshape(3, 8)
 
@@ -226,9 +226,9 @@ def test_a_lost_connection_loses_the_change_and_not_the_index(index, place):
     assert place.partition("?")[0] in index.place
 
 
-def test_a_server_that_dies_in_the_middle_of_a_load_keeps_whole_blocks(place):
-    server = postgres()
-    with PostgresIndex.create(place, 64) as index:
+def test_a_server_that_dies_in_the_middle_of_a_load_keeps_whole_blocks(tmp_path):
+    server = PostgresServer()
+    with PostgresIndex.create(f"{server.url}#load", 64) as index:
         index.add(CODES)
         killer = threading.Timer(0.5, server.kill)
         killer.start()
@@ -243,7 +243,7 @@ def test_a_server_that_dies_in_the_middle_of_a_load_keeps_whole_blocks(place):
         assert len(index) == added
         assert [entry.id for block in index.entries() for entry in block] == list(range(added))
         assert index.add(CODES) == [added, added + 1, added + 2]
-        assert check_index(place) == []
+        assert check_index(f"{server.url}#load") == []
 
 
 @pytest.mark.parametrize(

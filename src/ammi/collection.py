@@ -204,6 +204,7 @@ class Collection:
 
             added += self._with_model(write)
             advance(len(block.texts))
+        self.index.optimize()
         return added
 
     def add_codes(
@@ -215,6 +216,7 @@ class Collection:
             block = slice(start, start + _CODES_AT_ONCE)
             added += self.index.add(codes[block], ids[block], fingerprint=fingerprint)
             advance(len(ids[block]))
+        self.index.optimize()
         return added
 
     def search(

@@ -19,18 +19,20 @@ from ammi.data import read_codes
 from ammi.hashers import LSH, DocumentHasher
 from ammi.scale.fit import SHOWN, RayFit
 from ammi.scale.tune import tune_on_ray
-from ammi.search import HammingIndex
 from ammi.tuning.search import Search, Tuning
 from ammi.tuning.tasks import Task
 from tests.cli.conftest import Run, ammi, notes
 from tests.conftest import topics
 from tests.scale.conftest import Nodes
+from tests.search.engines import postgres_place
+from tests.servers import postgres
 from tests.tuning.small import SHORT, Scripted
 
 __all__ = ["ammi"]
 
 N_SHARDS, N_DOCUMENTS = 16, 400
 RAY = ("--engine", Engine.ray.value, "--workers", 2)
+RAY_AGAIN = (*RAY[:-1], 1)  # a worker takes long to start, and what is there already needs no second one
 
 
 class Shards:
@@ -49,6 +51,8 @@ class Shards:
                 (self.folder / f"part-{n:02}.jsonl").write_text(lines)
         self.model = DocumentHasher(LSH(24, random_state=0)).fit([one["text"] for one in notes(600)])
         self.model.save(self.model_folder)
+        self.other_folder = folder / "other"
+        DocumentHasher(LSH(24, random_state=1)).fit([one["text"] for one in notes(600)]).save(self.other_folder)
 
     @property
     def ids(self) -> list[str]:
@@ -94,7 +98,7 @@ def test_an_encode_that_loses_a_node(two_nodes: Nodes, shards: Shards, ammi: Run
     whole = changed.read_text()
     try:
         changed.write_text(whole + json.dumps({"id": "new", "text": "wave and tide"}) + "\n")
-        again = ammi("encode", shards.model_folder, shards.folder, "--out", out, *RAY)
+        again = ammi("encode", shards.model_folder, shards.folder, "--out", out, *RAY_AGAIN)
         assert f"{N_SHARDS - 1} of them were there already" in again.err
     finally:
         changed.write_text(whole)
@@ -107,7 +111,7 @@ def test_an_encode_that_loses_a_node(two_nodes: Nodes, shards: Shards, ammi: Run
 
 def test_a_load_that_loses_a_node(two_nodes: Nodes, shards: Shards, ammi: Run, tmp_path):
     place = tmp_path / "index"
-    arguments = ("index", "build", place, shards.folder, "--model", shards.model_folder, *RAY, "--json")
+    arguments = ("index", "build", place, shards.folder, "--model", shards.model_folder, "--json")
     at_the_loss: list[int] = []
 
     def some_are_there() -> bool:
@@ -119,7 +123,7 @@ def test_a_load_that_loses_a_node(two_nodes: Nodes, shards: Shards, ammi: Run, t
         return at_the_loss[0] >= 3 * N_DOCUMENTS
 
     lost = two_nodes.lose_one_when(some_are_there)
-    built = ammi(*arguments)
+    built = ammi(*arguments, *RAY)
     lost.join()
     assert built.code == 0, built.err
     assert at_the_loss[0] < len(shards.documents)
@@ -131,23 +135,27 @@ def test_a_load_that_loses_a_node(two_nodes: Nodes, shards: Shards, ammi: Run, t
         assert collection.get(ids[-1]).metadata == {"subject": "sea", "year": 1983}
         collection.delete(ids[7 * N_DOCUMENTS + 5 :])  # as if it had been stopped there
 
-    again = ammi(*arguments)
+    again = ammi(*arguments, *RAY_AGAIN)
     assert again.json["were there"] == 7 * N_DOCUMENTS
     assert again.json["documents"] == len(shards.documents)
     with Collection.open(place) as collection:
         assert collection.index.export()[0] == shards.ids
 
 
-def test_a_store_with_many_writers(two_nodes: Nodes, shards: Shards, ammi: Run, tmp_path, monkeypatch):
-    """A folder on one machine takes turns between writers, as a server does."""
-    monkeypatch.setattr(HammingIndex, "shared", True)
-    place = tmp_path / "index"
+def test_a_store_with_many_writers(two_nodes: Nodes, shards: Shards, ammi: Run, tmp_path):
+    url, _, name = postgres_place(tmp_path).partition("#")
+    place = f"{url}&approximate=hnsw#{name}"
     files = sorted(shards.folder.iterdir())[:3]
-    arguments = ("--model", shards.model_folder, *RAY, "--json")
-    first = ammi("index", "build", place, *files[:2], *arguments)
+    arguments = ("--model", shards.model_folder, "--json")
+    first = ammi("index", "build", place, *files[:2], *arguments, *RAY)
     assert first.json["added"] == first.json["documents"] == 2 * N_DOCUMENTS
-    again = ammi("index", "build", place, *files, *arguments)
+    hnsw = f"SELECT count(*) FROM pg_indexes WHERE indexname = 'codes_1_hnsw' AND schemaname = '{name}'"
+    assert postgres().execute(hnsw) == [(1,)]
+    again = ammi("index", "build", place, *files, *arguments, *RAY_AGAIN)
     assert (again.json["were there"], again.json["added"]) == (2 * N_DOCUMENTS, N_DOCUMENTS)
+    other = ammi("index", "build", place.replace("@", ":hush@"), *files, "--model", shards.other_folder, *RAY_AGAIN)
+    assert other.code == 1
+    assert f"{place} holds a collection of model" in other.err
     with Collection.open(place) as collection:
         found = dict(zip(*collection.index.export(), strict=True))
     assert len(found) == 3 * N_DOCUMENTS

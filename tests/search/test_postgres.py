@@ -86,6 +86,8 @@ def searched(place):
         exact.add(codes, metadata=[{"even": n % 2 == 0} for n in range(len(codes))])
         with PostgresIndex.open(f"{url}&approximate=hnsw#{name}") as near:
             assert near.place == f"{url}&approximate=hnsw#{name}"
+            assert near.search(queries, 10) == exact.search(queries, 10)  # as long as there is no HNSW
+            near.optimize()
             yield exact, near, codes, queries
 
 
@@ -119,6 +121,20 @@ def test_an_approximate_search_finds_as_many_as_there_are(searched):
     assert len(near.search(np.zeros((1, 2), np.uint8), 5)[0]) == 5
     with pytest.raises(ValueError, match="hnsw, which takes codes of 64,000 bits at most, and these have 64,001"):
         PostgresIndex.create(f"{near.place}2", 64_001)
+
+
+def test_hnsw_is_made_where_processes_cannot_share_so_much_memory(searched, monkeypatch):
+    exact, _, codes, queries = searched
+    url, _, name = exact.place.partition("#")
+    several = "options=-c%20min_parallel_table_scan_size%3D0%20-c%20max_parallel_maintenance_workers%3D2"
+    monkeypatch.setattr("ammi.search.postgres.schema._BYTES_OF_HNSW", 1 << 40)
+    monkeypatch.setattr("ammi.search.postgres.schema._MOST_BYTES_OF_HNSW", 1 << 40)
+    with PostgresIndex.create(f"{url}&approximate=hnsw&{several}#{name}_2", 64) as index:
+        index.add(codes)
+        index.optimize()
+        with index._reading():
+            assert index._server.execute("SELECT to_regclass('codes_1_hnsw')").fetchone() != (None,)
+        assert len(index.search(queries[:1], 10)[0]) == 10
 
 
 def test_two_writers_take_turns(index, place):

@@ -32,8 +32,9 @@ class Encoded:
 class Encoder(Worker):
     """Encodes shards."""
 
-    def encode(self, shard: Shard, out: Path, reading: Reading) -> Encoded:
-        """Write the codes of a shard, unless they are there."""
+    def encode(self, files: Callable[[], Mapping[str, bytes]], shard: Shard, out: Path, reading: Reading) -> Encoded:
+        """Write the codes of a shard by the model of these files, unless they are there."""
+        self.know(files)
         path = out / f"{shard.name}.parquet"
         made_of = {"source": shard.digest(), "reading": joint_digest(*map(repr, asdict(reading).items()))}
         wanted = {**made_of, "model": self.kept.fingerprint, "bits": self.kept.n_bits}
@@ -73,9 +74,10 @@ def encode_shards(
     out.mkdir(parents=True, exist_ok=True)
     (out / MANIFEST).unlink(missing_ok=True)
     done: list[Encoded] = []
-    with pool(Encoder, min(workers, len(shards)), Kept(dict(files))) as actors:
+    kept = Kept(dict(files))
+    with pool(Encoder, min(workers, len(shards))) as actors:
         for encoded in each_in_turn(
-            actors, list(shards), lambda actor, shard: actor.encode.remote(shard, out.absolute(), reading)
+            actors, list(shards), lambda actor, shard: actor.encode.remote(kept, shard, out.absolute(), reading)
         ):
             done.append(encoded)
             advance(encoded.rows_out)

@@ -111,9 +111,11 @@ class _Training(threading.Thread):
 def check_shared(hasher: Any) -> None:
     """Refuse a method that workers cannot train together."""
     if not getattr(hasher, "is_shared", False):
+        trained = isinstance(hasher, TrainedHasher)
+        why = "its loss on a batch is more than the mean of those on its parts" if trained else "it has no batches"
         raise ValueError(
-            f"{type(hasher).__name__} cannot be trained by several workers, since its loss on a batch is more than the "
-            "mean of those on its parts: use --method ammi, or leave out --engine ray"
+            f"{type(hasher).__name__} cannot be trained by several workers, since {why}: use --method ammi, or leave "
+            "out --engine ray"
         )
 
 

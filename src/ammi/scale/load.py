@@ -46,8 +46,9 @@ class Loaded:
 class Loader(Worker):
     """Encodes shards, and writes them where the store takes many writers."""
 
-    def blocks(self, shard: Shard, reading: Reading, there: int, keep: bool) -> Iterator[EncodedBlock]:
+    def blocks(self, files: Kept, shard: Shard, reading: Reading, there: int, keep: bool) -> Iterator[EncodedBlock]:
         """The documents of a shard, without as many at its beginning as are there."""
+        self.know(files)
         skipped: list[str] = []
         for block in blocks(islice(reading.documents(shard, skipped), there, None)):
             yield self._encoded(block, keep, skipped)
@@ -55,8 +56,9 @@ class Loader(Worker):
         if skipped:
             yield EncodedBlock([], np.empty((0, 0), np.uint8), None, skipped)
 
-    def load(self, shard: Shard, reading: Reading, place: str) -> Loaded:
+    def load(self, files: Kept, shard: Shard, reading: Reading, place: str) -> Loaded:
         """Add the documents of a shard to a collection, after those that are there."""
+        self.know(files)
         with Collection.open(place) as collection:
             skipped: list[str] = []
             there, rest = split_there(collection, reading.documents(shard, skipped))
@@ -83,19 +85,20 @@ def load_shards(
     advance: Advance = lambda n_documents: None,
 ) -> Loaded:
     """Add the documents of shards to a collection, open at its place, whose model is that of the files."""
-    total = Loaded(0, 0, [])
-    with pool(Loader, min(workers, len(shards)), Kept(dict(files))) as actors:
+    total, kept = Loaded(0, 0, []), Kept(dict(files))
+    with pool(Loader, min(workers, len(shards))) as actors:
         if collection.index.shared:
             parts: Iterable[Loaded] = each_in_turn(
-                actors, list(shards), lambda actor, shard: actor.load.remote(shard, reading, place)
+                actors, list(shards), lambda actor, shard: actor.load.remote(kept, shard, reading, place)
             )
         else:
-            parts = _in_order(collection, shards, reading, actors)
+            parts = _in_order(collection, kept, shards, reading, actors)
         for part in parts:
             total.there += part.there
             total.added += part.added
             total.skipped += part.skipped
             advance(part.there + part.added)
+    collection.index.optimize()
     return total
 
 
@@ -119,7 +122,9 @@ def add(collection: Collection, encoded: EncodedBlock, fingerprint: str) -> int:
     return len(encoded.documents)
 
 
-def _in_order(collection: Collection, shards: Sequence[Shard], reading: Reading, actors: list[Any]) -> Iterator[Loaded]:
+def _in_order(
+    collection: Collection, files: Kept, shards: Sequence[Shard], reading: Reading, actors: list[Any]
+) -> Iterator[Loaded]:
     """Write the blocks of all shards in their order, while actors encode those that come next."""
     import ray
 
@@ -131,7 +136,7 @@ def _in_order(collection: Collection, shards: Sequence[Shard], reading: Reading,
     def begin(actor: Any) -> None:
         for shard, there in islice(coming, 1):
             method = actor.blocks.options(num_returns="streaming", _generator_backpressure_num_objects=_BLOCKS_AHEAD)
-            streams.append((actor, there, method.remote(shard, reading, there, keep)))
+            streams.append((actor, there, method.remote(files, shard, reading, there, keep)))
 
     for actor in actors:
         begin(actor)

@@ -40,11 +40,13 @@ class _GivenUpError(Exception):
 class Trainer:
     """Trains one trial at a time, in a thread that waits after every epoch."""
 
-    def __init__(self, task: Callable[[], Task]):
-        self._task, self._has_begun = task(), False
+    _task: Task
+    _has_begun = False
 
-    def begin(self, hasher: "Hasher") -> Told:
+    def begin(self, task: Callable[[], Task], hasher: "Hasher") -> Told:
         """Begin a trial; return what it tells first."""
+        if not self._has_begun:
+            self._task = task()
         self._told: queue.Queue[Told | BaseException] = queue.Queue()
         self._go_on: queue.Queue[bool] = queue.Queue()
         self._has_begun = True
@@ -85,13 +87,14 @@ class Trainer:
 
 def tune_on_ray(tuning: Tuning, trials: int, workers: int, display: Display = SILENT) -> None:
     """Try until so many trials are finished, some at the same time; the files are written anew after each."""
-    with tuning.showing(trials, display) as view, pool(Trainer, workers, Kept(tuning.task)) as actors:
+    task = Kept(tuning.task)
+    with tuning.showing(trials, display) as view, pool(Trainer, workers) as actors:
         idle, waiting = list(actors), dict[Any, tuple[Started, Any]]()
         try:
             while len(tuning.finished) < trials:
                 while idle and len(waiting) + len(tuning.finished) < trials:
                     started, actor = tuning.begin(), idle.pop()
-                    waiting[actor.begin.remote(started.hasher)] = started, actor
+                    waiting[actor.begin.remote(task, started.hasher)] = started, actor
                 told, started, actor = _next_told(waiting)
                 if told.score is not None:
                     goes_on = tuning.watch(started, told.score, view)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ammi.kept_model import KeptModel
@@ -16,16 +15,16 @@ TRIES = 10
 
 
 class Worker:
-    """Has the model, which is loaded with the first job, so that what is wrong with it is said as any other error."""
+    """Has the model, which every job brings and the first one loads: one in place of a lost worker gets it as well."""
 
-    def __init__(self, files: Callable[[], Mapping[str, bytes]]):
-        self._files = files
+    kept: KeptModel
 
-    @cached_property
-    def kept(self) -> KeptModel:
-        return KeptModel(self._files())
+    def know(self, files: Callable[[], Mapping[str, bytes]]) -> None:
+        """Load the model of these files, unless it is there."""
+        if not hasattr(self, "kept"):
+            self.kept = KeptModel(files())
 
-    @cached_property
+    @property
     def model(self) -> "DocumentHasher":
         return self.kept.whole
 
@@ -45,8 +44,8 @@ class Kept:
 
 
 @contextmanager
-def pool(kind: type[Any], n: int, argument: Kept) -> Iterator[list[Any]]:
-    """So many actors of a class, made with what they all need, until the block ends.
+def pool(kind: type[Any], n: int) -> Iterator[list[Any]]:
+    """So many actors of a class, until the block ends.
 
     They ask for a core to be placed and hold none, as Ray has it by default: so one that is lost with its node finds
     room on another, even where no core is left.
@@ -54,7 +53,7 @@ def pool(kind: type[Any], n: int, argument: Kept) -> Iterator[list[Any]]:
     import ray
 
     remote = ray.remote(kind).options(max_restarts=TRIES, max_task_retries=-1, scheduling_strategy="SPREAD")
-    actors = [remote.remote(argument) for _ in range(n)]
+    actors = [remote.remote() for _ in range(n)]
     try:
         yield actors
     finally:

@@ -110,6 +110,9 @@ class Index(Engine):
         """
         raise ValueError(f"the engine of {self.place} has nothing to compact")
 
+    def optimize(self) -> None:
+        """Do what is better done once, after many documents were added, than with each of them: by default nothing."""
+
     @property
     def n_bits(self) -> int:
         """The length of the codes, as it is now."""

@@ -47,6 +47,7 @@ def copy_index(source: Index, place: Place, *, advance: Callable[[int], None] = 
             given.add(block)
             advance(len(block))
         _use_numbers_before(target, _next_number(source))
+        target.optimize()
         arrived = _Sum()
         for found in target.entries():
             arrived.add(found)

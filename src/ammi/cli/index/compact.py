@@ -9,6 +9,7 @@ def compact(place: Place, as_json: AsJson = False) -> None:
     """Give back the space of what was deleted from a collection, and say how many bytes it takes before and after.
 
     Others may search meanwhile, and wait with their changes. It needs as much free space as the collection has.
+    Where a URL of PostgreSQL has ?approximate=hnsw and there is no such index yet, it is made.
 
     [bold]Example[/]
 

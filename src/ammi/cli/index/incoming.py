@@ -22,6 +22,15 @@ def codes_of(source: str, format: str | None) -> "CodeFile | None":
     return read_codes(source) if format is None and holds_codes(source) else None
 
 
+def say_added(place: str, report: dict[str, int], documents: int, as_json: bool) -> None:
+    """Say what came of adding, and how many documents a place has now."""
+    if as_json:
+        say_json({"place": place, **report, "documents": documents})
+    else:
+        said = ", ".join(f"{n:,} {what}" for what, n in report.items() if n or what == "added")
+        results.print(f"{said}; {documents:,} documents are in {place}", markup=False, soft_wrap=True)
+
+
 class Incoming:
     """Documents, or codes where the source is a file of codes."""
 
@@ -73,11 +82,7 @@ class Incoming:
         self.documents.note_zeros()
         after = len(collection)
         report = {"added": self._added, "replaced": before + self._added - after, "skipped": self.documents.n_skipped}
-        if as_json:
-            say_json({"place": collection.place, **report, "documents": after})
-        else:
-            said = ", ".join(f"{n:,} {what}" for what, n in report.items() if n or what == "added")
-            results.print(f"{said}; {after:,} documents are in {collection.place}", markup=False, soft_wrap=True)
+        say_added(collection.place, report, after, as_json)
 
     def _kept(self, collection: "Collection") -> str:
         if not self._added:

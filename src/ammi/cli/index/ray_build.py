@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from ammi.cli.command import if_stopped
 from ammi.cli.engines import note_skipped
-from ammi.cli.screen import counter, results, say_json
+from ammi.cli.index.incoming import say_added
+from ammi.cli.screen import counter
 
 if TYPE_CHECKING:
     from ammi.collection import Collection
@@ -42,11 +43,7 @@ def build_on_ray(
         report = {"added": loaded.added, "were there": loaded.there, "skipped": len(loaded.skipped)}
         report["replaced"] = loaded.there + loaded.added - after
         note_skipped(loaded.skipped)
-        if as_json:
-            say_json({"place": collection.place, **report, "documents": after})
-        else:
-            said = ", ".join(f"{n:,} {what}" for what, n in report.items() if n or what == "added")
-            results.print(f"{said}; {after:,} documents are in {collection.place}", markup=False, soft_wrap=True)
+        say_added(collection.place, report, after, as_json)
 
 
 def _opened(
@@ -75,6 +72,7 @@ def _opened(
         found = collection.fingerprint
         collection.close()
         raise FileExistsError(
-            f"{place} holds a collection of model {found}, not of {kept.fingerprint}: name another place, or that model"
+            f"{collection.place} holds a collection of model {found}, not of {kept.fingerprint}: name another place, "
+            "or that model"
         )
     return collection

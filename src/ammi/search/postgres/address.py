@@ -36,8 +36,8 @@ def parsed_address(place: Place) -> Address:
     name = name or _DEFAULT_NAME
     if not _NAME.fullmatch(name):
         raise ValueError(
-            f"the collection of {shown(text)} has the name {name!r}, expected letters, digits, _ "
-            f"and -, no more than 63: write {_FORM}"
+            f"the collection of {shown(text)} has the name {name!r}, expected letters, digits, _ and -, no more than "
+            f"63 and no pg_ before them: write {_FORM}"
         )
     base, mark, query = url.partition("?")
     options = [option for option in query.split("&") if option]

@@ -16,7 +16,7 @@ from ammi.search.hamming import MOST_FOUND, Codes, too_many_within
 from ammi.search.postgres.address import parsed_address
 from ammi.search.postgres.filters import Sql, to_sql
 from ammi.search.postgres.recode import Recoding
-from ammi.search.postgres.schema import create_schema, drop_old, holds_index, make_hnsw
+from ammi.search.postgres.schema import create_schema, drop_old, has_hnsw, holds_index, make_hnsw
 from ammi.search.postgres.server import Connections, Server
 from ammi.search.postgres.tables import Positions, Tables, bits, read_codes
 from ammi.search.postgres.values import read_id, stored_id, unescaped, word_number
@@ -77,8 +77,6 @@ class PostgresIndex(Index):
                 raise FileNotFoundError(f"there is no index in {index.place}: create it first")
             with index._reading():
                 pass
-            if address.approximate:
-                make_hnsw(index._server)
         except BaseException:
             index.close()
             raise
@@ -109,8 +107,14 @@ class PostgresIndex(Index):
         drop_old(self._server)
         with self._server.alone() as session:
             session.db.execute(f"VACUUM (ANALYZE) {', '.join(tables)}")
+        self.optimize()
         with self._reading():
             return before, self._size()[0]
+
+    def optimize(self) -> None:
+        """Make the index for approximate search, where the URL asks for it and it is not there."""
+        if self._server.address.approximate:
+            make_hnsw(self._server)
 
     def _size(self) -> tuple[int, list[str]]:
         rows = self._server.execute(
@@ -176,7 +180,7 @@ class PostgresIndex(Index):
 
     def _near(self, queries: Codes, k: int, filter: Filter) -> Near:
         """The k nearest documents of those that a filter keeps, ties in insertion order."""
-        if self._server.address.approximate and not filter and k <= _MOST_APPROXIMATE:
+        if not filter and k <= _MOST_APPROXIMATE and self._server.address.approximate and has_hnsw(self._server):
             near = self._ask_hnsw(queries, k)
             fewest = min([k, *(len(places) for _, places in near)])  # where many were deleted it may find too few
             if fewest == k or fewest == self._count():
@@ -188,27 +192,26 @@ class PostgresIndex(Index):
         documents = f"JOIN documents USING (position) WHERE {sql.text}" if filter else ""
         # A distance that was made a whole number is none that an index has: the search is exact where there is HNSW.
         near = (
-            f"SELECT * FROM (SELECT position, (code <~> queries.code::bit({state.n_bits}))::int AS distance "
-            f"FROM {state.code_table} {documents}) AS near {where} ORDER BY distance, position LIMIT %(k)s"
+            f"SELECT * FROM (SELECT position, (code <~> queries.code)::int AS distance FROM {state.code_table} "
+            f"{documents}) AS near {where} ORDER BY distance, position LIMIT %(k)s"
         )
         return self._rows_of(near, queries, {**sql.values, "k": k})
 
     def _ask_hnsw(self, queries: Codes, k: int) -> Near:
-        state = self._server.state
         self._server.execute(f"SET LOCAL hnsw.ef_search = {max(4 * k, _LEAST_LOOKED_AT)}")
         self._server.execute("SET LOCAL hnsw.iterative_scan = relaxed_order")
-        by = f"code <~> queries.code::bit({state.n_bits})"
         near = (
-            f"SELECT position, distance::int FROM (SELECT position, {by} AS distance FROM {state.code_table} "
-            f"ORDER BY {by} LIMIT %(k)s) AS near ORDER BY distance, position"
+            "SELECT position, distance::int FROM (SELECT position, code <~> queries.code AS distance "
+            f"FROM {self._server.state.code_table} ORDER BY distance LIMIT %(k)s) AS near ORDER BY distance, position"
         )
         return self._rows_of(near, queries, {"k": k})
 
     def _rows_of(self, near: str, queries: Codes, values: dict[str, Any]) -> Near:
+        n_bits = self._server.state.n_bits
         rows = self._server.execute(
-            "SELECT n, distance, position FROM unnest(%(queries)s::text[]) WITH ORDINALITY AS queries (code, n), "
-            f"LATERAL ({near}) AS near ORDER BY n, distance, position",
-            {**values, "queries": [*bits(queries, self._server.state.n_bits)]},
+            f"SELECT n, distance, position FROM unnest(%(queries)s::text[]::bit({n_bits})[]) WITH ORDINALITY "
+            f"AS queries (code, n), LATERAL ({near}) AS near ORDER BY n, distance, position",
+            {**values, "queries": [*bits(queries, n_bits)]},
         ).fetchall()
         found: Near = [([], []) for _ in queries]
         for n, distance, position in rows:

@@ -87,7 +87,7 @@ class Recoding:
         state = self._server.state
         self._make(state.code_table, code_columns(about.n_bits), "new_codes")
         if had_hnsw:
-            index_by_hnsw(self._server, state)
+            index_by_hnsw(self._server)
         if about.vectors:
             self._server.set_state(vector_kind=about.vectors.kind, vector_width=about.vectors.width)
         if self._renews_vectors:

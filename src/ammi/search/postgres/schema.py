@@ -5,12 +5,14 @@ from typing import Any
 
 from ammi.search.engine import About
 from ammi.search.postgres.address import Address
-from ammi.search.postgres.errors import explaining
+from ammi.search.postgres.errors import explaining, psycopg
 from ammi.search.postgres.server import FORMAT, Connections, Server, State
 from ammi.search.postgres.tables import SCHEMA, VECTOR_COLUMNS, WORD_TABLES, Tables, code_columns
 from ammi.search.postgres.values import escaped
 
 _MOST_BITS_OF_HNSW = 64_000
+_BYTES_OF_HNSW = 1000  # of memory that making it takes for a code; with less than for all it takes far longer
+_MOST_BYTES_OF_HNSW = 1 << 30  # that are asked for where the server's own setting is lower
 _OLD_TABLES = (
     "SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace AND relkind = 'r' "
     "AND relname ~ '^(codes|vectors)_[0-9]+$' AND relname <> ALL(%s)"
@@ -65,6 +67,8 @@ def _take_schema(server: Server, db: Any) -> None:
 
 
 def _make_tables(server: Server, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> None:
+    if server.address.approximate:
+        check_bits_of_hnsw(server, about.n_bits)
     db, tables = server.session.db, Tables(server)
     db.execute(server.settings(db))
     vectors = (f"CREATE TABLE vectors_1 {VECTOR_COLUMNS}",) if about.vectors else ()
@@ -77,8 +81,6 @@ def _make_tables(server: Server, about: About, keys: list[str], files: dict[str,
     tables.copy("ammi", [state])
     tables.copy("indexed_keys", ((key, escaped(name)) for key, name in enumerate(keys)))
     tables.set_files(files)
-    if server.address.approximate:
-        index_by_hnsw(server, state)
 
 
 def has_hnsw(server: Server) -> bool:
@@ -93,17 +95,36 @@ def make_hnsw(server: Server) -> None:
     if not there:
         with server.writing():
             if not has_hnsw(server):
-                index_by_hnsw(server, server.state)
+                index_by_hnsw(server)
 
 
-def index_by_hnsw(server: Server, state: State) -> None:
-    if state.n_bits > _MOST_BITS_OF_HNSW:
+def index_by_hnsw(server: Server) -> None:
+    """Make that index of the codes that are there, which takes far less time than to keep it while they come."""
+    db, table = server.session.db, server.state.code_table
+    check_bits_of_hnsw(server, server.state.n_bits)
+    ((count,),) = db.execute(f"SELECT count(*) FROM {table}")
+    memory = min(count * _BYTES_OF_HNSW, _MOST_BYTES_OF_HNSW) >> 10
+    db.execute(
+        "SELECT set_config('maintenance_work_mem', GREATEST(setting::bigint, %s)::text, true) FROM pg_settings "
+        "WHERE name = 'maintenance_work_mem'",
+        (memory,),
+    )
+    create = f"CREATE INDEX {table}_hnsw ON {table} USING hnsw (code bit_hamming_ops)"
+    try:
+        with db.transaction():
+            db.execute(create)
+    except (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory):  # containers have little for several processes
+        db.execute("SET LOCAL max_parallel_maintenance_workers = 0")
+        db.execute(create)
+
+
+def check_bits_of_hnsw(server: Server, n_bits: int) -> None:
+    """Refuse codes that are too long for it."""
+    if n_bits > _MOST_BITS_OF_HNSW:
         raise ValueError(
             f"{server.address.shown} asks for hnsw, which takes codes of {_MOST_BITS_OF_HNSW:,} bits at most, and "
-            f"these have {state.n_bits:,}: leave approximate out"
+            f"these have {n_bits:,}: leave approximate out"
         )
-    table = state.code_table
-    server.session.db.execute(f"CREATE INDEX {table}_hnsw ON {table} USING hnsw (code bit_hamming_ops)")
 
 
 def drop_old(server: Server) -> None:

@@ -39,7 +39,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "without word dropout": {"word_dropout": 0.0},
     "without all three": BEFORE,
     "only reordering": BEFORE | {"reorder": 10},
-    "only the first model": BEFORE | {"first_bits": 128, "neighbours": 50},
+    "only the first model": BEFORE | {"first_bits": 128, "neighbours": 100},
     "only word dropout": BEFORE | {"word_dropout": 0.3},
     "r = 2": {"prior_order": 2},
     "r = 5": {"prior_order": 5},

@@ -138,7 +138,7 @@ def against_before(X: csr_matrix) -> list[Row]:
         (
             "neighbours",
             "second graph, by codes",
-            measure(lambda: nearest_documents(X, 50, everything, rng, codes=codes), 3),
+            measure(lambda: nearest_documents(X, new.neighbours, everything, rng, codes=codes), 3),
         ),
         ("epoch", "0.1.0: torch", epoch(old, near_before, 0.0)),
         ("epoch", "compiled steps", epoch(new, near, new.word_dropout)),

@@ -36,6 +36,7 @@ MOST_COMPILED_ORDER = 7
 
 # Chosen on the validation parts of the benchmark sets (LOG.md).
 _FIRST_NEIGHBOURS, _FIRST_SHARE = 10, 2 / 3  # the share is of the epochs
+_LEAN = 2.0  # to near ones, where a first model has found them
 _EPOCHS_ALONE, _EPOCHS_OF_PAIRS = 40, 60
 _PRIOR_ORDER, _PRIOR_ORDER_OF_PAIRS = 3, 5
 _STEPS, _MOST_EPOCHS = 1500, 200  # small collections
@@ -142,7 +143,7 @@ class AMMI(ChainHasher):
         least=1,
         optional=True,
     )
-    neighbours: int = 50
+    neighbours: int = 100
     entropy_weight: float = 2.25
     first_bits: int = parameter(
         "width of the first model, whose codes help to say which documents are near; 0 leaves it out. Useful: 128.",
@@ -182,6 +183,9 @@ class AMMI(ChainHasher):
     def _near_documents(self, stage: Stage) -> NDArray | None:
         codes = self._first_codes(stage) if self.first_bits and self.neighbours and len(stage.rows) > 1 else None
         return self._nearest(stage, self.neighbours, codes)
+
+    def _lean(self) -> float:
+        return _LEAN if self.first_bits else 1.0
 
     def _first_codes(self, stage: Stage) -> NDArray[np.float32]:
         """What a first model, trained on neighbours by words, expects the bits of each document to be, from -1 to 1."""

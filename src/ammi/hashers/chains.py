@@ -125,7 +125,7 @@ class ChainHasher(EncoderHasher):
     )
     neighbours: int = parameter(
         "without related documents, pair each document with one of this many nearest ones, or of a twentieth of all "
-        "where that is less, drawn anew each time; 0 trains on documents alone, as the paper does. Useful: 10 to 50.",
+        "where that is less, drawn anew each time; 0 trains on documents alone, as the paper does. Useful: 10 to 100.",
         default=10,
         whole=True,
         least=0,

@@ -103,6 +103,10 @@ class TrainedHasher(SizedHasher):
         """The numbers (n, k) of rows to pair each row with, where a method wants that and has no related documents."""
         return None
 
+    def _lean(self) -> float:
+        """How much more often near ones of these are drawn (`Batches`)."""
+        return 1.0
+
     def _dropout(self, given: Given) -> float:
         """The share of the words that is left out of rows that are trained on."""
         return 0.0
@@ -202,6 +206,7 @@ class TrainedHasher(SizedHasher):
             given.related,
             rows=stage.rows,
             neighbours=near,
+            lean=self._lean(),
             batch_size=self.batch_size,
             dropout=self._dropout(given),
             device=self._device(),

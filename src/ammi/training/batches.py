@@ -33,7 +33,9 @@ class Batches:
         Y: the documents, a CSR matrix or an array.
         X: their related documents, row for row.
         rows: the numbers of the rows to take; all of them by default.
-        neighbours: instead of X, the numbers (n, k) of rows of Y near each row: one is drawn for each document.
+        neighbours: instead of X, the numbers (n, k) of rows of Y near each row, the nearest first: one is drawn for
+            each document, that of rank k u**lean for a random u from 0 to 1.
+        lean: 1 draws each as often as any other, more than 1 near ones more often.
         dropout: the share of the words of sparse rows that is left out, drawn anew each time.
         exchange: with whom batches are shared.
     """
@@ -46,12 +48,13 @@ class Batches:
         batch_size: int,
         rows: Numbers | None = None,
         neighbours: Numbers | None = None,
+        lean: float = 1.0,
         dropout: float = 0.0,
         device: torch.device | None = None,
         rng: np.random.Generator,
         exchange: Exchange = ALONE,
     ):
-        self.Y, self.X, self.neighbours, self.dropout, self.rng = Y, X, neighbours, dropout, rng
+        self.Y, self.X, self.neighbours, self.lean, self.dropout, self.rng = Y, X, neighbours, lean, dropout, rng
         self.exchange = exchange
         self.rows = np.arange(Y.shape[0]) if rows is None else rows
         self.batch_size = batch_size
@@ -66,8 +69,13 @@ class Batches:
         y = self.rng.permutation(self.rows)
         if self.neighbours is None:
             return y, None if self.X is None else y
-        column = self.rng.integers(self.neighbours.shape[1], size=len(y))
-        return y, self.neighbours[y, column].astype(np.int64)
+        return y, self.neighbours[y, self._ranks(self.neighbours.shape[1])].astype(np.int64)
+
+    def _ranks(self, k: int) -> Numbers:
+        """Which of its k neighbours each document is paired with."""
+        if self.lean == 1:
+            return self.rng.integers(k, size=self.n_documents)
+        return (k * self.rng.random(self.n_documents) ** self.lean).astype(np.int64)
 
     def __iter__(self) -> Iterator[Batch]:
         y, x = self.draw()

@@ -21,7 +21,7 @@ from sklearn.utils.extmath import randomized_range_finder
 from ammi.nets.matrix import Matrix
 
 EXACT = 50_000  # documents among which all are compared; beyond, those of the nearest cells
-_CANDIDATES = 100  # at least, and three for each neighbour: 98 and 99 of 100 nearest are among them
+_CANDIDATES = 100  # at least, and three for each two neighbours
 _CELLS_LOOKED_AT = 16
 _SAMPLE = 20_000  # documents that the SVD is learned from
 _ROWS_AT_ONCE = 4096
@@ -84,7 +84,7 @@ def _nearest(
     block: NDArray[np.integer], k: int, vectors: Dense, index: "faiss.Index", sparse: Sequence[csr_matrix]
 ) -> NDArray[np.integer]:
     """The k nearest (B, k) of some rows."""
-    n_candidates = min(len(vectors), max(_CANDIDATES, 3 * k) + 1)
+    n_candidates = min(len(vectors), max(_CANDIDATES, 3 * k // 2) + 1)
     similarity, candidates = index.search(vectors[block], n_candidates)
     for rows in sparse:
         _add_products_in_threads(rows, block, candidates, similarity)

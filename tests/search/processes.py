@@ -3,7 +3,6 @@
 import os
 import resource
 import sys
-import time
 
 import numpy as np
 
@@ -12,31 +11,6 @@ from ammi.search.copying import copy_index
 
 N_BITS = 64
 NOBODY = 65534
-SET = 50  # documents that the writer replaces all at once
-
-
-def write_versions(folder: str, versions: str) -> None:
-    """Replace all documents by the next version, again and again."""
-    with open_index(folder) as index:
-        for version in range(1, int(versions) + 1):
-            codes = np.full((SET, N_BITS // 8), version % 256, np.uint8)
-            index.add(codes, range(SET), [f"version {version}"] * SET, [{"version": version}] * SET)
-
-
-def read_versions(folder: str, last: str) -> None:
-    """Search until the last version is there; every answer must come from one version, and never from an older one."""
-    seen = [0]
-    with open_index(folder) as index:
-        print("ready", flush=True)
-        while seen[-1] != int(last):
-            hits = index.search(np.zeros((1, N_BITS // 8), np.uint8), k=2 * SET)[0]
-            (version,) = {hit.metadata["version"] for hit in hits}
-            assert [hit.id for hit in hits] == list(range(SET))
-            assert {hit.text for hit in hits} == {f"version {version}"}
-            assert {hit.distance for hit in hits} == {8 * bin(version % 256).count("1")}
-            assert version >= seen[-1]
-            seen.append(version)
-    print(len(set(seen)))
 
 
 def read_while_recoded(folder: str) -> None:
@@ -77,22 +51,9 @@ def change_while_recoded(folder: str) -> None:
             print(step, *sorted(present))
 
 
-def recode_slowly(folder: str) -> None:
-    """Recode the index, which takes a second at least."""
-
-    def encode(entries):
-        print("encoding", flush=True)
-        time.sleep(0.2)
-        return np.full((len(entries), 3), 255, np.uint8), None
-
-    with HammingIndex.open(folder) as index:
-        index.recode(encode, 24, fingerprint="new", files=None)
-
-
-def write_until_full(folder: str, limit: str = "") -> None:
-    """Add documents until the disk is full, or a file has `limit` bytes; say what was acknowledged, then refused."""
-    if limit:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
+def write_until_full(folder: str, limit: str) -> None:
+    """Add documents until a file has `limit` bytes; say what was acknowledged, then refused."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
     with HammingIndex.open(folder) as index:
         added = 0
         while True:

@@ -1,5 +1,6 @@
 """Milvus: what a file or a server takes and refuses, what is left when it dies, and that its limits are nobody's."""
 
+import base64
 import random
 import sqlite3
 import subprocess
@@ -511,6 +512,19 @@ def test_a_row_that_is_not_as_it_was_written_is_named(place, tmp_path, part, wor
     assert words in sentence
     with MilvusIndex.open(place) as index, pytest.raises(DamagedError, match=words):
         index.search(ZERO, 9)
+
+
+def test_a_file_that_is_not_as_it_was_written_is_named(place, tmp_path):
+    MilvusIndex.create(place, 8, files={"model": b"a model"}).close()
+    with closing(sqlite3.connect(tmp_path / "index.db")) as db:
+        db.text_factory = bytes
+        ((row, data),) = db.execute("SELECT id, data FROM ammi_pieces").fetchall()
+        spelled = base64.b64encode(b"a model")
+        assert spelled in data
+        db.execute("UPDATE ammi_pieces SET data = ? WHERE id = ?", (data.replace(spelled, spelled.swapcase()), row))
+        db.commit()
+    (sentence,) = check_index(place)
+    assert "the files of the model are not as they were written" in sentence
 
 
 def test_missing_documents_are_noticed(place, tmp_path):

@@ -13,7 +13,7 @@ from ammi import Collection, HammingIndex, data, evaluate, search
 from ammi.search import filters
 from ammi.search.ranking import RANKS
 from tests.torture import strange
-from tests.torture.template import MADE
+from tests.torture.template import MADE, NO_SERVERS, SERVED
 
 INPUT = Path("INPUT")  # stands for the file that an input comes with
 
@@ -24,8 +24,9 @@ class Call(NamedTuple):
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
 
-    def run(self, file: str) -> object:
-        found = self.function(*(Path(file) if given is INPUT else given for given in self.arguments))
+    def run(self, file: str, served: str) -> object:
+        meant = {id(INPUT): Path(file), id(SERVED): served}
+        found = self.function(*(meant.get(id(given), given) for given in self.arguments))
         return list(found) if isinstance(found, Iterator) else found
 
 
@@ -47,8 +48,8 @@ known = st.sampled_from(["note-1", 1, "x"]) | texts
 few_texts = st.lists(texts, max_size=4)
 paths = st.sampled_from([INPUT, INPUT, *map(Path, [*MADE, "nowhere"])])
 new_files = st.sampled_from(["a.jsonl", "a.jsonl.zst", "a.parquet", "a.txt", "index", "a.npz"]).map(Path)
-places = st.sampled_from(["index", "vector-index"])
-any_places = st.sampled_from(["index", "index", "model", "nowhere", "new"]) | texts.filter(
+places = st.sampled_from(["index", "index", "vector-index", SERVED])
+any_places = st.sampled_from(["index", "index", "model", "nowhere", "new", SERVED, *NO_SERVERS]) | texts.filter(
     lambda text: "\0" not in text
 )
 wheres = st.none() | st.dictionaries(st.sampled_from(["year", "label", "x", "", "\ud800"]), strange.values, max_size=2)

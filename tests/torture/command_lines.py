@@ -16,7 +16,7 @@ from ammi.cli.screen import notes
 from ammi.search.ranking import RANKS
 from tests.torture import strange
 from tests.torture.judged import Judged, foreign, where
-from tests.torture.template import MADE
+from tests.torture.template import MADE, NO_SERVERS, NOBODY, SERVED
 
 INPUT = "INPUT"  # stands for the file that an input comes with
 
@@ -76,10 +76,15 @@ NUMBERS = {
     "vocabulary",
     "threshold",
     "days",
+    "workers",
+    "port",
+    "held_out",
 }
 NAMES, COLUMNS = ["note-1", "note-2", "1", "2"], ["text", "id", "vector", "label", "year"]
 SENSIBLE = {  # by the name of a parameter; others than these are given as well
-    "place": ["index", "index", "index", "vector-index", "model", "nowhere"],
+    "place": ["index", "index", "index", "vector-index", "model", "nowhere", SERVED, SERVED, *NO_SERVERS],
+    "engine": ["local", "ray"],
+    "address": [NOBODY, "127.0.0.1", "nowhere:x"],
     "name": ["reuters", "newsgroups"],
     "part": ["all", "table1", "figure1", "table2", "table3", "report"],
     "on_error": ["skip", "skip", "refuse"],
@@ -101,7 +106,7 @@ _numbers = st.sampled_from(["1", "2", "8", "16", "0.5"]) | st.sampled_from(
 )
 _sources = st.sampled_from([INPUT, INPUT, *MADE, "nowhere.jsonl", "-"])
 _places = st.sampled_from(["model", "model", "vector-model", "new", "new.npz", "new.jsonl.gz", INPUT])
-_copied = st.sampled_from(["index", "vector-index", "new", "model", "nowhere", INPUT])
+_copied = st.sampled_from(["index", "vector-index", "new", "model", "nowhere", INPUT, SERVED, *NO_SERVERS])
 _seldom = st.integers(0, 9).map(lambda drawn: drawn == 9)
 _nearly_always = st.integers(0, 19).map(lambda drawn: drawn < 19)
 

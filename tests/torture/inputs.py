@@ -32,7 +32,7 @@ from tests.torture.calls_of_models import OF_MODELS
 from tests.torture.command_lines import INPUT, check_command, command_lines
 from tests.torture.judged import Judged, foreign
 from tests.torture.outcome import Outcome
-from tests.torture.template import Workplace, workplace
+from tests.torture.template import SERVED, Workplace, workplace
 
 MOST_KILOBYTES = 2_000_000  # that one input may take
 MOST_SECONDS = 60  # of the processor
@@ -51,11 +51,12 @@ class Attempt(NamedTuple):
     stdin: bytes
     call: Call | None
 
-    def run(self, file: str) -> Judged:
+    def run(self, file: str, served: str) -> Judged:
         if self.command is not None:
-            return check_command([file if word == INPUT else word for word in self.command], self.stdin)
+            meant = {INPUT: file, SERVED: served}
+            return check_command([meant.get(word, word) for word in self.command], self.stdin)
         assert self.call
-        self.call.run(file)
+        self.call.run(file, served)
         return Judged(False)
 
     def __str__(self) -> str:
@@ -100,7 +101,7 @@ def try_one(attempt: Attempt, file: str, content: bytes, place: Workplace) -> Ju
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return attempt.run(file)
+            return attempt.run(file, place.served)
     except Exception as error:
         return Judged(True, foreign(error))
     finally:

@@ -23,6 +23,8 @@ class Judged(NamedTuple):
 def foreign(error: BaseException) -> str | None:
     """What is wrong with an error: all but one sentence that our code made is."""
     place = traceback.extract_tb(error.__traceback__)[-1]
+    if "fault of the server" in str(error):
+        return str(error)
     if isinstance(error, OSError | ImportError) and not isinstance(error, UnicodeError):
         return None
     ours = place.filename.startswith(PACKAGE) and (place.line or "").startswith("raise")

@@ -7,21 +7,21 @@ version of it, no older than the last one that was acknowledged before it looked
 import time
 from multiprocessing.connection import Connection
 from multiprocessing.sharedctypes import SynchronizedArray
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.search import Entry, HammingIndex, Hit
+from ammi.search import Entry, Hit, Index, create_index, open_index
+from ammi.search.engine import Place
 from tests.torture.commands import FORK
 from tests.torture.outcome import Outcome
 
 N_BITS, SETS, SIZE = 64, 12, 20
 
 
-def run(folder: Path, seconds: float, writers: int = 2, readers: int = 2, seed: int = 0) -> Outcome:
+def run(place: Place, seconds: float, writers: int = 2, readers: int = 2, seed: int = 0) -> Outcome:
     outcome = Outcome()
-    HammingIndex.create(folder / "index", N_BITS, keys=["set"]).close()
+    create_index(place, N_BITS, keys=["set"]).close()
     begun, made = (FORK.Array("q", SETS) for _ in range(2))  # the version of each set that is in hand, and that is made
     until = time.monotonic() + seconds
     jobs = [(_write, (writer, writers)) for writer in range(writers)] + [
@@ -30,9 +30,7 @@ def run(folder: Path, seconds: float, writers: int = 2, readers: int = 2, seed: 
     pipes, processes = [], []
     for job, numbers in jobs:
         receiving, sending = FORK.Pipe(duplex=False)
-        process = FORK.Process(
-            target=_reporting, args=(job, folder / "index", begun, made, until, sending, seed, *numbers)
-        )
+        process = FORK.Process(target=_reporting, args=(job, place, begun, made, until, sending, seed, *numbers))
         process.start()
         sending.close()
         pipes.append(receiving)
@@ -51,10 +49,10 @@ def run(folder: Path, seconds: float, writers: int = 2, readers: int = 2, seed: 
     return outcome
 
 
-def _reporting(job, folder: Path, begun, made, until: float, sending: Connection, seed: int, *numbers: int) -> None:
+def _reporting(job, place: Place, begun, made, until: float, sending: Connection, seed: int, *numbers: int) -> None:
     rng, n = np.random.default_rng([seed, *numbers]), 0
     failures: list[str] = []
-    with HammingIndex.open(folder) as index:
+    with open_index(place) as index:
         while time.monotonic() < until and len(failures) < 20:
             n += 1
             try:
@@ -78,7 +76,7 @@ def version_of(one: int, version: int) -> list[tuple[int, bytes, str, dict]]:
 
 
 def _write(
-    index: HammingIndex,
+    index: Index,
     begun: SynchronizedArray,
     made: SynchronizedArray,
     rng: np.random.Generator,
@@ -99,7 +97,7 @@ def _write(
 
 
 def _read(
-    index: HammingIndex, begun: SynchronizedArray, made: SynchronizedArray, rng: np.random.Generator, reader: int
+    index: Index, begun: SynchronizedArray, made: SynchronizedArray, rng: np.random.Generator, reader: int
 ) -> None:
     """Look at a set in some way."""
     one = int(rng.integers(SETS))

@@ -9,10 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pytest
 import scipy.sparse
 
 from ammi import LSH, Collection, DocumentHasher, data
 from ammi.features import WordFeatures
+from tests.web.serving import serving
 
 MADE = [
     "notes.jsonl",
@@ -25,6 +27,9 @@ MADE = [
     "codes.npz",
     "pairs",
 ]
+SERVED = "SERVED"  # stands for the address of a server, which is another one each time
+NOBODY = "127.0.0.1:1"  # where no server answers
+NO_SERVERS = [f"postgresql://x:y@{NOBODY}/x#y", f"milvus://{NOBODY}", f"http://{NOBODY}", "milvus-lite:model"]
 _IN_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # where folders are made and removed in no time
 _WORDS = ["ship", "wave", "wheat", "soil", "cloud", "wing"]
 
@@ -64,12 +69,15 @@ def _make_pairs(folder: Path, texts: list[str]) -> None:
 
 
 class Workplace:
-    """A copy of the template, which is the working folder and where data sets are looked for."""
+    """A copy of the template, which is the working folder and where data sets are looked for, and a server of it."""
+
+    served = ""
 
     def __init__(self, beside: Path):
         self._template, self._folder = beside / "template", beside / "tried"
         self._template.mkdir()
         make_template(self._template)
+        shutil.copytree(self._template / "index", beside / "served")
         self._copy()
 
     def _copy(self) -> None:
@@ -97,14 +105,14 @@ def _files(folder: str) -> Iterator[tuple[str, tuple[int, int, int]]]:
 
 @contextmanager
 def workplace() -> Iterator[Workplace]:
-    """A workplace of its own, and afterwards the folder and the data sets of before."""
-    here, data_sets = os.getcwd(), os.environ.get("AMMI_DATA")
-    with tempfile.TemporaryDirectory(dir=_IN_MEMORY) as beside:
+    """A workplace of its own, and afterwards the folder, the data sets and the cluster of before."""
+    here = os.getcwd()
+    with tempfile.TemporaryDirectory(dir=_IN_MEMORY) as beside, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AMMI_DATA", str(Path(beside) / "tried"))
+        patch.setenv("RAY_ADDRESS", NOBODY)  # else a cluster would be started for every command that asks for one
         try:
-            os.environ["AMMI_DATA"] = str(Path(beside) / "tried")
-            yield Workplace(Path(beside))
+            place = Workplace(Path(beside))
+            with serving(Path(beside) / "served") as place.served:
+                yield place
         finally:
             os.chdir(here)
-            os.environ.pop("AMMI_DATA")
-            if data_sets is not None:
-                os.environ["AMMI_DATA"] = data_sets

@@ -1,12 +1,17 @@
 """Collection.open of a server's address: the same answers and errors as the collection on this machine."""
 
+import json
+import socket
 from collections.abc import Iterator
+from threading import Thread
 from urllib.parse import quote
 
 import numpy as np
 import pytest
 
 from ammi import LSH, Collection
+from ammi.data.exports import export_record
+from ammi.web.report import make_report
 from tests.web.serving import N_BITS, RECORDS, TOKEN
 
 QUESTIONS = ["crude oil prices", "wheat harvest in tonnes", "nothing known"]
@@ -113,7 +118,11 @@ def test_errors_are_those_of_a_collection(there, address):
         lambda: there.within("oil", -1),
         lambda: there.drift(),
         lambda: there.rebuild(LSH(8)),
+        lambda: there.copy("elsewhere"),
+        there.compact,
         lambda: there.model,
+        lambda: make_report(there, 10),
+        lambda: there.search("half \ud800", where={"x": "\ud800"}),
     ):
         with pytest.raises(ValueError, match=r"\w"):
             wrong()
@@ -139,3 +148,81 @@ def test_a_token_is_needed_and_never_shown(writable, monkeypatch):
     monkeypatch.setenv("AMMI_TOKEN", TOKEN)
     with Collection.open(bare) as there:
         assert len(there) == len(here)
+
+
+def answering(*answers: bytes) -> str:
+    """The address of a server that gives these answers, one a connection, and ends it."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def answer() -> None:
+        with listening:
+            for content in answers:
+                connection, _ = listening.accept()
+                with connection:
+                    connection.recv(1 << 16)
+                    connection.sendall(content)
+
+    Thread(target=answer, daemon=True).start()
+    return f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+def http(content: bytes, header: str = "Connection: close") -> bytes:
+    return f"HTTP/1.1 200 OK\r\n{header}\r\n\r\n".encode() + content
+
+
+ABOUT = http(b'{"bits": 8, "fingerprint": null}')
+LINE = json.dumps(export_record((1, np.array([255], np.uint8), "oil", {}, None), 8, "")).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        http(b"%x\r\n%b\r\n" % (len(LINE), LINE), "Transfer-Encoding: chunked"),
+        http(b"%x\r\n%b" % (len(LINE) + 1, LINE), "Transfer-Encoding: chunked"),
+        http(LINE, f"Content-Length: {2 * len(LINE)}"),
+    ],
+    ids=["between two chunks", "in a chunk", "before its length"],
+)
+def test_documents_that_break_off_are_not_taken_for_all(answer, tmp_path):
+    """What a server sends when it is killed, or finds damage, in the middle of an export."""
+    with Collection.open(answering(ABOUT, ABOUT, ABOUT, answer)) as there:
+        with pytest.raises(ConnectionError, match="broke off"):
+            there.export(tmp_path / "all.jsonl")
+        assert not list(tmp_path.iterdir())
+
+
+def test_lines_that_are_no_documents_are_refused(tmp_path):
+    there = Collection.open(answering(ABOUT, ABOUT, ABOUT, http(b'{"id": 1}\n')))
+    with there, pytest.raises(ValueError, match="which is no document"):
+        there.export(tmp_path / "all.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (http(b"<html>"), "is no server of ammi"),
+        (http(b"[" * 100_000), "is no server of ammi"),
+        (http(b"7"), "is no server of ammi"),
+        (http(b'{"error": "x"}'), "is no server of ammi"),
+        (http(b'{"bits": 8', "Content-Length: 100"), "broke off"),
+        (b"HTTP/1.1 200 OK", "is no server of ammi"),
+        (b"SSH-2.0-OpenSSH", "broke off"),
+    ],
+)
+def test_servers_that_are_none_are_told_so(answer, words):
+    with pytest.raises((ValueError, ConnectionError), match=words):
+        Collection.open(answering(answer))
+
+
+@pytest.mark.parametrize(
+    "address", ["http://[", "http://localhost:x", "http://localhost:70000", "http://h?q", "http:///"]
+)
+def test_addresses_that_are_none_are_refused(address):
+    with pytest.raises(ValueError, match="is no address of a server: write http://HOST:PORT"):
+        Collection.open(address)
+
+
+def test_an_answer_without_end_is_cut(monkeypatch):
+    monkeypatch.setattr("ammi.remote.server._MOST_BYTES", 1000)
+    with pytest.raises(ValueError, match="answers with more than"):
+        Collection.open(answering(http(b" " * 2000)))

@@ -42,7 +42,9 @@ class RemoteCollection(Collection):
     def open(cls, place: Place) -> Self:
         collection = cls(Server(fspath(place)))
         try:
-            collection._about()
+            about = collection._about()
+            if not isinstance(about, dict) or "bits" not in about:
+                raise ValueError(f"{collection.place} is no server of ammi: what it says is not of a collection")
         except BaseException:
             collection.close()
             raise
@@ -223,6 +225,10 @@ class RemoteCollection(Collection):
         return write_export(Path(file), entries(), self.n_bits, self.fingerprint or "")
 
     @property
+    def index(self) -> NoReturn:  # type: ignore[override]
+        self._refuse("its index is")
+
+    @property
     def model(self) -> NoReturn:
         self._refuse("its model is")
 
@@ -250,9 +256,11 @@ class RemoteCollection(Collection):
         return bool(self._server.ask("POST", "/api/known", {"ids": [id]})["ids"])
 
     def __iter__(self) -> Iterator[Entry]:
-        from ammi.data.exports import exported
+        from ammi.data.exports import exported, is_exported
 
         for line in self._server.lines("/api/documents"):
+            if not isinstance(line, dict) or not is_exported(line):
+                raise ValueError(f"{self.place} sends {line!r:.60}, which is no document: upgrade ammi there")
             document = exported(line)
             yield Entry(document.id, document.code.packed, document.text, document.metadata, document.vector)
 

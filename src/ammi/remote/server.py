@@ -3,9 +3,10 @@
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from io import BufferedReader
 from threading import local
 from typing import Any
 from urllib.parse import unquote, urlencode, urlsplit
@@ -14,6 +15,7 @@ TOKEN = "AMMI_TOKEN"
 _SECONDS = 120.0
 _TRIES = 6  # where a server is busy, or has ended a connection that nobody used
 _LONGEST_WAIT = 10.0
+_MOST_BYTES = 1 << 30  # of an answer, or of one of its lines
 
 
 class Server:
@@ -23,10 +25,14 @@ class Server:
     """
 
     def __init__(self, address: str):
-        parts = urlsplit(address)
+        try:
+            parts = urlsplit(address)
+            self._port = parts.port
+        except ValueError:  # a bracket too many, or a port that is no number
+            parts = urlsplit("")
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise ValueError(f"{_without_token(address)} is no address of a server: write http://HOST:PORT")
-        self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, parts.port
+        self._secure, self._host = parts.scheme == "https", parts.hostname
         self._path = parts.path.rstrip("/")
         self._token = unquote(parts.password or parts.username or "") or os.environ.get(TOKEN)
         self.address = _without_token(address)
@@ -36,13 +42,19 @@ class Server:
         """The answer to a request, and its status where that is 202: what was asked for comes later."""
         wanted = {name: value for name, value in parameters.items() if value is not None}
         target = f"{path}?{urlencode(wanted)}" if wanted else path
-        content = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        try:
+            content = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ValueError(
+                f"what {self.address} is asked holds half a character (a lone surrogate): decode it anew"
+            ) from None
         for _ in range(_TRIES):
             response = self._send(method, target, content)
-            answer = response.read()
+            answer = self._read(response)
             if response.status != 503:
                 return self._checked(response.status, answer)
-            time.sleep(min(_LONGEST_WAIT, float(response.headers.get("Retry-After") or 1)))
+            seconds = response.headers.get("Retry-After", "")
+            time.sleep(min(_LONGEST_WAIT, float(seconds) if seconds.isdecimal() else 1.0))
         return self._checked(503, answer)
 
     def lines(self, path: str) -> Iterator[dict[str, Any]]:
@@ -51,9 +63,10 @@ class Server:
         try:
             response = self._answer(connection, "GET", path, None)
             if response.status != 200:
-                self._checked(response.status, response.read())
-            for line in response:
-                yield json.loads(line)
+                self._checked(response.status, self._read(response))
+            lines = BufferedReader(response)  # its own lines end where a connection broke, without a word
+            while line := self._read(response, lines.readline):
+                yield self._checked(200, line)
         finally:
             connection.close()
 
@@ -95,14 +108,30 @@ class Server:
             return connection.getresponse()
         except (HTTPException, OSError) as error:
             connection.close()
-            raise ConnectionError(
-                f"the server at {self.address} broke off ({type(error).__name__}): see whether it runs, and try again"
-            ) from error
+            raise self._broken_off(type(error).__name__) from error
+
+    def _read(self, response: HTTPResponse, read: Callable[[int], bytes] | None = None) -> bytes:
+        """All of an answer, or what `read` gives of it."""
+        try:
+            content = (read or response.read)(_MOST_BYTES + 1)
+        except (HTTPException, OSError) as error:
+            self.close()
+            raise self._broken_off(type(error).__name__) from error
+        if len(content) > _MOST_BYTES:
+            self.close()
+            raise ValueError(f"{self.address} answers with more than {_MOST_BYTES >> 20} MB: ask for less at a time")
+        if response.length and (read is None or not content):  # bytes that never came
+            self.close()
+            raise self._broken_off(f"{response.length} bytes are missing")
+        return content
+
+    def _broken_off(self, reason: str) -> ConnectionError:
+        return ConnectionError(f"the server at {self.address} broke off ({reason}): see whether it runs, and try again")
 
     def _checked(self, status: int, content: bytes) -> Any:
         try:
             answer = json.loads(content)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise ValueError(f"{self.address} is no server of ammi: it answers with the status {status}") from None
         if status < 400:
             return answer

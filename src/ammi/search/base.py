@@ -35,6 +35,7 @@ from ammi.search.documents import (
     checked_text,
     id_key,
     new_tuple,
+    no_search_for_garbage,
 )
 from ammi.search.engine import About, Engine, Found, Place, Repaired
 from ammi.search.filters import Filter, Where
@@ -89,6 +90,7 @@ class Index(Engine):
         """What is damaged at a place, a sentence for each; `advance` is told how many documents were looked at."""
         try:
             with cls.open(place) as index:
+                index.files()
                 for block in index.entries():
                     advance(len(block))
         except DamagedError as error:
@@ -346,6 +348,7 @@ class Index(Engine):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.place!r})"
 
+    @no_search_for_garbage()
     def _hits(
         self,
         find: Callable[[Codes, int, Filter], Found],

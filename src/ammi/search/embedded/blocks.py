@@ -88,7 +88,8 @@ class Blocks:
             chosen = sorted(block for (block,) in self._store.execute(select, (known.change,)))
         else:  # another thread has seen a change that this one does not see yet
             chosen = known.blocks[known.changes > change].tolist()
-        among = "FROM json_each(?) AS chosen LEFT JOIN blocks ON block = chosen.value ORDER BY chosen.value"
+        # In the order of the list, without ORDER BY, for which SQLite would copy all codes to a file and sort that.
+        among = "FROM json_each(?) AS chosen LEFT JOIN blocks ON block = chosen.value"
         sizes = f"SELECT chosen.value, IFNULL(change, 0), IFNULL(LENGTH(slots), 0) / 2 {among}"
         fresh = np.array(self._store.execute(sizes, (json.dumps(chosen),)).fetchall(), np.int64).reshape(-1, 3)
         contents = self._store.execute(f"SELECT block, slots, codes {among}", (json.dumps(chosen),))

@@ -5,12 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import islice
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.search.documents import Id, Metadata, Record, as_json, checksums, each_code, id_key, new_tuple, parsed
+from ammi.search.documents import Id, Metadata, Record, as_json, checksums, id_key, new_tuple, parsed
 from ammi.search.embedded.blocks import Positions
 from ammi.search.embedded.keys import Keys
 from ammi.search.embedded.store import Store
@@ -22,14 +21,7 @@ from ammi.search.sql_filters import for_python, to_sql
 _ROWS_AT_ONCE = 10_000
 _FEW = (20_000, 200_000)  # documents that are looked up one by one sooner than all are read; no more if fewer will do
 _SOME = "IN (SELECT value FROM json_each(:positions))"
-# What SQLite spells as `checksums` does, in a fraction of the time, if no text holds the character 0, where it stops to
-# count: the part of a document that its checksum covers before the code.
 _ID = "CASE WHEN id_is_text THEN CAST(documents.id AS TEXT) ELSE documents.id END"
-_COVERED = (
-    "CAST(CONCAT(LENGTH(metadata), ' ', "
-    "CASE WHEN text IS NULL THEN 'None' WHEN text = '' THEN '' ELSE LENGTH(text) END, "
-    "CASE WHEN id_is_text THEN ' True ' ELSE ' False ' END, metadata, IFNULL(text, 'None'), documents.id) AS BLOB)"
-)
 
 
 class DocumentTable:
@@ -52,7 +44,7 @@ class DocumentTable:
     def records(self, positions: Positions, codes: Codes) -> dict[int, Record]:
         """The documents at positions, all of which are there and have these codes; each is held to its checksum."""
         rows = self._store.execute(
-            f"SELECT documents.position, {_ID}, text, metadata, checksum, {_COVERED} "
+            f"SELECT documents.position, {_ID}, text, metadata, checksum "
             "FROM json_each(:positions) AS chosen CROSS JOIN documents ON documents.position = chosen.value "
             "LEFT JOIN texts USING (position)",
             {"positions": json.dumps(positions.tolist())},
@@ -62,12 +54,11 @@ class DocumentTable:
             raise self._store.damaged(f"the document at position {min(missing)} is missing")
         if not rows:
             return {}
-        places, ids, texts, metadata, written, covered = zip(*rows, strict=True)
-        if (*map(crc32, each_code(codes), map(crc32, covered)),) != written:
-            made = checksums(ids, texts, metadata, codes)
-            for id, *both in zip(ids, made, written, strict=True):
-                if both[0] != both[1]:
-                    raise self._store.damaged(f"document {id!r} is not as it was written")
+        places, ids, texts, metadata, written = zip(*rows, strict=True)
+        made = checksums(ids, texts, metadata, codes)
+        if made != [*written]:
+            wrong = next(id for id, *both in zip(ids, made, written, strict=True) if both[0] != both[1])
+            raise self._store.damaged(f"document {wrong!r} is not as it was written")
         records = [new_tuple(Record, one) for one in zip(ids, texts, parsed(metadata), strict=True)]
         return dict(zip(places, records, strict=True))
 

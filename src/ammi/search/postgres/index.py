@@ -291,8 +291,12 @@ class PostgresIndex(Index):
             sql = view._sql(filter)
             with view._server.session.db.cursor("entries", binary=True) as cursor:
                 cursor.execute(view._tables.select_entries(sql.text), sql.values)
+                n = 0
                 while rows := cursor.fetchmany(BLOCK):
+                    n += len(rows)
                     yield list(view._tables.read(rows).values())
+            if not filter and n != (written := view._count()):
+                raise self._tables.damaged(f"{written} documents were written, and {n} are there")
 
     def export(self) -> tuple[list[Id], Codes]:
         with self._reading():

@@ -144,6 +144,12 @@ def test_wrong_use_is_refused(make):
             maker.set_params(vocabulary_size=wrong).fit(["a"])
 
 
+def test_the_largest_vocabulary_is_one_that_holds_all_units():
+    texts = ["wheat and soil", "a ship in the harbour"]
+    largest, large = (PieceFeatures(size).fit(texts) for size in (2**31 - 1, 1000))
+    assert largest.fingerprint_ == large.fingerprint_
+
+
 @pytest.mark.parametrize(
     ("maker", "complaint"),
     [

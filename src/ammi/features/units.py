@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 PIECES_FILE = "sentencepiece.model"
 TRAINING_CHARACTERS = 10_000_000
 LONGEST_SENTENCE = 1000
+MOST_UNITS = 2**31 - 2  # that SentencePiece can count, with one more
 
 
 def open_model(model: bytes) -> sentencepiece.SentencePieceProcessor:
@@ -44,7 +45,7 @@ def learn_model(texts: list[str], vocabulary_size: int) -> bytes:
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=_sentences(texts),
             model_writer=model,
-            vocab_size=vocabulary_size + 1,  # and the unknown
+            vocab_size=min(vocabulary_size, MOST_UNITS) + 1,  # and the unknown
             hard_vocab_limit=False,
             normalization_rule_name="nmt_nfkc_cf",
             bos_id=-1,

@@ -52,10 +52,11 @@ _OFTEN = 150  # times a word is looked for before a pattern is made
 _REMEMBERED = 1000  # patterns, and characters
 _BETWEEN = re.compile(r"(?:\W+\w)*\W+")  # two words: a single character is no word, so it may stand there
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
-_NONE = np.float64(0)
 
 Scores = NDArray[np.float64]
 Pair = tuple[str, str]
+
+_NONE: Scores = np.zeros(1)  # what a sum begins with
 
 
 class WordStatistics(NamedTuple):
@@ -146,7 +147,7 @@ class WordRanking:
         counts = {word: found.counts(word) for word in self.words}
         pairs = {pair: found.have(pair) for pair in self._pairs}
         damping = _damping(_lengths(texts), average)
-        score: Scores = sum((rarity[word] * n * (_SATURATION + 1) / (n + damping) for word, n in counts.items()), _NONE)
+        score = sum((rarity[word] * n * (_SATURATION + 1) / (n + damping) for word, n in counts.items()), _NONE)
         score = score + sum((of_pairs[pair] * there for pair, there in pairs.items()), _NONE)
         beginnings = [opening(text) for text in texts]
         begun = Occurrences(beginnings)
@@ -262,7 +263,7 @@ def _nearness(vector: NDArray[np.floating] | None, candidates: Candidates, share
 
 
 def _damping(lengths: NDArray[np.int64], average: float) -> Scores:
-    return _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * lengths / average)
+    return _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * lengths.astype(np.float64) / average)
 
 
 def _lengths(texts: Sequence[str]) -> NDArray[np.int64]:
@@ -278,7 +279,8 @@ def _is_plain(character: str) -> bool:
 
 def _starts(word: str, text: str) -> list[int]:
     """Where a word begins in a text of plain characters; by a pattern where it is often, which takes time to make."""
-    starts, end = [], 0
+    starts: list[int] = []
+    end = 0
     for _ in range(_OFTEN):
         at = text.find(word, end)
         if at < 0:

@@ -115,6 +115,8 @@ def test_errors_are_those_of_a_collection(there, address):
         lambda: there.search("oil", rank="best"),
         lambda: there.search("oil", where={"nothing": 1}),
         lambda: there.search([1.0, 2.0]),
+        lambda: there.search([10**400]),
+        lambda: there.search([None, "a"]),
         lambda: there.within("oil", -1),
         lambda: there.drift(),
         lambda: there.rebuild(LSH(8)),

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 PIECES_FILE = "sentencepiece.model"
 TRAINING_CHARACTERS = 10_000_000
 LONGEST_SENTENCE = 1000
-MOST_UNITS = 2**31 - 2  # that SentencePiece can count, with one more
 
 
 def open_model(model: bytes) -> sentencepiece.SentencePieceProcessor:
@@ -45,7 +44,7 @@ def learn_model(texts: list[str], vocabulary_size: int) -> bytes:
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=_sentences(texts),
             model_writer=model,
-            vocab_size=min(vocabulary_size, MOST_UNITS) + 1,  # and the unknown
+            vocab_size=min(vocabulary_size, TRAINING_CHARACTERS) + 1,  # and the unknown
             hard_vocab_limit=False,
             normalization_rule_name="nmt_nfkc_cf",
             bos_id=-1,
@@ -55,7 +54,7 @@ def learn_model(texts: list[str], vocabulary_size: int) -> bytes:
             minloglevel=3,
         )
     except RuntimeError as error:
-        reason = str(error).rpartition("] ")[2]
+        reason = str(error).rpartition("] ")[2] or "there is too little in them"
         raise ValueError(f"SentencePiece cannot learn from these {len(texts)} texts: {reason}") from error
     return model.getvalue()
 

@@ -302,7 +302,12 @@ def _new_documents(block: "Block") -> list[dict[str, Any]]:
 
 
 def _query(query: Any) -> dict[str, Any]:
-    return {"text": query} if isinstance(query, str) else {"vector": np.asarray(query, np.float64).tolist()}
+    if isinstance(query, str):
+        return {"text": query}
+    try:
+        return {"vector": np.asarray(query, np.float64).tolist()}
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{query!r:.40} is neither a text nor a vector of numbers") from error
 
 
 def _plain(where: Where | None) -> Any:

@@ -26,6 +26,7 @@ class Server:
         self._uvicorn = uvicorn.Server(
             uvicorn.Config(
                 make_app(collection, settings),
+                http="h11",  # which bounds the head of a request
                 log_level="warning",
                 limit_concurrency=_MOST_CONNECTIONS,
                 timeout_graceful_shutdown=_SECONDS_TO_END,

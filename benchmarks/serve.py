@@ -7,6 +7,7 @@ Memory is that of the server after 5,000 requests, and after all.
 """
 
 import argparse
+import math
 import re
 import shutil
 import signal
@@ -85,16 +86,18 @@ def load(address: str, home: Path, seconds: float, rank: str, seed: int) -> dict
     """What wrk sees of searches for so many seconds: requests a second, the median and the 95th percentile in ms."""
     script = home / "load.lua"
     script.write_text(LOAD % (home / "words.txt", seed, f"&rank={rank}" if rank else ""))
-    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds:g}s", "-s", str(script), address]
+    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{math.ceil(seconds)}s", "-s", str(script), address]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     requests, microseconds, errors, median, late = map(float, re.search("RESULT (.*)", said)[1].split())  # type: ignore[index]
-    return {
+    found = {
         "requests": requests,
         "a_second": requests / microseconds * 1e6,
         "errors": errors,
         "median_ms": median / 1000,
         "p95_ms": late / 1000,
     }
+    print(rank or "default", {name: round(value, 1) for name, value in found.items()}, flush=True)
+    return found
 
 
 def wait_for_map(address: str, state: str) -> tuple[float, dict[str, Any]]:
@@ -114,7 +117,7 @@ def memory_mb(process: subprocess.Popen[str]) -> float:
 
 
 def with_slow_clients(address: str, home: Path, seconds: float) -> dict[str, float]:
-    """The same load while clients send half of a request and wait, read nothing of an answer, or break off."""
+    """The same load while clients send half of a request and wait, read nothing of all documents, or break off."""
     at = urlsplit(address)
     over = threading.Event()
 
@@ -128,7 +131,7 @@ def with_slow_clients(address: str, home: Path, seconds: float) -> dict[str, flo
                     f"GET /api/search?q=oil+{number} {head}\r\n",
                 ][number % 3]
                 connection.sendall(begin.encode())
-                over.wait(0.1 if number % 3 == 2 else 5)
+                over.wait(1 if number % 3 == 2 else seconds)
 
     threads = [threading.Thread(target=misbehave, args=(number,)) for number in range(SLOW)]
     for thread in threads:

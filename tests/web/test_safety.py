@@ -1,5 +1,6 @@
 """What a server refuses, as strangers would try it: real processes, raw sockets."""
 
+import signal
 import socket
 import subprocess
 import sys
@@ -9,12 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 import httpx
+import psutil
 import pytest
 from starlette.testclient import TestClient
 
 from ammi.web.app import make_app
 from ammi.web.settings import Settings
-from tests.web.serving import TOKEN, serving
+from tests.web.serving import TOKEN, build, serving
 
 SMALL = """
 import sys
@@ -165,6 +167,15 @@ def test_who_sends_slowly_or_breaks_off_stops_nobody(small):
     assert b" 408 " in slow[-1].recv(1000)  # after the two seconds that it has
     for connection in slow:
         connection.close()
+
+
+def test_a_broken_pipe_ends_other_commands_but_no_server(tmp_path):
+    """A client that hangs up while it is answered breaks one."""
+    place = build(tmp_path / "articles")
+    with serving(place) as address:
+        (server,) = [one for one in psutil.Process().children() if str(place) in one.cmdline()]
+        server.send_signal(signal.SIGPIPE)
+        assert httpx.get(f"{address}/health").status_code == 200
 
 
 def test_a_request_has_its_time(here):

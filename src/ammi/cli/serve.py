@@ -1,5 +1,6 @@
 """`ammi serve`: a page to explore a collection, and an API for programs."""
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
@@ -75,6 +76,8 @@ def serve(
             note(f"The page asks for the token, or takes it from the address: {server.address}#token=TOKEN")
         if open_page:
             typer.launch(server.address)
+        if hasattr(signal, "SIGPIPE"):
+            signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a client that hangs up ends its connection, not the server
         with if_stopped("the server has ended; the collection is whole"):
             server.run()
 

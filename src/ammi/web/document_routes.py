@@ -42,7 +42,10 @@ def document_routes(served: Served) -> APIRouter:
     @router.get("/documents", response_class=StreamingResponse, responses={200: {"content": {_LINES[0]: {}}}})
     async def documents(where: Conditions = []) -> Response:  # noqa: B006
         """All documents, one a line, as `ammi index export` writes them."""
-        blocks = await do(lambda: _lines(served, where))
+        if len(served.exports) >= served.settings.most_exports:
+            raise Refusal(503, "others read all documents now: try again in a minute", (b"retry-after", b"60"))
+        blocks = _lines(served, where)
+        served.exports.add(blocks)
         first = await do(lambda: next(blocks, None))
         return StreamingResponse(_stream(served, first, blocks), media_type=_LINES[0])
 
@@ -167,7 +170,8 @@ def _lines(served: Served, where: list[str]) -> Iterator[bytes]:
         records: list[dict[str, Any]] = [export_record(entry, n_bits, fingerprint) for entry in block]
         return b"".join(json.dumps(record, ensure_ascii=False).encode() + b"\n" for record in records)
 
-    return map(lines, collection.index.entries(where_of(where)))
+    for block in collection.index.entries(where_of(where)):
+        yield lines(block)
 
 
 async def _stream(served: Served, first: bytes | None, blocks: Iterator[bytes]) -> AsyncIterator[bytes]:

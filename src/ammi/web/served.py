@@ -2,11 +2,12 @@
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import PurePath
 from threading import Lock
 from typing import Any
+from weakref import WeakSet
 
 from starlette.responses import Response
 
@@ -36,6 +37,7 @@ class Served:
         self.searchers = Searchers(collection.place, settings.searchers)
         self._asked = lru_cache(_REMEMBERED)(self._ask)
         self._answers = _Answers()
+        self.exports: WeakSet[Iterator[bytes]] = WeakSet()  # those that somebody still reads
 
     def query(self, query: Any) -> dict[str, Any]:
         """A text or a vector as the model sees it."""

@@ -29,6 +29,7 @@ class Settings:
     threads: int = 4
     waiting: int = 250
     searchers: int = 0
+    most_exports: int = 4  # of all documents, that are being read at the same time
     most_k: int = 1000
     most_query: int = 10_000  # characters
     most_ids: int = 10_000

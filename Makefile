@@ -15,11 +15,11 @@ endif
 demo: $(INSTALLED)
 	$(BIN)/ammi demo
 
-# Three processes of one thread each for two cores, since many tests wait for other processes. The Ray cluster of tests/scale is
+# Two processes of one thread each use two cores better than one process of two threads. The Ray cluster of tests/scale is
 # started once, by a job of its own beside them, which waits most of its time; what it says is shown at the end.
 test: $(INSTALLED) browser
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/scale > .venv/ray-tests.log 2>&1 & ray=$$!; \
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal --ignore tests/scale; others=$$?; \
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal --ignore tests/scale; others=$$?; \
 	wait $$ray; ray=$$?; cat .venv/ray-tests.log; exit $$(( ray | others ))
 
 # The tests of the page need Chromium: it is installed where that can be done, and said to be missing where it cannot.

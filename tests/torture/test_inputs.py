@@ -25,7 +25,13 @@ ASIDE = {
 }
 METHODS_ASIDE: dict[type, set[str]] = {
     Collection: {"close"},
-    HammingIndex: {"close", "recode", "search_ranked"},  # that Collection.rebuild and .search call
+    HammingIndex: {
+        "close",
+        "recode",
+        "search_ranked",
+        "one_view",
+        "optimize",
+    },  # that Collection.rebuild and .search call
     DocumentHasher: {"describe", "score"},  # LSH has no score
     MarkovBits: set(),
     chain.ChainDistributions: {"cross_entropy", "mean"},

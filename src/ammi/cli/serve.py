@@ -69,6 +69,8 @@ def serve(
         from ammi.web.server import Server
         from ammi.web.settings import Settings
     settings = Settings(writable=writable, token=token or None, hosts=tuple(hosts or ()), searchers=searchers)
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a client that hangs up ends its connection, not the server
     with Collection.open(place) as collection:
         server = Server(collection, host, port, settings)
         results.print(f"{place} is at [bold]{server.address}[/], and Ctrl-C ends it.", soft_wrap=True)
@@ -76,8 +78,6 @@ def serve(
             note(f"The page asks for the token, or takes it from the address: {server.address}#token=TOKEN")
         if open_page:
             typer.launch(server.address)
-        if hasattr(signal, "SIGPIPE"):
-            signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a client that hangs up ends its connection, not the server
         with if_stopped("the server has ended; the collection is whole"):
             server.run()
 

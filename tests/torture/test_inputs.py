@@ -25,13 +25,8 @@ ASIDE = {
 }
 METHODS_ASIDE: dict[type, set[str]] = {
     Collection: {"close"},
-    HammingIndex: {
-        "close",
-        "recode",
-        "search_ranked",
-        "one_view",
-        "optimize",
-    },  # that Collection.rebuild and .search call
+    # What Collection calls for `rebuild`, `search` and `add`.
+    HammingIndex: {"close", "one_view", "optimize", "recode", "search_ranked"},
     DocumentHasher: {"describe", "score"},  # LSH has no score
     MarkovBits: set(),
     chain.ChainDistributions: {"cross_entropy", "mean"},

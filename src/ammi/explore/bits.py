@@ -61,7 +61,7 @@ class TypicalDocuments:
             asked = np.linspace(0, len(sample.read) - 1, _MOST_ASKED).astype(np.int64)
         self._texts = [sample.texts[n] for n in asked.tolist()]
         self._points = sample.read[asked]
-        self._ids = sample.rows_of(self._points)
+        self._ids = sample.ids_of(self._points)
         self._bits = bits_of(sample.codes[self._points], collection.n_bits)
         self._sure = _probabilities(collection, self._texts)
 

@@ -85,6 +85,6 @@ class Sample:
         """The codes of the documents whose texts are kept."""
         return self.codes[self.read]
 
-    def rows_of(self, points: NDArray[np.int64]) -> list[Id]:
+    def ids_of(self, points: NDArray[np.int64]) -> list[Id]:
         """The ids of points."""
         return [self.ids[point] for point in points.tolist()]

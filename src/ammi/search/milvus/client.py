@@ -124,27 +124,23 @@ class Client:
 
     def query(self, name: str, condition: str, fields: list[str]) -> list[Row]:
         """Rows, MOST_ROWS at most; in no order."""
+        return self._query(name, condition, fields, limit=MOST_ROWS)
+
+    def count(self, name: str, condition: str) -> int:
+        (found,) = self._query(name, condition, ["count(*)"])
+        return found["count(*)"]
+
+    def _query(self, name: str, condition: str, fields: list[str], **limit: int) -> list[Row]:
         with self.explaining("read"):
             found = self._client.query(
                 name,
                 filter=condition,
                 output_fields=fields,
-                limit=MOST_ROWS,
                 consistency_level="Strong",
                 retry_times=_RETRIES,
+                **limit,
             )
         return list(found)
-
-    def count(self, name: str, condition: str) -> int:
-        with self.explaining("read"):
-            (found,) = self._client.query(
-                name,
-                filter=condition,
-                output_fields=["count(*)"],
-                consistency_level="Strong",
-                retry_times=_RETRIES,
-            )
-        return found["count(*)"]
 
     def search(self, name: str, codes: list[bytes], limit: int, condition: str, fields: list[str]) -> list[list[Row]]:
         """For each code the nearest rows, each with its `distance`; equally far ones in no order."""

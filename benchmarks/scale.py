@@ -36,7 +36,7 @@ from ammi.search.places import ENGINES, open_index
 from plan import plan_table
 from timing import save
 
-N_BITS, BATCH, QUERIES, K, REPEATS = 128, 10_000, 100, 10, 5
+N_BITS, BATCH, QUERIES, K, REPEATS, SHARDS = 128, 10_000, 100, 10, 5, 20
 RESULTS = Path(__file__).parent / "results" / "scale.json"
 PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
 
@@ -56,11 +56,14 @@ def write_shards(folder: Path, n: int, shards: int) -> DocumentHasher:
 
 
 def encoding(n: int, workers: int) -> dict[str, float]:
-    """Documents a second from shards to shards; without workers in this process, by the same steps but Ray's."""
+    """Documents a second from shards to shards; without workers in this process, by the same steps but Ray's.
+
+    Of workers those after the first shard of each, and the seconds until then.
+    """
     with tempfile.TemporaryDirectory() as home:
         source = Path(home, "shards")
         source.mkdir()
-        model = write_shards(source, n, 4 * max(workers, 1))
+        model = write_shards(source, n, SHARDS)
         kept, shards = KeptModel.of(model), find_shards([str(source)])
         if not workers:
             from ammi.scale.encode import Encoder
@@ -73,13 +76,13 @@ def encoding(n: int, workers: int) -> dict[str, float]:
             start = time.perf_counter()
             rows = sum(encoder.encode(lambda: kept.files, shard, out, Reading()).rows_out for shard in shards)
             return {"rate": rows / (time.perf_counter() - start)}
+        ends: list[tuple[float, int]] = []  # when a shard was done, and its rows
         begun = time.perf_counter()
         with on_ray("local", workers):
-            encode_shards(shards[:workers], kept.files, Path(home, "first"), Reading(), workers)  # starts the workers
-            start = time.perf_counter()
-            done = encode_shards(shards, kept.files, Path(home, "codes"), Reading(), workers)
-            seconds = time.perf_counter() - start
-        return {"rate": sum(one.rows_out for one in done) / seconds, "start_s": start - begun}
+            out = Path(home, "codes")
+            encode_shards(shards, kept.files, out, Reading(), workers, lambda n: ends.append((time.perf_counter(), n)))
+        (started, _), *rest = ends[workers - 1 :]  # by then all workers have the model
+        return {"rate": sum(n for _, n in rest) / (ends[-1][0] - started), "start_s": started - begun}
 
 
 # --- stores -----------------------------------------------------------------------------------------------------------

@@ -4,6 +4,8 @@ The distance of two codes is d(z, z') = Σ_i |z_i − z'_i|. Codes are rows of b
 padding bits zero, so any number of bits will do.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 
 import faiss
@@ -26,12 +28,24 @@ def nearest(base: Codes, queries: Codes, k: int) -> tuple[NDArray[np.int32], NDA
     k = min(int(k), len(base))
     if k == 0:  # FAISS would look at the top of an empty heap
         return np.zeros((len(queries), 0), np.int32), np.zeros((len(queries), 0), np.int64)
-    return faiss.knn_hamming(queries, base, k, variant="hc")
+    with _no_more_threads_than(len(queries)):
+        return faiss.knn_hamming(queries, base, k, variant="hc")
 
 
 def alone() -> None:
     """Let FAISS search for this thread in it alone: beside others, helpers would take their cores to wait for work."""
     faiss.omp_set_num_threads(1)
+
+
+@contextmanager
+def _no_more_threads_than(queries: int) -> Iterator[None]:
+    """Each of FAISS's threads takes whole queries: for one query a second thread would only wait, which takes time."""
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(min(before, max(queries, 1)))  # of those that this thread starts
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
 
 
 def within(base: Codes, queries: Codes, radius: int) -> list[Near]:
@@ -64,7 +78,8 @@ def _within(base: Codes, queries: Codes, radius: int) -> list[Near]:
     found = faiss.RangeSearchResult(len(queries))
     search = faiss.hamming_range_search  # type: ignore[attr-defined]  # IndexBinaryFlat would need a copy of base
     a, b = faiss.swig_ptr(queries), faiss.swig_ptr(base)
-    search(a, b, len(queries), len(base), radius + 1, base.shape[1], found)  # it finds what is below a radius
+    with _no_more_threads_than(len(queries)):
+        search(a, b, len(queries), len(base), radius + 1, base.shape[1], found)  # it finds what is below a radius
     ends = faiss.rev_swig_ptr(found.lims, len(queries) + 1).tolist()
     distances = faiss.rev_swig_ptr(found.distances, ends[-1]).astype(np.int32)
     positions = faiss.rev_swig_ptr(found.labels, ends[-1]).astype(np.int64)

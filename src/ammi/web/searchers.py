@@ -23,8 +23,9 @@ class Searchers:
     def __init__(self, place: str, n: int):
         self._place, self._n = place, n if Path(place).is_dir() else 0
         self._all: set[Process] = set()
-        self._idle: asyncio.Queue[Process] = asyncio.Queue()
-        self._starting: set[asyncio.Task[None]] = set()
+        self._idle: list[Process] = []
+        self._turn = asyncio.Semaphore(0)  # whoever has waited longest is next, which a Queue does not see to
+        self._watches: list[asyncio.Task[None]] = []
 
     @property
     def ready(self) -> bool:
@@ -32,48 +33,56 @@ class Searchers:
         return bool(self._all)
 
     def start(self) -> None:
-        for _ in range(self._n):
-            self._start_one()
+        self._watches = [asyncio.create_task(self._keep_one()) for _ in range(self._n)]
 
     async def ask(self, *request: Any) -> bytes:
         """What `Served.search` answers to a request."""
-        process = await self._idle.get()
+        process = await self._next()
         assert process.stdin
         assert process.stdout
         try:
             process.stdin.write(_framed(request))
             found = await _read(process.stdout)
         except (asyncio.IncompleteReadError, ConnectionError):
-            self._all.discard(process)
-            self._start_one()
             raise OSError(f"a process that answers searches has ended ({await process.wait()})") from None
-        self._idle.put_nowait(process)
+        self._rest(process)
         if isinstance(found, Exception):
             raise found
         return found
 
     def close(self) -> None:
-        for task in self._starting:
-            task.cancel()
+        for watch in self._watches:
+            watch.cancel()
         for process in self._all:
             if process.stdin:
                 process.stdin.close()
 
-    def _start_one(self) -> None:
-        task = asyncio.create_task(self._begin())
-        self._starting.add(task)
-        task.add_done_callback(self._starting.discard)
+    async def _next(self) -> Process:
+        """One that is idle, and has not ended meanwhile."""
+        while True:
+            await self._turn.acquire()
+            process = self._idle.pop()
+            if process.returncode is None:
+                return process
 
-    async def _begin(self) -> None:
+    def _rest(self, process: Process) -> None:
+        self._idle.append(process)
+        self._turn.release()
+
+    async def _keep_one(self) -> None:
+        """Start a process, and another one whenever it ends."""
         command = (sys.executable, "-m", "ammi.web.searchers", self._place)
-        process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
-        assert process.stdout
-        try:
-            await _read(process.stdout)  # it says when it is ready
-        except asyncio.IncompleteReadError:  # and on its error output why it is not
-            return
-        self._all.add(process)
-        self._idle.put_nowait(process)
+        while True:
+            process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
+            assert process.stdout
+            try:
+                await _read(process.stdout)  # it says when it is ready
+            except asyncio.IncompleteReadError:  # and on its error output why it is not
+                return
+            self._all.add(process)
+            self._rest(process)
+            await process.wait()
+            self._all.discard(process)
 
 
 def _framed(content: Any) -> bytes:

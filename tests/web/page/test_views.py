@@ -19,6 +19,15 @@ HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
 };
 """
 
+SLOW_FRAMES = """
+const soon = window.requestAnimationFrame;
+window.requestAnimationFrame = (callback) => soon((time) => {
+  const end = performance.now() + 60;
+  while (performance.now() < end);
+  callback(time);
+});
+"""
+
 
 def test_the_slider_goes_through_the_drift_of_a_document(open_page: OpenPage, collection: Collection) -> None:
     page = open_page("#/document/oil%2F0?t=%3Foil")
@@ -70,6 +79,22 @@ def test_the_map_is_drawn_named_and_coloured(open_page: OpenPage, script: str, p
     expect(page.locator(".legend")).to_have_count(0)
     page.wait_for_timeout(100)
     assert distinct_colours(page) < colours
+
+
+@pytest.mark.parametrize("script", ["", NO_WEBGL])
+def test_a_map_that_moves_slowly_is_thinned_out_until_it_stands(open_page: OpenPage, script: str) -> None:
+    page = opened_map(open_page, script=script + SLOW_FRAMES)
+    stage, (x, y) = page.locator(".stage"), middle(page)
+    expect(stage).to_have_attribute("data-stride", "1")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    strides = set()
+    for step in range(20):
+        page.mouse.move(x + 5 * step, y)
+        strides.add(int(stage.get_attribute("data-stride") or 0))
+    page.mouse.up()
+    assert max(strides) > 1
+    expect(stage).to_have_attribute("data-stride", "1")
 
 
 def distinct_colours(page: Page) -> int:

@@ -7,6 +7,8 @@ import { plane } from "./plane.js";
 import { glPoints } from "./points.js";
 
 const MOVE = 700; // milliseconds from a rough layout to a better one
+const SMOOTH = 30; // milliseconds of a frame while the map moves
+const FEWEST = 16; // while it moves, at least every so manyth point is drawn, however slow that is
 
 /** Numbers that the API packs as base64: little-endian, `Type` is Uint8Array or Uint16Array. */
 export function unpacked(base64, Type) {
@@ -41,8 +43,11 @@ export function chart(stage, events) {
   const overlay = { regions: [], lasso: null, mark: null, quiet: false };
   let frame = 0;
   let moving = false;
+  let stride = 1; // while it moves, every so manyth point is drawn: all of them where that is fast enough
+  let late = 0; // frames, one after the other
   const settled = debounced(() => {
     moving = false;
+    stride = Math.ceil(stride / 2); // something else may have been slow
     redraw();
   }, 150);
 
@@ -67,16 +72,24 @@ export function chart(stage, events) {
     return nearest(...view.place(x, y), reach / across, reach / up);
   }
   function redraw() {
-    frame ||= requestAnimationFrame(() => {
+    frame ||= requestAnimationFrame((began) => {
       frame = 0;
       draw();
+      if (moving) requestAnimationFrame((ended) => thinOut(ended - began)); // the next frame waits for this one
     });
+  }
+  function thinOut(took) {
+    late = took > 1.5 * SMOOTH ? late + 1 : 0;
+    if (late < 2) return; // one alone is when something is loaded
+    stride = Math.min(FEWEST, Math.ceil((stride * took) / SMOOTH));
+    late = 0;
   }
   function draw() {
     const [across, up] = view.scales();
     const ratio = devicePixelRatio || 1;
     const crowd = Math.min(1.6, Math.max(0.5, (20000 / Math.max(1, places.length / 2)) ** 0.25));
     const size = Math.min(14, 3.2 * crowd * view.camera.zoom ** 0.35) * ratio;
+    stage.dataset.stride = moving ? stride : 1;
     painter.draw({
       x: view.camera.x,
       y: view.camera.y,
@@ -84,7 +97,7 @@ export function chart(stage, events) {
       scaleY: up / stage.clientHeight,
       size,
       ratio,
-      moving,
+      stride: moving ? stride : 1,
     });
     stage.dataset.names = drawOver(over, { ...overlay, pixel: view.pixel });
   }
@@ -105,6 +118,7 @@ export function chart(stage, events) {
       const from = places;
       const still = matchMedia("(prefers-reduced-motion: reduce)").matches || from.length !== to.length;
       places = to;
+      stride = 1;
       nearest = grid(to);
       if (still) {
         painter.place(to);

@@ -1,8 +1,6 @@
 // Points drawn on a plain canvas, where there is no WebGL: the same calls as points.js.
 import { css } from "./palette.js";
 
-const WHILE_MOVING = 15000; // points at most while the map moves; all of them when it stands still
-
 export function canvasPoints(canvas) {
   const context = canvas.getContext("2d");
   let places = new Float32Array(0);
@@ -40,8 +38,7 @@ export function canvasPoints(canvas) {
     draw(camera) {
       context.clearRect(0, 0, canvas.width, canvas.height);
       context.globalAlpha = lit ? 0.16 : 0.8;
-      const step = camera.moving ? Math.ceil(places.length / 2 / WHILE_MOVING) : 1;
-      for (const [colour, points] of groups) dots(points, colour, camera, camera.size * 0.8, step);
+      for (const [colour, points] of groups) dots(points, colour, camera, camera.size * 0.8, camera.stride);
       if (!lit) return;
       context.globalAlpha = 1;
       if (around) dots([...lit], css(around), camera, camera.size + 7 * camera.ratio);

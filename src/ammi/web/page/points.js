@@ -27,6 +27,7 @@ export function glPoints(canvas) {
   const [scale, offset, size, strength, ring] = ["scale", "offset", "size", "strength", "ring"].map(uniform);
   const places = attribute(gl, program, "place", 2, gl.FLOAT);
   const values = attribute(gl, program, "value", 1, gl.UNSIGNED_BYTE);
+  const every = (stride) => [places, values].forEach((one) => one.read(stride));
   const chosen = gl.createBuffer();
   gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, chosen);
   gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
@@ -40,11 +41,11 @@ export function glPoints(canvas) {
     /** Places as x, y, x, y, …, each 0 to 1. */
     place(pairs) {
       n = pairs.length / 2;
-      gl.bindBuffer(gl.ARRAY_BUFFER, places);
+      gl.bindBuffer(gl.ARRAY_BUFFER, places.buffer);
       gl.bufferData(gl.ARRAY_BUFFER, pairs, gl.DYNAMIC_DRAW);
     },
     colour(bytes, table) {
-      gl.bindBuffer(gl.ARRAY_BUFFER, values);
+      gl.bindBuffer(gl.ARRAY_BUFFER, values.buffer);
       gl.bufferData(gl.ARRAY_BUFFER, bytes, gl.STATIC_DRAW);
       gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, table);
     },
@@ -62,7 +63,9 @@ export function glPoints(canvas) {
       gl.uniform1f(size, camera.size);
       gl.uniform4f(ring, 0, 0, 0, 0);
       gl.uniform1f(strength, lit >= 0 ? 0.16 : 0.8);
-      gl.drawArrays(gl.POINTS, 0, n);
+      every(camera.stride);
+      gl.drawArrays(gl.POINTS, 0, Math.ceil(n / camera.stride));
+      every(1);
       if (lit <= 0) return;
       gl.uniform1f(strength, 1);
       if (around) {
@@ -92,11 +95,16 @@ function linked(gl) {
   return gl.getProgramParameter(program, gl.LINK_STATUS) ? program : null;
 }
 
+/** The buffer of an attribute of each point; `read(stride)` makes the points drawn next every so manyth of it. */
 function attribute(gl, program, name, width, type) {
   const buffer = gl.createBuffer();
   const location = gl.getAttribLocation(program, name);
-  gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+  const bytes = width * (type === gl.FLOAT ? 4 : 1);
+  function read(stride) {
+    gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+    gl.vertexAttribPointer(location, width, type, false, stride * bytes, 0);
+  }
   gl.enableVertexAttribArray(location);
-  gl.vertexAttribPointer(location, width, type, false, 0, 0);
-  return buffer;
+  read(1);
+  return { buffer, read };
 }

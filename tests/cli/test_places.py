@@ -105,3 +105,9 @@ def test_nothing_there_says_so(ammi: Run):
     for command in (("search", nowhere, "x"), ("info", nowhere), ("index", "copy", nowhere, "x")):
         refused = ammi(*command)
         assert (refused.code, f"there is no index in {nowhere}: create it first" in refused.err) == (1, True)
+
+
+def test_what_is_served_is_not_served_again(ammi: Run):
+    refused = ammi("serve", "http://127.0.0.1:9")
+    assert refused.code == 1
+    assert "http://127.0.0.1:9 is a server already" in refused.err

@@ -64,7 +64,10 @@ def serve(
     AMMI_TOKEN=$(openssl rand -hex 16) ammi serve index --host 0.0.0.0
     """
     from ammi.collection import Collection
+    from ammi.search import is_served
 
+    if is_served(place):
+        raise ValueError(f"{place} is a server already: open it in a browser, or name the collection that it serves")
     with needs_web():
         from ammi.web.server import Server
         from ammi.web.settings import Settings

@@ -31,8 +31,12 @@ def read_files(store: Store, head: Head) -> dict[str, bytes]:
     pieces: list[Row] = []
     for start in range(first, first - (-size // _BYTES), _AT_ONCE):
         pieces += store.client.query(store.pieces, f"row >= {start} and row < {start + _AT_ONCE}", ["row", "piece"])
-    content = b"".join(b64decode(row["piece"]) for row in sorted(pieces, key=lambda row: row["row"]))
+    damaged = store.damaged("the files of the model are not as they were written")
+    try:
+        content = b"".join(b64decode(row["piece"], validate=True) for row in sorted(pieces, key=lambda row: row["row"]))
+    except ValueError as error:
+        raise damaged from error
     if len(content) != size or crc32(content) != head.files_checksum:
-        raise store.damaged("the files of the model are not as they were written")
+        raise damaged
     ends = accumulate(size for _, size in head.files)
     return {name: content[end - size : end] for (name, size), end in zip(head.files, ends, strict=True)}

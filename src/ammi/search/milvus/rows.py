@@ -145,10 +145,14 @@ class Rows:
     def _vector(self, row: Row, id: Id) -> bytes | None:
         if "vector" not in row:
             return None
-        content = b64decode(row["vector"])
+        damaged = self._store.damaged(f"the vector of document {id!r} is not as it was written")
+        try:
+            content = b64decode(row["vector"], validate=True)
+        except ValueError as error:
+            raise damaged from error
         vector, checksum = content[:-4], int.from_bytes(content[-4:])
         if checksum != vector_checksum(row["position"], vector):
-            raise self._store.damaged(f"the vector of document {id!r} is not as it was written")
+            raise damaged
         return vector
 
     def count_word(self, word: str) -> int:

@@ -33,6 +33,7 @@ def alone(hasher: hashers.Hasher) -> hashers.Hasher:
 
 CASES: dict[str, Callable[[], hashers.Hasher]] = {
     **{name: lambda name=name: alone(make(name, 16)) for name in SMALL},  # type: ignore[misc]
+    "sth": lambda: alone(make("sth", 3)),  # four topics: further eigenvectors are noise, which any rounding turns
     **{f"{name} of pairs": lambda name=name: pairs(make(name, 16)) for name in ("ammi", "bmmi", "bmsh", "dvq")},  # type: ignore[misc]
     "ammi of pairs with two encoders": lambda: pairs(AMMI(16, related_encoder="own", **SMALL_CHAINS)),
     "ammi of order 2": lambda: alone(AMMI(16, order=2, prior_order=4, **SMALL_CHAINS)),

@@ -94,9 +94,14 @@ def count_without_permission(folder: str) -> None:
 
 
 def copy(folder: str, place: str) -> None:
-    """Copy an index, and say how many documents are there after each block."""
+    """Copy an index; after each block say how many documents it had, and wait for a line before going on."""
+
+    def advance(n: int) -> None:
+        print(n, flush=True)
+        sys.stdin.readline()
+
     with open_index(folder) as index:
-        copy_index(index, place, advance=lambda n: print(n, flush=True))
+        copy_index(index, place, advance=advance)
 
 
 if __name__ == "__main__":

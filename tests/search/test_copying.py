@@ -74,7 +74,10 @@ def test_a_copy_that_is_killed_goes_on(tmp_path, engines):
     with make(engines[0], tmp_path / "from", 2_100) as index:
         place, expected = index.place, everything(index)
     with start("copy", place, to) as process:
-        assert process.stdout is not None
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write("go on\n")
+        process.stdin.flush()
         brought = sum(int(process.stdout.readline()) for _ in range(2))
         process.kill()
     with open_index(place) as index:

@@ -16,6 +16,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.neighbors import NearestNeighbors
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
+from sklearn.utils.extmath import svd_flip
 
 from ammi.hashers.parameters import estimator, parameter
 from ammi.hashers.projections import ProjectionHasher
@@ -82,7 +83,7 @@ def graph_codes(W: csr_matrix, n_bits: int, rng: np.random.Generator) -> NDArray
     else:
         without = LinearOperator((n, n), lambda v: S @ v - 2 * constant * (constant @ v), dtype=np.float64)
         eigenvalues, u = eigsh(without, k=found, which="LA", v0=rng.standard_normal(n))
-    y = scale[:, None] * u
+    y = scale[:, None] * svd_flip(u, None)[0]  # u and -u are both eigenvectors: which one is found is up to the machine
     informative = np.flatnonzero(np.abs(eigenvalues) > _ROUNDING)[::-1][:found]  # the others are any vectors at all
     codes[:, : len(informative)] = y[:, informative] > np.median(y[:, informative], axis=0)
     return codes

@@ -296,15 +296,16 @@ class Collection:
 
         if (id is None) == (query is None):
             raise ValueError("drift starts from a document or from a query: give one of the two")
-        ids, codes = self.index.export()
-        if id is not None:
-            own = self.get(id)
-            others = [position for position, other in enumerate(ids) if other != own.id]
-            ids, codes, code = [ids[position] for position in others], codes[others], own.code
-        else:
-            code = self._ask([query], lambda found, model: found)[0]
-        steps = drift(code, codes, DISTANCES if distances is None else distances)
-        found = self.index.get([ids[step.position] for step in steps])
+        with self.index.one_view():
+            ids, codes = self.index.export()
+            if id is not None:
+                own = self.get(id)
+                others = [position for position, other in enumerate(ids) if other != own.id]
+                ids, codes, code = [ids[position] for position in others], codes[others], own.code
+            else:
+                code = self._ask([query], lambda found, model: found)[0]
+            steps = drift(code, codes, DISTANCES if distances is None else distances)
+            found = self.index.get([ids[step.position] for step in steps])
         return Hits(
             Hit(entry.id, step.distance, 1 - step.distance / self.n_bits, entry.text, entry.metadata)
             for step, entry in zip(steps, found, strict=True)
@@ -361,8 +362,9 @@ class Collection:
         if labels not in keys:
             there = ", ".join(keys) or "none"
             raise ValueError(f"no document in {self.place} has the key {labels!r}: the keys there are {there}")
-        _, codes = self.index.export()
-        names = self.index.column(labels)
+        with self.index.one_view():
+            _, codes = self.index.export()
+            names = self.index.column(labels)
         if queries is None:
             return labelled_precision(codes, names, k)
         asked = list(blocks_from(queries, ids=None, text=text, id="id", vector=vector))

@@ -52,7 +52,7 @@ def replacing_file(path: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(unfinished, path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
 
 
 @contextmanager
@@ -64,12 +64,12 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
     _remove_leftovers(folder)
     with _naming(folder), _beside(folder, Path.mkdir) as new:
         yield new
-        _sync_tree(new)
+        sync_tree(new)
         if not os.path.lexists(folder):
             os.replace(new, folder)
         elif not _exchange(new, folder):
             _put_aside(folder, new)
-        _sync_folder(folder.parent)
+        sync_folder(folder.parent)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -193,7 +193,7 @@ def _beside(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
     while True:
         new = path.with_name(f".{path.name}.{secrets.token_hex(_BYTES_OF_A_NAME)}.{UNFINISHED}")
         make(new)
-        with _locked(new, wait=True):
+        with lock(new, wait=True):
             if not new.exists():  # another process took it for a leftover before it was locked
                 continue
             try:
@@ -204,7 +204,7 @@ def _beside(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 
 
 @contextmanager
-def _locked(path: Path, *, wait: bool) -> Iterator[bool]:
+def lock(path: Path, *, wait: bool) -> Iterator[bool]:
     """Whether a file or folder is locked for this process while the block runs, which ends with the process at last."""
     if fcntl is None:
         yield False
@@ -230,7 +230,7 @@ def _remove_leftovers(path: Path) -> None:
     kinds = [UNFINISHED] + [ASIDE] * os.path.lexists(path)  # what was put aside is all there is where the path is not
     for kind in kinds:
         for left in _hidden(path, kind):
-            with _locked(left, wait=False) as locked:
+            with lock(left, wait=False) as locked:
                 if locked:
                     _remove(left)
 
@@ -285,18 +285,18 @@ def _version(folder: Path) -> tuple[int, int] | None:
     return None
 
 
-def _sync_tree(folder: Path) -> None:
+def sync_tree(folder: Path) -> None:
     """Let all of a folder reach the disk."""
     for path in folder.rglob("*"):
         if path.is_file():
             with open(path, "rb+") as file:
                 os.fsync(file.fileno())
         elif path.is_dir():
-            _sync_folder(path)
-    _sync_folder(folder)
+            sync_folder(path)
+    sync_folder(folder)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Let the names in a folder reach the disk, where the system can do that."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)

@@ -1,15 +1,16 @@
-"""Places that are URLs, as messages show them: without a password."""
+"""Places that are URLs, as messages show them: without a password or a token."""
 
 import re
 from os import PathLike, fspath
 
 _PARTS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^/?#]*)(.*)", re.DOTALL)  # scheme, user and host, all else
 _SECRET = re.compile(r"(?i)(?<=[?&])[^=&#]*(?:password|token|secret)[^=&#]*=[^&#]*&?")
+_TOKENS = ("milvus://", "http://", "https://")  # schemes in which a token stands where others have a name
 _LOOSE_END = re.compile(r"[?&]+(?=#|$)")
 
 
 def shown(place: str | PathLike[str]) -> str:
-    """A place without its password; of a URL whose password is cut short rather too much is left out."""
+    """A place without its password or token; of a URL whose password is cut short rather too much is left out."""
     found = _PARTS.fullmatch(place) if isinstance(place, str) else None
     if found is None:
         return fspath(place)
@@ -17,7 +18,7 @@ def shown(place: str | PathLike[str]) -> str:
     user, at, host = authority.rpartition("@")
     if cuts_password(place):
         user, at, host, rest = authority, "@", "", rest.rpartition("@")[2]
-    if scheme == "milvus://" and ":" not in user:  # no name: a token
+    if scheme in _TOKENS and (scheme != "milvus://" or ":" not in user):
         user = at = ""
     return f"{scheme}{user.partition(':')[0]}{at}{_LOOSE_END.sub('', _SECRET.sub('', host + rest))}"
 

@@ -91,6 +91,10 @@ def test_a_fault_is_reported_without_the_password(ammi: Run, monkeypatch, tmp_pa
     (details,) = tmp_path.iterdir()
     assert "postgresql://u@host/db" in details.read_text()
     assert "hush" not in details.read_text()
+    details.unlink()
+    for token in (["--token", "hush"], ["--token=hush"]):
+        assert ammi("serve", "index", *token).code == 70
+    assert all("TOKEN" in file.read_text() and "hush" not in file.read_text() for file in tmp_path.iterdir())
 
 
 def test_a_missing_extra_is_named():

@@ -19,6 +19,7 @@ from hypothesis.stateful import (
 )
 
 from ammi.search import Entry, HammingIndex, Index, KeptVectors
+from ammi.search.milvus.index import MilvusIndex
 from ammi.search.postgres.index import PostgresIndex
 from ammi.search.ranking import VectorRanking
 from ammi.search.vectors import VECTOR_KINDS, packed, unpacked
@@ -279,6 +280,35 @@ def test_entries_keep_their_view_while_the_index_changes(index):
         index.add(CODES, texts=["late"] * 3, metadata=[{"n": 2}] * 3)
     assert seen == [0] * 3000
     assert set(index.column("n")) == {1, 2}
+
+
+@pytest.mark.parametrize("engine", [HammingIndex, MilvusIndex, PostgresIndex])
+def test_nothing_is_changed_inside_of_a_block_that_sees_one_state(index):
+    index.add(CODES)
+    with index.one_view():
+        for change in (lambda: index.add(CODES), lambda: index.delete([0]), lambda: index.set_metadata([0], {"a": 1})):
+            with pytest.raises(ValueError, match="end the block first"):
+                change()
+        assert len(index) == 3
+    index.delete([0])
+    assert len(index) == 2
+
+
+@every_engine
+def test_the_state_is_another_after_every_change(index):
+    states = [index.state()]
+    for change in (
+        lambda: index.add(CODES, texts=["a", "b", "c"]),
+        lambda: index.add(CODES[:1], [1]),
+        lambda: index.set_metadata([0], {"a": 1}),
+        lambda: index.delete([2]),
+        lambda: index.recode(lambda entries: (CODES[: len(entries)], None), 8, fingerprint="new", files=None),
+    ):
+        change()
+        states.append(index.state())
+        assert index.state() == states[-1]
+    if states[0] is not None:  # that of an engine which cannot tell
+        assert len(set(states)) == len(states)
 
 
 @every_engine

@@ -44,6 +44,9 @@ ATTACKS: dict[str, Attack] = {
     "a writer of an index killed, or power lost three ways, at every system call": Attack(
         60, partial(crashes.crash_writer, losses=3)
     ),
+    "a repair of an index killed, or power lost three ways, at every system call": Attack(
+        40, partial(crashes.crash_repair, losses=3)
+    ),
     "saves of a model killed, or power lost three ways, at every system call": Attack(
         30, partial(crashes.crash_saves, losses=3)
     ),

@@ -1,5 +1,6 @@
 """Writers that are killed at random moments, and kills and power losses between any two of their system calls."""
 
+import os
 import shutil
 import sys
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ammi import load
-from ammi.search import HammingIndex
+from ammi.search import HammingIndex, check_index, repair_index
 from tests.search.plain import PlainIndex
 from tests.torture import jobs
 from tests.torture.commands import FORK
@@ -120,6 +121,33 @@ def crash_writer(folder: Path, steps: int, losses: int, seed: int = 0) -> Outcom
     HammingIndex.create(folder / "index", jobs.N_BITS, keys=["step"]).close()
     expected = Expected()
     return _crash("change_index", folder, "index", steps, losses, seed, content_at, expected.__getitem__)
+
+
+def crash_repair(folder: Path, changes: int, losses: int, seed: int = 0) -> Outcome:
+    """A damaged index whose repair ends at any system call: the next repair keeps all documents that are whole."""
+    index = folder / "index"
+    HammingIndex.create(index, jobs.N_BITS, keys=["step"]).close()
+    process = FORK.Process(target=_leave_damaged, args=(index, changes))
+    process.start()
+    process.join()
+
+    def repaired(place: Path) -> list[tuple]:
+        repair_index(place)
+        assert check_index(place) == []
+        return content_at(place)
+
+    whole = Expected()[changes]
+    return _crash("repair", folder, "index", 1, losses, seed, repaired, lambda made: whole)
+
+
+def _leave_damaged(folder: Path, changes: int) -> None:
+    """Change an index, spoil what can be made anew of the documents, and end without closing it: as killed writers."""
+    index = HammingIndex.open(folder)
+    for step in range(changes):
+        jobs.change(index, step)
+    with index._writing():
+        index._store.execute("UPDATE text_totals SET characters = characters + 1")
+    os._exit(0)
 
 
 def crash_saves(folder: Path, steps: int, losses: int, seed: int = 0) -> Outcome:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ammi.search import HammingIndex
+from ammi.search import HammingIndex, repair_index
 from tests.search.plain import PlainIndex
 
 N_BITS = 64
@@ -41,6 +41,12 @@ def change_index(folder: Path, first: int, last: int, said: Say = say) -> None:
         for step in range(first, last):
             change(index, step)
             said(step)
+
+
+def repair(folder: Path, first: int, last: int, said: Say = say) -> None:
+    """Repair an index, which may be done once."""
+    repair_index(folder)
+    said(first)
 
 
 def save_models(folder: Path, first: int, last: int, said: Say = say) -> None:

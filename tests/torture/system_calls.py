@@ -17,7 +17,7 @@ import numpy as np
 
 _CHANGING = (
     "openat,creat,write,pwrite64,writev,pwritev,lseek,ftruncate,truncate,fsync,fdatasync,rename,renameat,renameat2,"
-    "unlink,unlinkat,mkdir,mkdirat,rmdir,fallocate,copy_file_range,sendfile"
+    "link,linkat,unlink,unlinkat,mkdir,mkdirat,rmdir,fallocate,copy_file_range,sendfile"
 )
 _LINE = re.compile(r"(\d+) +(\w+)\((.*)\) += (-?\d+)(?:<([^>]*)>)?[^)]*$", re.DOTALL)
 _TEXT = re.compile(r'(?:(?:AT_FDCWD|\d+)<((?:\\x[0-9a-f]{2})*)>, )?"((?:\\x[0-9a-f]{2})*)"')  # in a folder, or not
@@ -97,10 +97,10 @@ def _parsed(lines: Iterator[str], folder: Path) -> Iterator[Call]:
             if path == folder or folder in path.parents:
                 length = int(arguments.rsplit(", ", 1)[1]) if name == "ftruncate" else 0
                 yield Call("truncate" if name == "ftruncate" else "sync", (path,), length)
-        elif name in ("rename", "renameat", "renameat2", "unlink", "unlinkat", "mkdir", "mkdirat", "rmdir"):
+        elif name.removesuffix("2").removesuffix("at") in ("rename", "link", "unlink", "mkdir", "rmdir"):
             if any(folder in path.parents for path in paths):
                 exchanged = "RENAME_EXCHANGE" in arguments
-                yield Call("exchange" if exchanged else name.removesuffix("at").removesuffix("at2"), paths)
+                yield Call("exchange" if exchanged else name.removesuffix("2").removesuffix("at"), paths)
         else:
             raise NotImplementedError(f"{name} is not understood here: {line[:200]}")
 
@@ -160,6 +160,8 @@ class Disk:
                 self._names.append({**names, path: _File()})
             case "unlink", (path,):
                 self._names.append({other: file for other, file in names.items() if other != path})
+            case "link", (old, new):
+                self._names.append({**names, new: names[old]})
             case "rename", (old, new):
                 stay = {path: file for path, file in names.items() if path != new and new not in path.parents}
                 self._names.append({_moved(path, {old: new}): file for path, file in stay.items()})

@@ -30,6 +30,11 @@ def test_an_index_after_a_crash_at_any_system_call(tmp_path):
 
 
 @needs_strace
+def test_a_repair_after_a_crash_at_any_system_call(tmp_path):
+    check(crashes.crash_repair(tmp_path, changes=2, losses=1), 50)
+
+
+@needs_strace
 def test_a_model_after_a_crash_at_any_system_call(tmp_path):
     check(crashes.crash_saves(tmp_path, steps=2, losses=1), 40)
 

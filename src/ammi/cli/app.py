@@ -1,8 +1,10 @@
 """The application that the commands join, and what they share: the version, exit codes, errors of one sentence."""
 
+import re
 import shlex
 import signal
 import sys
+from itertools import pairwise
 from tempfile import NamedTemporaryFile
 from traceback import clear_frames, format_exception
 from typing import Annotated
@@ -105,7 +107,7 @@ def _details(error: Exception) -> str:
     """Write what a report of a fault needs to a file, and name it."""
     lines = [
         f"ammi {__version__}, Python {sys.version} on {sys.platform}",
-        f"command: {shlex.join(map(shown, sys.argv))}",
+        f"command: {shlex.join(_without_secrets(sys.argv))}",
         "",
     ]
     try:
@@ -114,6 +116,14 @@ def _details(error: Exception) -> str:
         return f"the details in {file.name}"
     except OSError:
         return f"what it says: {error}"
+
+
+def _without_secrets(arguments: list[str]) -> list[str]:
+    """A command line whose tokens and passwords are left out."""
+    return [
+        "TOKEN" if before == "--token" else re.sub("^--token=.*", "--token=TOKEN", shown(argument), flags=re.DOTALL)
+        for before, argument in pairwise(["", *arguments])
+    ]
 
 
 def _sentence(error: Exception) -> str:

@@ -9,6 +9,7 @@ from ammi.cli.options import Place
 from ammi.cli.screen import counter, note
 from ammi.cli.serve import needs_web
 from ammi.files import check_not_read, replacing_file
+from ammi.urls import shown
 
 DOCUMENTS = 2000
 
@@ -34,9 +35,9 @@ def report(
     with needs_web():
         from ammi.web.report import make_report
     check_not_read(out, place)
-    with Collection.open(place) as collection, counter("making the report") as advance:
-        page = make_report(collection, documents, lambda step: advance(0))
+    with Collection.open(place) as collection, counter("making the report"):
+        page = make_report(collection, documents)
         n = min(documents, len(collection))
     with replacing_file(out) as file:
         file.write(page.encode())
-    note(f"{out} shows {n:,} documents of {place}, in {out.stat().st_size / 1e6:.1f} MB")
+    note(f"{out} shows {n:,} documents of {shown(place)}, in {out.stat().st_size / 1e6:.1f} MB")

@@ -6,10 +6,12 @@ from contextlib import contextmanager
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from ammi.cli.command import if_stopped
 from ammi.cli.options import Place
 from ammi.cli.screen import note, results
+from ammi.urls import shown
 
 PORT = 8077
 
@@ -67,7 +69,8 @@ def serve(
     from ammi.search import is_served
 
     if is_served(place):
-        raise ValueError(f"{place} is a server already: open it in a browser, or name the collection that it serves")
+        words = "is a server already: open it in a browser, or name the collection that it serves"
+        raise ValueError(f"{shown(place)} {words}")
     with needs_web():
         from ammi.web.server import Server
         from ammi.web.settings import Settings
@@ -76,7 +79,8 @@ def serve(
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a client that hangs up ends its connection, not the server
     with Collection.open(place) as collection:
         server = Server(collection, host, port, settings)
-        results.print(f"{place} is at [bold]{server.address}[/], and Ctrl-C ends it.", soft_wrap=True)
+        served = escape(shown(place))
+        results.print(f"{served} is at [bold]{server.address}[/], and Ctrl-C ends it.", soft_wrap=True)
         if token:
             note(f"The page asks for the token, or takes it from the address: {server.address}#token=TOKEN")
         if open_page:

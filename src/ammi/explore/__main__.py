@@ -8,6 +8,7 @@ import numpy as np
 
 from ammi.explore.layout import fine_layout
 
-os.nice(10)  # whoever waits for the map waits for other things, too
+if hasattr(os, "nice"):  # Windows has no such call
+    os.nice(10)  # whoever waits for the map waits for other things, too
 folder, n_bits = Path(sys.argv[1]), int(sys.argv[2])
 np.save(folder / "places.npy", fine_layout(np.load(folder / "codes.npy"), n_bits))

@@ -7,13 +7,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from io import BufferedReader
+from itertools import count
 from threading import local
 from typing import Any
 from urllib.parse import unquote, urlencode, urlsplit
 
+from ammi.urls import shown
+
 TOKEN = "AMMI_TOKEN"
 _SECONDS = 120.0
-_TRIES = 6  # where a server is busy, or has ended a connection that nobody used
+_TRIES = 6  # where a server is busy
 _LONGEST_WAIT = 10.0
 _MOST_BYTES = 1 << 30  # of an answer, or of one of its lines
 
@@ -31,15 +34,15 @@ class Server:
         except ValueError:  # a bracket too many, or a port that is no number
             parts = urlsplit("")
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-            raise ValueError(f"{_without_token(address)} is no address of a server: write http://HOST:PORT")
+            raise ValueError(f"{shown(address)} is no address of a server: write http://HOST:PORT")
         self._secure, self._host = parts.scheme == "https", parts.hostname
         self._path = parts.path.rstrip("/")
         self._token = unquote(parts.password or parts.username or "") or os.environ.get(TOKEN)
-        self.address = _without_token(address)
+        self.address = shown(address)
         self._here = local()
 
     def ask(self, method: str, path: str, body: Any = None, **parameters: Any) -> Any:
-        """The answer to a request, and its status where that is 202: what was asked for comes later."""
+        """The answer to a request, which is sent again where the server was too busy to look at it."""
         wanted = {name: value for name, value in parameters.items() if value is not None}
         target = f"{path}?{urlencode(wanted)}" if wanted else path
         try:
@@ -48,14 +51,13 @@ class Server:
             raise ValueError(
                 f"what {self.address} is asked holds half a character (a lone surrogate): decode it anew"
             ) from None
-        for _ in range(_TRIES):
+        for tries in count(1):
             response = self._send(method, target, content)
             answer = self._read(response)
-            if response.status != 503:
+            if response.status != 503 or tries == _TRIES:
                 return self._checked(response.status, answer)
             seconds = response.headers.get("Retry-After", "")
             time.sleep(min(_LONGEST_WAIT, float(seconds) if seconds.isdecimal() else 1.0))
-        return self._checked(503, answer)
 
     def lines(self, path: str) -> Iterator[dict[str, Any]]:
         """The lines of an answer, as they come, on a connection of their own."""
@@ -144,9 +146,3 @@ class Server:
         if status >= 500:
             raise OSError(f"{self.address} could not answer: {sentence}")
         raise ValueError(sentence)
-
-
-def _without_token(address: str) -> str:
-    scheme, separator, rest = address.partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}"

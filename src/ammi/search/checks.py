@@ -17,6 +17,11 @@ class OtherModelError(ValueError):
     """The codes of a call are of another model than those of the index."""
 
 
+def change_in_view(place: str) -> ValueError:
+    """For engines: a change inside of a block that reads, which would not see it."""
+    return ValueError(f"{place} cannot be changed inside of a block that sees one state of it: end the block first")
+
+
 class DamagedError(ValueError):
     """What an index holds is not what was put into it."""
 

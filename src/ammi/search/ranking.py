@@ -50,6 +50,7 @@ _ENOUGH_PLACES, _ENOUGH_SHARE = 10_000, 30  # read so many, or one for so many t
 _MOST_PLACES = 100_000  # of one word: they are read in a hundredth of a second
 _OFTEN = 150  # times a word is looked for before a pattern is made
 _REMEMBERED = 1000  # patterns, and characters
+_MOST_KNOWN = 100_000  # words whose counts are remembered
 _BETWEEN = re.compile(r"(?:\W+\w)*\W+")  # two words: a single character is no word, so it may stand there
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
@@ -57,6 +58,19 @@ Scores = NDArray[np.float64]
 Pair = tuple[str, str]
 
 _NONE: Scores = np.zeros(1)  # what a sum begins with
+
+
+class KnownCounts:
+    """How many texts have a word, for the words that were counted after one change of an index."""
+
+    def __init__(self) -> None:
+        self._known: tuple[int, dict[str, int]] = -1, {}
+
+    def after(self, change: int) -> dict[str, int]:
+        """What is known, to be added to; when the index has changed, or this is too much, it is forgotten."""
+        if self._known[0] != change or len(self._known[1]) > _MOST_KNOWN:
+            self._known = change, {}
+        return self._known[1]
 
 
 class WordStatistics(NamedTuple):

@@ -84,7 +84,7 @@ class Guard:
         if not private:
             return
         site, origin = headers.get(b"sec-fetch-site", "none"), headers.get(b"origin")
-        if site not in ("none", "same-origin") or (origin is not None and urlsplit(origin).netloc != host):
+        if site not in ("none", "same-origin") or (origin is not None and _netloc(origin) != host):
             raise Refusal(403, "requests from the pages of other sites are refused")
         if self._settings.token is not None:
             scheme, _, given = headers.get(b"authorization", "").partition(" ")
@@ -130,6 +130,13 @@ def _is_open(path: str) -> bool:
 def _host_name(host: str) -> str | None:
     try:
         return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None
+
+
+def _netloc(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc
     except ValueError:
         return None
 

@@ -4,7 +4,6 @@ from typing import Annotated, Any
 from urllib.parse import unquote
 
 from fastapi import Depends, Path, Query
-from pydantic import Field
 
 from ammi.search.filters import Where, from_text
 from ammi.web.guard import Refusal
@@ -57,7 +56,6 @@ def _id(id: Annotated[str, Path(min_length=1, description="The id of a document.
 
 
 DocumentId = Annotated[str, Depends(_id)]
-ShortText = Annotated[str, Field(max_length=200)]
 
 
 def where_of(conditions: list[str]) -> Where | None:

@@ -49,7 +49,7 @@ def add_handlers(app: FastAPI, served: Served) -> None:
     async def unreadable(request: Request, error: OSError) -> Response:
         _log.error("%s", error)
         sentence = "the collection cannot be read or written now: whoever runs the server finds more in its log"
-        return answer({"error": sentence}, 503, retry_after="10")
+        return answer({"error": sentence}, 500)  # and not 503: a change may have been made, or not
 
     @app.exception_handler(Exception)
     async def fault(request: Request, error: Exception) -> Response:

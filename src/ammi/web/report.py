@@ -8,7 +8,6 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -28,17 +27,12 @@ _LONGEST = 2000  # characters of a text
 _MOST_COLOURS = 20  # keys
 _SHOWN = 10  # words, documents and bits for each bit
 
-Step = Callable[[str], None]
 
-
-def make_report(collection: Collection, most: int, step: Step = lambda name: None) -> str:
+def make_report(collection: Collection, most: int) -> str:
     """The page of a collection with a sample of so many documents at most."""
-    step("drawing a sample")
     served = Served(collection, Settings(), most_points=most)
     explorer = served.views.unwatched()
-    step(f"laying out {len(explorer.sample):,} codes")
     state = MapState("ready", 1.0, "done", explorer, explorer.fine_map, "report")
-    step("reading its documents")
     data = {
         "collection": about_collection(served),
         "map": map_as_json(state),
@@ -48,7 +42,6 @@ def make_report(collection: Collection, most: int, step: Step = lambda name: Non
         "bit": [bit_as_json(served, bit, _SHOWN, _LONGEST) for bit in range(explorer.n_bits)],
         "duplicates": {"groups": [], "total": 0, "copies": 0},
     }
-    step("writing the page")
     return _page(served.name, data)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
+MOST_IDS = 10_000  # in a request
 Id = str | int
 Metadata = dict[str, Any]
 Code = Annotated[str, Field(description="The code, two hexadecimal digits a byte.", examples=["c3a4f01b"])]
@@ -207,7 +208,7 @@ class Limits(Model):
     k: int = Field(examples=[1000])
     query: int = Field(description="Characters of a text that is looked for.", examples=[10_000])
     body: int = Field(description="Bytes of a request.", examples=[16_777_216])
-    ids: int = Field(description="Ids in a request.", examples=[10_000])
+    ids: int = Field(description="Ids in a request.", examples=[MOST_IDS])
 
 
 class Region(Model):
@@ -259,12 +260,6 @@ class Colours(Model):
     version: str = Field(description="Of the map that the points are of.")
 
 
-class LocateRequest(Model):
-    """Documents to find on the map."""
-
-    ids: list[Id] = Field(max_length=10_000, examples=[["scipy.linalg.inv"]])
-
-
 class Located(Model):
     """Where a document is: its own point, or near that of the document on the map whose code is nearest."""
 
@@ -307,7 +302,6 @@ class BitsAnswer(Model):
 
     bits: list[BitSummary]
     links: list[Link] = Field(description="The best tree of bits, and other strong pairs, strongest first.")
-    sampled: int = Field(description="Mutual information is that of so many documents.", examples=[100_000])
     documents: int
 
 
@@ -373,7 +367,7 @@ class Added(Model):
 class Ids(Model):
     """Documents by their ids."""
 
-    ids: list[Id] = Field(max_length=10_000, examples=[["n17", 18]])
+    ids: list[Id] = Field(max_length=MOST_IDS, examples=[["n17", 18]])
 
 
 class GetRequest(Ids):
@@ -388,10 +382,9 @@ class Deleted(Model):
     deleted: int = Field(examples=[1])
 
 
-class MetadataRequest(Model):
+class MetadataRequest(Ids):
     """Metadata keys to set; the others stay as they are."""
 
-    ids: list[Id] = Field(max_length=10_000, examples=[["n17", 18]])
     metadata: Metadata | list[Metadata] = Field(
         description="One object for all, or one for each id.", examples=[{"checked": True}]
     )

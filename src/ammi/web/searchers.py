@@ -5,23 +5,31 @@ raises, until the input ends, which is when the server does.
 """
 
 import asyncio
+import logging
 import os
 import pickle
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
+from contextlib import suppress
 from pathlib import Path
 from struct import Struct
 from typing import Any, BinaryIO
 
+from ammi.web.guard import Refusal
+
 _LENGTH = Struct("<I")
+_SECONDS_TO_NEXT_TRY = 60.0  # to start a process where one did not start
+_log = logging.getLogger("ammi.web")
 
 
 class Searchers:
     """Processes that answer one search at a time each, for a collection in a folder."""
 
     def __init__(self, place: str, n: int):
-        self._place, self._n = place, n if Path(place).is_dir() else 0
+        if n and not Path(place).is_dir():
+            raise ValueError(f"{place} is in no folder, which is what searchers read: serve it without them")
+        self._place, self._n = place, n
         self._all: set[Process] = set()
         self._idle: list[Process] = []
         self._turn = asyncio.Semaphore(0)  # whoever has waited longest is next, which a Queue does not see to
@@ -43,8 +51,12 @@ class Searchers:
         try:
             process.stdin.write(_framed(request))
             found = await _read(process.stdout)
-        except (asyncio.IncompleteReadError, ConnectionError):
-            raise OSError(f"a process that answers searches has ended ({await process.wait()})") from None
+        except Exception as error:  # it has ended, or says what nobody understands
+            _log.error("a process that answers searches is replaced: %r", error)
+            with suppress(ProcessLookupError):
+                process.kill()
+            words = "a process that answers searches has ended: try again in a second"
+            raise Refusal(503, words, (b"retry-after", b"1")) from None
         self._rest(process)
         if isinstance(found, Exception):
             raise found
@@ -78,7 +90,8 @@ class Searchers:
             try:
                 await _read(process.stdout)  # it says when it is ready
             except asyncio.IncompleteReadError:  # and on its error output why it is not
-                return
+                await asyncio.sleep(_SECONDS_TO_NEXT_TRY)
+                continue
             self._all.add(process)
             self._rest(process)
             await process.wait()

@@ -32,7 +32,6 @@ class Settings:
     most_exports: int = 4  # of all documents, that are being read at the same time
     most_k: int = 1000
     most_query: int = 10_000  # characters
-    most_ids: int = 10_000
     most_body: int = 16 << 20
     most_bodies: int = 256 << 20  # bytes of all requests that are being read
 

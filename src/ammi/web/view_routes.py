@@ -61,7 +61,7 @@ def view_routes(served: Served) -> APIRouter:
         return await do(lambda: answer(colours_as_json(views.map(), key)))
 
     @router.post("/map/locate", response_model=schemas.LocateAnswer)
-    async def locate(request: schemas.LocateRequest) -> Response:
+    async def locate(request: schemas.Ids) -> Response:
         """Where documents are on the map, those too that are not in the sample."""
         return await do(lambda: answer(_located(views.map(), request.ids)))
 
@@ -119,7 +119,7 @@ def about_collection(served: Served) -> dict[str, Any]:
             "k": limits.most_k,
             "query": limits.most_query,
             "body": limits.most_body,
-            "ids": limits.most_ids,
+            "ids": schemas.MOST_IDS,
         },
     }
 
@@ -223,7 +223,6 @@ def bits_as_json(served: Served) -> dict[str, Any]:
     return {
         "bits": rows,
         "links": [_link(link) for link in explorer.links],
-        "sampled": explorer.n_documents,
         "documents": explorer.n_documents,
     }
 

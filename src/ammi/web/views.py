@@ -112,8 +112,9 @@ class Views:
             named = explorer.map_of(explorer.rough_map.places)
             self._publish(explorer, state, "rough", 0.4, f"laying out {n}", named)
         places = self._fine_places(explorer)
-        if places is not None:
-            self._publish(explorer, state, "ready", 1.0, "done", explorer.map_of(places))
+        if places is None:  # the process has failed: its error is on standard error, and the rough map is the best
+            places = explorer.rough_map.places
+        self._publish(explorer, state, "ready", 1.0, "done", explorer.map_of(places))
         self._took = max(self._took, time.monotonic() - start)
 
     def _publish(self, explorer: Explorer, version: str, state: State, progress: float, step: str, map: Map) -> None:
@@ -144,7 +145,12 @@ class Views:
                 job = self._copies[key] = _Copies(self._collection, threshold)
                 self._in_background(job.run)
             job = self._copies[key]
-        job.wait(_SECONDS_FOR_COPIES)
+        try:
+            job.wait(_SECONDS_FOR_COPIES)
+        except Exception:
+            with self._lock:
+                self._copies.pop(key, None)  # whoever asks again may have more luck
+            raise
         return job.progress if job.found is None else job.found
 
     def _in_background(self, job: Any) -> None:

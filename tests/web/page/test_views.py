@@ -51,6 +51,23 @@ def test_the_slider_goes_through_the_drift_of_a_document(open_page: OpenPage, co
     expect(again.get_by_label("Bits that differ")).to_have_value(slider.input_value())
 
 
+def test_a_map_of_another_sample_is_drawn_anew(open_page: OpenPage) -> None:
+    """A point is a number, which is another document's once the server has drawn another sample."""
+    page = open_page("#/figures")
+    maps: list[str] = []
+    page.on("request", lambda request: maps.append(request.url) if request.url.endswith("/api/map") else None)
+
+    def of_another(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(json=answer.json() | ({"version": "another-1"} if len(maps) == 1 else {}))
+
+    page.route("**/api/map/colours*", of_another)
+    page.get_by_role("link", name="Map").click()
+    until(page, "document.querySelector('.stage')?.dataset.names > 0")
+    expect(page.locator(".legend")).to_be_visible()
+    assert len(maps) == 2
+
+
 def opened_map(open_page: OpenPage, address: str = "#/map", **options: Any) -> Page:
     page = open_page(address, **options)
     expect(page.locator(".over-stage")).to_be_empty()

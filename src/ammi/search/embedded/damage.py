@@ -8,6 +8,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -16,11 +17,12 @@ import apsw
 import numpy as np
 
 from ammi.features.alphabet import words_of
+from ammi.files import lock, sync_folder, sync_tree
 from ammi.search.checks import DamagedError
 from ammi.search.documents import Id, Record, checksums, parsed
 from ammi.search.embedded.acknowledged import AcknowledgedFile
 from ammi.search.embedded.blocks import BLOCK
-from ammi.search.embedded.connections import CHECKSUM_BYTES, FILE, Connections, explaining
+from ammi.search.embedded.connections import CHECKSUM_BYTES, FILE, Connections, connect, explaining
 from ammi.search.embedded.index import HammingIndex
 from ammi.search.embedded.keys import rows_of_keys
 from ammi.search.embedded.store import State, about_checksum, check_ours, problem_with
@@ -29,6 +31,8 @@ from ammi.search.filters import kinds_by_key
 from ammi.search.vectors import VECTOR_KINDS, KeptVectors, vector_checksum
 
 Advance = Callable[[int], None]
+_NEW = ".repair"  # where the new file is made
+_JOURNAL = "-wal"
 _PAGES_AT_ONCE = 4096
 _UNREADABLE = (apsw.Error, UnicodeDecodeError)
 
@@ -54,25 +58,30 @@ def find_damage(folder: Path, advance: Advance) -> list[str]:
 
 
 def repair(folder: Path, advance: Advance) -> Repaired:
-    """Put all documents that are whole into a new file, in the place of the old one, if anything is damaged."""
-    for leftover in folder.glob(".repair-*"):
-        shutil.rmtree(leftover)
-    home = folder / f".repair-{os.getpid()}"
-    try:
-        with _Inspection(folder, alone=True) as inspection:
-            kept = _copy(inspection, home, advance)
-            inspection.compare_tables()
-            if not kept and (inspection.lost or inspection.unnamed):
-                raise DamagedError("no document is whole")
-            old = _change_over(folder, home) if inspection.damage else None
-            return Repaired(kept, inspection.lost, inspection.unnamed, inspection.damage, old)
-    except DamagedError as error:
-        raise DamagedError(
-            f"the index in {folder} cannot be repaired ({error.__cause__ or error}): restore a copy of the folder, or "
-            "build it again from the documents"
-        ) from error
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
+    """Put all documents that are whole into a new file, in the place of the old one, if anything is damaged.
+
+    Repairs take turns, and each begins with what a killed one left: its new file takes its place, or is removed.
+    """
+    home = folder / _NEW
+    with lock(folder, wait=True):
+        if _is_acknowledged(folder, home):
+            _finish(folder, home)
+        try:
+            shutil.rmtree(home, ignore_errors=True)
+            with _Inspection(folder, alone=True) as inspection:
+                kept = _copy(inspection, home, advance)
+                inspection.compare_tables()
+                if not kept and (inspection.lost or inspection.unnamed):
+                    raise DamagedError("no document is whole")
+                old = _change_over(folder, home) if inspection.damage else None
+                return Repaired(kept, inspection.lost, inspection.unnamed, inspection.damage, old)
+        except DamagedError as error:
+            raise DamagedError(
+                f"the index in {folder} cannot be repaired ({error.__cause__ or error}): restore a copy of the folder, "
+                "or build it again from the documents"
+            ) from error
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
 
 
 def _copy(inspection: "_Inspection", home: Path, advance: Advance) -> int:
@@ -106,20 +115,41 @@ def _copy(inspection: "_Inspection", home: Path, advance: Advance) -> int:
 def _change_over(folder: Path, home: Path) -> str:
     """Let a new file take the place of the old, which is kept; returns where.
 
-    What was acknowledged comes first: from then on the old file is refused, and at last the new one is there.
+    What was acknowledged comes first: from then on the old file is refused, and whoever repairs next would go on.
     """
     file, n = folder / FILE, 1
-    while (old := folder / f"{FILE}.damaged-{n}").exists():
+    while (old := folder / f"{FILE}.damaged-{n}").exists() and not old.samefile(file):  # that of a killed repair
         n += 1
-    os.link(file, old)
-    journal = Path(f"{file}-wal")
-    if journal.exists():
-        os.link(journal, f"{old}-wal")
+    for kind in ("", _JOURNAL):
+        if (part := Path(f"{file}{kind}")).exists():
+            Path(f"{old}{kind}").unlink(missing_ok=True)
+            os.link(part, f"{old}{kind}")
+    sync_tree(home)
+    sync_folder(folder)
     os.replace(AcknowledgedFile(home).path, AcknowledgedFile(folder).path)
-    for of_old in (journal, Path(f"{file}-shm")):
-        of_old.unlink(missing_ok=True)
-    os.replace(home / FILE, file)
+    sync_folder(folder)
+    _finish(folder, home)
     return str(old)
+
+
+def _finish(folder: Path, home: Path) -> None:
+    """Let a new file that is acknowledged take its place, without the journal of the old one."""
+    for kind in (_JOURNAL, "-shm"):
+        Path(f"{folder / FILE}{kind}").unlink(missing_ok=True)
+    sync_folder(folder)
+    os.replace(home / FILE, folder / FILE)
+    sync_folder(folder)
+
+
+def _is_acknowledged(folder: Path, home: Path) -> bool:
+    """Whether a killed repair has left a new file that the folder says it has."""
+    try:
+        acknowledged = AcknowledgedFile(folder).read()
+        with closing(connect((home / FILE).absolute(), "mode=rw")) as db:
+            ((uid,),) = db.execute("SELECT uid FROM state")
+    except (ValueError, apsw.Error):
+        return False
+    return acknowledged is not None and acknowledged.uid == uid
 
 
 class _Inspection:

@@ -301,9 +301,7 @@ class HammingIndex(Index):
 
     def _table(self) -> CodeTable:
         """The codes as they are now."""
-        if self._store.writes:  # what may not come to pass is not kept
-            return self._codes.table(self._newest.table)
-        return self._newest.renewed(self._codes)
+        return self._newest.renewed(self._codes, keep=not self._store.writes)  # what may not come to pass is not kept
 
 
 class _NewestTable:
@@ -313,11 +311,11 @@ class _NewestTable:
         self.table: CodeTable | None = None
         self._lock = Lock()
 
-    def renewed(self, codes: Blocks) -> CodeTable:
+    def renewed(self, codes: Blocks, *, keep: bool) -> CodeTable:
         """The codes as the caller sees them."""
         with self._lock:
             table = codes.table(self.table)
-            if self.table is None or table.change > self.table.change:
+            if keep and (self.table is None or table.change > self.table.change):
                 self.table = table
             return table
 

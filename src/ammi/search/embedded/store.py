@@ -13,7 +13,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.search.checks import DamagedError
+from ammi.search.checks import DamagedError, change_in_view
 from ammi.search.documents import Id
 from ammi.search.embedded.acknowledged import Acknowledged, AcknowledgedFile, new_uid
 from ammi.search.embedded.connections import CHECKSUM_BYTES, FILE, PATIENCE, Connections, connect, damaged, explaining
@@ -168,6 +168,8 @@ class Store:
             if session.writes:
                 yield
                 return
+            if session.state:
+                raise change_in_view(f"the index in {self.folder}")
             if not self._connections.writable:
                 raise PermissionError(f"the index in {self.folder} can only be read: make the folder writable")
             with self._turn:

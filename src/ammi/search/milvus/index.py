@@ -26,7 +26,7 @@ from ammi.search.milvus.search import Near, matching, nearest, within
 from ammi.search.milvus.server import holds_index, parsed_address
 from ammi.search.milvus.state import Head, View
 from ammi.search.milvus.store import Store
-from ammi.search.ranking import Candidates, WordStatistics, most_told
+from ammi.search.ranking import Candidates, KnownCounts, WordStatistics, most_told
 from ammi.search.vectors import Packed, unpacked
 
 
@@ -44,7 +44,7 @@ class MilvusIndex(Index):
         self.shared = store.client.address.file is None
         self._store = store
         self._let_go = weakref.finalize(self, store.client.close)  # also when forgotten
-        self._counted: tuple[int, dict[str, int]] = -1, {}  # the change after which words were counted
+        self._counts = KnownCounts()
 
     @classmethod
     def _create(cls, place: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
@@ -84,6 +84,10 @@ class MilvusIndex(Index):
             return address.name in client.names() and Store(client).has_records()
         finally:
             client.close()
+
+    def state(self) -> str | None:
+        with self._reading():
+            return f"{self._view.head.uid[:8]}-{self._view.head.change}"
 
     def close(self) -> None:
         self._store.closed = True
@@ -225,11 +229,7 @@ class MilvusIndex(Index):
         view = self._view
         if not view.head.text_index:
             return None
-        change, known = self._counted
-        if view.newly is not None:  # a change that is not made yet
-            known = {}
-        elif change != view.head.change:
-            self._counted = view.head.change, (known := {})
+        known = self._counts.after(view.head.change) if view.newly is None else {}  # a change that is not made yet
         for word in words:
             if word not in known:
                 known[word] = self._rows.count_word(word)

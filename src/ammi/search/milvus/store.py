@@ -19,7 +19,7 @@ from threading import local
 from typing import Any
 from zlib import crc32
 
-from ammi.search.checks import DamagedError
+from ammi.search.checks import DamagedError, change_in_view
 from ammi.search.engine import About
 from ammi.search.milvus.client import PART, Client, DataType, Row
 from ammi.search.milvus.state import FORMAT, Head, Shared, View
@@ -177,6 +177,8 @@ class Store:
         if view and view.newly is not None:
             yield view
             return
+        if view:
+            raise change_in_view(f"the index in {self.place}")
         self._check_open()
         claim = nullcontext(lambda: None) if self._alone else claimed(self.client, self.name, self._shared)
         with self._shared.turn, claim as check_claim:
@@ -198,7 +200,7 @@ class Store:
             check_claim()
             self._commit(before, view)
             self._shared.untidy = False
-            with suppress(ConnectionError):  # the change is made
+            with suppress(OSError, ValueError):  # the change is made
                 self._purge()
 
     def _commit(self, before: View, view: View) -> None:

@@ -45,7 +45,8 @@ def claimed(client: Client, name: str, shared: Any) -> Iterator[Callable[[], Non
             yield claim.check
     finally:
         if not shared.untidy:  # else the next writer has to see that there was one
-            claim.withdraw()
+            with suppress(OSError):  # it ends by itself, and what was written stays
+                claim.withdraw()
 
 
 class _Claim:
@@ -56,9 +57,9 @@ class _Claim:
 
     def renew(self) -> None:
         """Write it anew, before the old one is deleted, so that there is one at every moment."""
-        old, self._row = self._row, -1 - random.SystemRandom().getrandbits(62)
-        self._client.insert(self._name, [{"row": self._row, "code": b"\0", "change": -1, "content": ""}])
-        self._renewed = time.monotonic()
+        new = -1 - random.SystemRandom().getrandbits(62)
+        self._client.insert(self._name, [{"row": new, "code": b"\0", "change": -1, "content": ""}])
+        old, self._row, self._renewed = self._row, new, time.monotonic()
         if old is not None:
             self._client.delete(self._name, f"row == {old}")
 

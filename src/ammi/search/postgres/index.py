@@ -20,7 +20,7 @@ from ammi.search.postgres.schema import create_schema, drop_old, has_hnsw, holds
 from ammi.search.postgres.server import Connections, Server
 from ammi.search.postgres.tables import Positions, Tables, bits, read_codes
 from ammi.search.postgres.values import read_id, stored_id, unescaped, word_number
-from ammi.search.ranking import Candidates, WordStatistics, most_told
+from ammi.search.ranking import Candidates, KnownCounts, WordStatistics, most_told
 from ammi.search.vectors import Packed
 from ammi.urls import shown
 
@@ -59,7 +59,7 @@ class PostgresIndex(Index):
         self.place = server.address.shown
         self._server = server
         self._tables = Tables(server)
-        self._counted: tuple[int, dict[str, int]] = -1, {}  # the change after which words were counted
+        self._counts = KnownCounts()
 
     @classmethod
     def _create(cls, place: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
@@ -96,6 +96,11 @@ class PostgresIndex(Index):
             f"{shown(place)} is on a PostgreSQL server, which keeps its own copies: restore the schema from a backup "
             "of the database"
         )
+
+    def state(self) -> str | None:
+        with self._reading():  # a schema that was dropped and made again has other tables
+            ((table,),) = self._server.execute("SELECT 'ammi'::regclass::oid").fetchall()
+            return f"{table}-{self._server.state.change}"
 
     def compact(self) -> tuple[int, int]:
         """Let the tables use the space of what was deleted again; returns their bytes before and after.
@@ -268,18 +273,14 @@ class PostgresIndex(Index):
         state = self._server.state
         if not state.text_index:
             return None
-        change, known = self._counted
-        if change != state.change or self._server.session.writes:  # what may not come to pass is not kept
-            known = {}
+        known = {} if self._server.session.writes else self._counts.after(state.change)  # what may not come to pass
         if new := {word_number(word): word for word in words if word not in known}:
             rows = self._server.execute(
                 "SELECT number, (SELECT count(*) FROM words WHERE words @> ARRAY[number]) "
                 "FROM unnest(%s::bigint[]) AS number",
                 ([*new],),
             ).fetchall()
-            known = known | {new[number]: count for number, count in rows}
-        if not self._server.session.writes:
-            self._counted = state.change, known
+            known |= {new[number]: count for number, count in rows}
         return WordStatistics(state.texts, state.characters, {word: known[word] for word in words})
 
     def _sql(self, filter: Filter) -> Sql:

@@ -10,6 +10,7 @@ from threading import Lock, local
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from ammi.search.checks import change_in_view
 from ammi.search.postgres.address import Address
 from ammi.search.postgres.errors import explaining, no_connection, psycopg
 
@@ -177,6 +178,8 @@ class Server:
             if session.writes:
                 yield
                 return
+            if session.state:
+                raise change_in_view(f"the index in {self.address.shown}")
             try:
                 session.state = state = self._begin(session, self._begin_writing)
                 session.writes = True

@@ -6,7 +6,7 @@ import { resultList } from "./results.js";
 import { go, link } from "./router.js";
 import { get } from "./source.js";
 import { fillWith } from "./states.js";
-import { counted, count, decimals, percent } from "./words.js";
+import { counted, decimals, percent } from "./words.js";
 
 const SHOWN = 5; // documents typical for each value
 
@@ -61,7 +61,7 @@ function figure(answer, chosen) {
       h("span", { class: "together" }, "mostly equal"),
       " or ",
       h("span", { class: "opposite" }, "mostly opposite"),
-      answer.sampled < answer.documents ? `; from a sample of ${count(answer.sampled)} documents.` : ".",
+      ".",
     ),
   );
 }

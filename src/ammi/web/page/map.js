@@ -13,6 +13,7 @@ import { count, titleOf } from "./words.js";
 
 const LIT = 100; // results that are lit up
 const NEAR = 6; // the zoom that shows one document, or a region
+const sampleOf = ({ version }) => version.slice(0, version.lastIndexOf("-")); // what follows is how far the map is
 const NOTHING = { q: null, at: null, lasso: null, region: null }; // where nothing is asked for
 
 export function mapView(root, about) {
@@ -31,6 +32,7 @@ export function mapView(root, about) {
   const asks = latest();
   const hovers = latest();
   let map = null; // the answer of /api/map
+  let isOld = false; // the server has drawn another sample since
   let colours = null; // and of /api/map/colours
   let values = new Uint8Array(0); // the colour of each point
   let alone = null; // the name of the legend that is shown alone
@@ -108,7 +110,7 @@ export function mapView(root, about) {
     const signal = asks.next();
     placeCamera();
     try {
-      if (!map) await load();
+      if (!map || isOld) await load();
       await showAll(signal);
       message.replaceChildren(...nothing());
     } catch (error) {
@@ -121,7 +123,7 @@ export function mapView(root, about) {
 
   async function showAll(signal) {
     alone = state.params.get("only");
-    await Promise.all([showColours(), showFound(signal)]);
+    await Promise.all([showColours(signal), showFound(signal)]);
   }
 
   function placeCamera() {
@@ -139,8 +141,17 @@ export function mapView(root, about) {
       await pause(1000 * (answer.retry ?? 1), signal);
       answer = await get("/api/map", {}, signal);
     }
+    [isOld, colours] = [false, null];
     take(answer);
     if (answer.retry !== null) refine(signal).catch(() => null);
+  }
+  /** An answer about points of this map; where the server has drawn another sample since, all is asked for anew. */
+  async function ofThisMap(asked) {
+    const answer = await asked;
+    if (sampleOf(answer) === sampleOf(map)) return answer;
+    isOld = true;
+    show(state);
+    throw new DOMException("the map is another one now", "AbortError");
   }
   async function refine(signal) {
     while (map.retry !== null && !signal.aborted) {
@@ -166,13 +177,14 @@ export function mapView(root, about) {
         : `All ${count(map.points)} documents, near to each other where their codes are alike.${rough}`;
   }
 
-  async function showColours() {
+  async function showColours(signal) {
     const asked = state.params.get("colour");
     const fast = about.keys.filter((key) => key.fast).map((key) => key.name);
     const key =
       asked === "none" ? "" : (asked ?? map.colours.find((name) => fast.includes(name)) ?? map.colours[0] ?? "");
     if ((colours?.key ?? "") !== key || !colours) {
-      colours = key ? await get("/api/map/colours", { key }) : { key: "", kind: "none", names: [], counts: [] };
+      const none = { key: "", kind: "none", names: [], counts: [] };
+      colours = key ? await ofThisMap(get("/api/map/colours", { key }, signal)) : none;
       values = colours.values ? unpacked(colours.values, Uint8Array) : new Uint8Array(map.points);
     }
     if (!colours.names.includes(alone)) alone = null;
@@ -228,14 +240,14 @@ export function mapView(root, about) {
   }
   const near = ({ x, y }) => ({ x: x.toFixed(4), y: y.toFixed(4), z: NEAR });
   async function lightUp(hits, signal) {
-    const { places } = await post("/api/map/locate", { ids: hits.map((hit) => hit.id) }, signal);
+    const { places } = await ofThisMap(post("/api/map/locate", { ids: hits.map((hit) => hit.id) }, signal));
     light(
       places.map((place) => place.point),
       ringColour(isDark()),
     );
   }
   async function locate(id, signal) {
-    const { places } = await post("/api/map/locate", { ids: [id] }, signal);
+    const { places } = await ofThisMap(post("/api/map/locate", { ids: [id] }, signal));
     if (!places.length) return;
     drawing.mark([places[0].x, places[0].y]);
     if (!state.params.get("z")) drawing.view.set(places[0].x, places[0].y, NEAR);

@@ -22,12 +22,12 @@ def on_ray(address: str | None = None, workers: int | None = None) -> Iterator[i
     """A cluster to work on, and how many workers to have on it: one for each of its cores, unless they are given.
 
     Args:
-        address: HOST:PORT of a cluster that runs; by default what RAY_ADDRESS names, or else one that is started on
-            this machine and ends with the block.
+        address: HOST:PORT of a cluster that runs, or "auto" for the one of this machine; by default what RAY_ADDRESS
+            names, or else one that is started on this machine and ends with the block.
     """
     ray = import_ray()
     address = address or os.environ.get("RAY_ADDRESS") or None
-    if address and address != "local":
+    if address and address not in ("auto", "local"):
         check_address(address)
     if ray.is_initialized():
         yield workers or cores()

@@ -154,6 +154,17 @@ def checksums(ids: Iterable[Id], texts: Iterable[str | None], metadata: Iterable
     ]
 
 
+def altered(
+    ids: Iterable[Id], texts: Iterable[str | None], metadata: Iterable[str], codes: Codes, written: Sequence[int]
+) -> str | None:
+    """What is wrong with the first document that does not have the checksum that was written with it, if any."""
+    made = checksums(ids, texts, metadata, codes)
+    if made == [*written]:
+        return None
+    id = next(id for id, *both in zip(ids, made, written, strict=True) if both[0] != both[1])
+    return f"document {id!r} is not as it was written"
+
+
 def each_code(codes: Codes) -> list[bytes]:
     """The bytes of each code."""
     return np.ascontiguousarray(codes).view(f"V{codes.shape[1]}").ravel().tolist()

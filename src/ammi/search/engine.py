@@ -1,7 +1,6 @@
 """What an engine implements, and nothing else: one file a place to keep documents in. `base.Index` does the rest."""
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ammi.search.documents import Entry, Id, Metadata, Record
-from ammi.search.filters import Filter, kinds_by_key
+from ammi.search.filters import Filter, count_kinds
 from ammi.search.hamming import Codes
 from ammi.search.ranking import Candidates, WordStatistics
 from ammi.search.vectors import KeptVectors, Packed
@@ -149,9 +148,4 @@ class Engine(ABC):
 
     def _kinds(self) -> dict[str, dict[str, int]]:
         """For each metadata key, how many documents have values of which kinds; called outside of `_reading`."""
-        found: dict[str, Counter[str]] = {}
-        for block in self._blocks(()):
-            for entry in block:
-                for key, kinds in kinds_by_key(entry.metadata):
-                    found.setdefault(key, Counter())[kinds] += 1
-        return {key: dict(counts) for key, counts in found.items()}
+        return count_kinds(entry.metadata for block in self._blocks(()) for entry in block)

@@ -12,6 +12,7 @@ compare numbers with numbers and texts with texts; a list of both, {">=": [1987,
 
 import json
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, Union
 
@@ -225,6 +226,15 @@ def kinds_by_key(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, value in metadata.items():
         if kinds := set(map(kind_of, value if isinstance(value, list) else [value])) - {"null"}:
             yield key, " ".join(sorted(kinds))
+
+
+def count_kinds(metadata: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
+    """For each key, how many of the documents with such metadata have values of which kinds."""
+    found: dict[str, Counter[str]] = {}
+    for one in metadata:
+        for key, kinds in kinds_by_key(one):
+            found.setdefault(key, Counter())[kinds] += 1
+    return {key: dict(counts) for key, counts in found.items()}
 
 
 def complaint(filter: Filter, kinds: Mapping[str, Iterable[str]]) -> str | None:

@@ -9,6 +9,7 @@ and 8 bytes of s, whereby vectors of any length keep their digits. What is kept 
 time changes nothing. The score of a query q is cos(q, s v) = <q, s v> / (|q| |s v|), and 0 where one of them is zero.
 """
 
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -84,6 +85,12 @@ def unpacked(rows: Packed, kept: KeptVectors) -> NDArray[np.float32]:
 def vector_checksum(position: int, vector: bytes) -> int:
     """Of a vector and of which document it is."""
     return crc32(vector, position & 0xFFFFFFFF)
+
+
+def vector_rows(positions: Iterable[int], vectors: Packed) -> Iterator[tuple[int, bytes, int]]:
+    """What engines store of vectors: the position, the vector, the checksum of both."""
+    for position, vector in zip(positions, map(bytes, vectors), strict=True):
+        yield position, vector, vector_checksum(position, vector)
 
 
 def cosines(query: NDArray[np.floating], rows: Rows) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.search.documents import Id, Metadata, Record, as_json, checksums, id_key, new_tuple, parsed
+from ammi.search.documents import Id, Metadata, Record, altered, as_json, checksums, id_key, new_tuple, parsed
 from ammi.search.embedded.blocks import Positions
 from ammi.search.embedded.keys import Keys
 from ammi.search.embedded.store import Store
@@ -55,10 +55,8 @@ class DocumentTable:
         if not rows:
             return {}
         places, ids, texts, metadata, written = zip(*rows, strict=True)
-        made = checksums(ids, texts, metadata, codes)
-        if made != [*written]:
-            wrong = next(id for id, *both in zip(ids, made, written, strict=True) if both[0] != both[1])
-            raise self._store.damaged(f"document {wrong!r} is not as it was written")
+        if problem := altered(ids, texts, metadata, codes, written):
+            raise self._store.damaged(problem)
         records = [new_tuple(Record, one) for one in zip(ids, texts, parsed(metadata), strict=True)]
         return dict(zip(places, records, strict=True))
 

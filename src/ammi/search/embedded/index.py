@@ -150,8 +150,7 @@ class HammingIndex(Index):
         return self._search(lambda base: zip(*hamming.nearest(base, queries, k), strict=True), filter)
 
     def _within(self, queries: Codes, radius: int, filter: Filter) -> Found:
-        most = 8 * queries.shape[1]  # FAISS takes no radius beyond 32 bits
-        return self._search(lambda base: hamming.within(base, queries, min(radius, most)), filter)
+        return self._search(lambda base: hamming.within(base, queries, radius), filter)
 
     def _search(self, find: Callable[[Codes], Near], filter: Filter) -> Found:
         table = self._table()

@@ -1,13 +1,12 @@
 """The vectors of an embedded index: a row of SQLite for each, so that a shortlist reads its own and no others."""
 
 import json
-from collections.abc import Iterator
 
 import numpy as np
 
 from ammi.search.embedded.blocks import Positions
 from ammi.search.embedded.store import Store
-from ammi.search.vectors import KeptVectors, Packed, vector_checksum
+from ammi.search.vectors import KeptVectors, Packed, vector_checksum, vector_rows
 
 _COLUMNS = "(position INTEGER PRIMARY KEY, vector BLOB NOT NULL, checksum INTEGER NOT NULL)"
 
@@ -34,7 +33,7 @@ class VectorTable:
 
     def append(self, positions: Positions, vectors: Packed) -> None:
         """Add vectors at new positions."""
-        self._store.execute_each("INSERT INTO vectors VALUES (?, ?, ?)", _rows(positions, vectors))
+        self._store.execute_each("INSERT INTO vectors VALUES (?, ?, ?)", vector_rows(positions.tolist(), vectors))
 
     def remove(self, positions: Positions) -> None:
         self._store.execute_each("DELETE FROM vectors WHERE position = ?", ((place,) for place in positions.tolist()))
@@ -58,7 +57,8 @@ class VectorTable:
     def renew(self, positions: Positions, vectors: Packed) -> None:
         """Remember new vectors; of two for one position the later counts."""
         self._store.execute(f"CREATE TEMP TABLE IF NOT EXISTS renewed {_COLUMNS}")
-        self._store.execute_each("INSERT OR REPLACE INTO renewed VALUES (?, ?, ?)", _rows(positions, vectors))
+        rows = vector_rows(positions.tolist(), vectors)
+        self._store.execute_each("INSERT OR REPLACE INTO renewed VALUES (?, ?, ?)", rows)
 
     def change_over(self, kept: KeptVectors) -> None:
         """Put the new vectors, of those documents that are still there, in the place of the old ones, if there are."""
@@ -69,8 +69,3 @@ class VectorTable:
 
     def forget_renewed(self) -> None:
         self._store.execute("DROP TABLE IF EXISTS temp.renewed")
-
-
-def _rows(positions: Positions, vectors: Packed) -> Iterator[tuple[int, bytes, int]]:
-    for position, vector in zip(positions.tolist(), map(bytes, vectors), strict=True):
-        yield position, vector, vector_checksum(position, vector)

@@ -2,7 +2,6 @@
 
 import json
 import weakref
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from ammi.search.base import Index
 from ammi.search.documents import Entry, Id, Metadata, Record, id_key
 from ammi.search.engine import About, Encode, Found, Place
-from ammi.search.filters import Filter, kinds_by_key, matches
+from ammi.search.filters import Filter, count_kinds, matches
 from ammi.search.hamming import Codes
 from ammi.search.milvus.client import Client, Row
 from ammi.search.milvus.files import put_files, read_files
@@ -258,13 +257,8 @@ class MilvusIndex(Index):
             return [metadata.get(key) for some in self._all_metadata() for metadata in some]
 
     def _kinds(self) -> dict[str, dict[str, int]]:
-        found: dict[str, Counter[str]] = {}
         with self._reading():
-            for some in self._all_metadata():
-                for metadata in some:
-                    for key, kinds in kinds_by_key(metadata):
-                        found.setdefault(key, Counter())[kinds] += 1
-        return {key: dict(counts) for key, counts in found.items()}
+            return count_kinds(metadata for some in self._all_metadata() for metadata in some)
 
     def _all_metadata(self) -> Iterator[list[Metadata]]:
         """Of all documents, in insertion order, without their texts."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ammi.features.alphabet import words_of
-from ammi.search.documents import Entry, Id, Metadata, Record, as_json, checksums, id_key, parsed
+from ammi.search.documents import Entry, Id, Metadata, Record, altered, as_json, checksums, id_key, parsed
 from ammi.search.hamming import Codes
 from ammi.search.milvus.client import MOST_ROWS, Row
 from ammi.search.milvus.filters import number_of, tags_of
@@ -117,10 +117,8 @@ class Rows:
         texts = [None if row["characters"] < 0 else text for row, text in zip(rows, whole, strict=True)]
         ids = [json.loads(row["id"]) for row in rows]
         codes = np.array([np.frombuffer(row["code"][0], np.uint8) for row in rows])
-        made = checksums(ids, texts, spelled, codes)
-        for id, row, checksum in zip(ids, rows, made, strict=True):
-            if row["checksum"] != checksum:
-                raise self._store.damaged(f"document {id!r} is not as it was written")
+        if problem := altered(ids, texts, spelled, codes, [row["checksum"] for row in rows]):
+            raise self._store.damaged(problem)
         return [
             Stored(row["row"], row["position"], code, Record(id, text, metadata), self._vector(row, id))
             for row, code, id, text, metadata in zip(rows, codes, ids, texts, parsed(spelled), strict=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ammi.features.alphabet import words_of
 from ammi.search.checks import DamagedError
-from ammi.search.documents import Entry, Id, Metadata, Record, as_json, checksums, id_key, parsed
+from ammi.search.documents import Entry, Id, Metadata, Record, altered, as_json, checksums, id_key, parsed
 from ammi.search.engine import About
 from ammi.search.filters import values_of
 from ammi.search.hamming import Codes
@@ -31,7 +31,7 @@ from ammi.search.postgres.values import (
     unescaped,
     word_number,
 )
-from ammi.search.vectors import KeptVectors, Packed, unpacked, vector_checksum
+from ammi.search.vectors import KeptVectors, Packed, unpacked, vector_checksum, vector_rows
 
 Positions = NDArray[np.int64]
 
@@ -178,10 +178,8 @@ class Tables:
                 raise self.damaged(f"document {id!r} has no code")
         read_texts = [None if text is None else unescaped(text) for text in texts]
         packed = read_codes(codes, -1)
-        made = checksums(ids, read_texts, spelled, packed)
-        if made != [*written]:
-            wrong = next(id for id, *both in zip(ids, made, written, strict=True) if both[0] != both[1])
-            raise self.damaged(f"document {wrong!r} is not as it was written")
+        if problem := altered(ids, read_texts, spelled, packed, written):
+            raise self.damaged(problem)
         rows_of_vectors = self._read_vectors(places, ids, vectors, kept) if kept else [None] * len(rows)
         found = zip(ids, packed, read_texts, parsed(spelled), rows_of_vectors, strict=True)
         return dict(zip(places, map(Entry._make, found), strict=True))
@@ -261,11 +259,6 @@ def bits(codes: Codes, n_bits: int) -> Iterator[str]:
 def read_codes(rows: Sequence[bytes], width: int) -> Codes:
     """Codes as they come in their binary form, (n, width)."""
     return np.frombuffer(b"".join(row[_LENGTH:] for row in rows), np.uint8).reshape(len(rows), width)
-
-
-def vector_rows(positions: Iterable[int], vectors: Packed) -> Iterator[tuple[int, bytes, int]]:
-    for place, vector in zip(positions, map(bytes, vectors), strict=True):
-        yield place, vector, vector_checksum(place, vector)
 
 
 def _numbers(text: str) -> str:

@@ -6,6 +6,7 @@ import os
 import random
 import resource
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -140,6 +141,35 @@ def test_where_the_system_cannot_exchange_folders_two_renames_do(tmp_path, monke
         fill(tmp_path / "x", content)
         assert read(tmp_path / "x") == content
     assert os.listdir(tmp_path) == ["x"]
+
+
+def test_what_is_no_file_is_never_replaced_by_one(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="is a device, a pipe or a socket"), replacing_file(tmp_path / "pipe"):
+        pass
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_file_keeps_its_mode_and_a_link_stays_one(tmp_path):
+    (tmp_path / "x").touch(mode=0o600)
+    (tmp_path / "link").symlink_to("x")
+    with replacing_file(tmp_path / "link") as file:
+        file.write(b"new")
+    assert ((tmp_path / "x").read_bytes(), (tmp_path / "x").stat().st_mode & 0o777) == (b"new", 0o600)
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_what_is_read_from_standard_input_is_not_written_over(tmp_path):
+    (tmp_path / "x").touch()
+    (tmp_path / "y").touch()
+    code = (
+        "import sys; from pathlib import Path; from ammi.files import check_not_read; check_not_read(sys.argv[1], '-')"
+    )
+    with open(tmp_path / "x") as file:
+        for name, refused in (("x", True), ("y", False)):
+            file.seek(0)
+            done = subprocess.run([sys.executable, "-c", code, tmp_path / name], stdin=file, stderr=subprocess.PIPE)
+            assert (b"would be written over" in done.stderr) == refused
 
 
 def test_a_link_to_a_folder_is_replaced_and_its_target_stays(tmp_path):

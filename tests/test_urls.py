@@ -25,6 +25,8 @@ from ammi.urls import cuts_password, shown
         ("milvus://root:hush@host:19530/db?token=hush", "milvus://root@host:19530/db"),
         ("milvus://hush@host:19530/db", "milvus://host:19530/db"),
         ("http://hush@host:8077", "http://host:8077"),
+        ("postgresql:/user:hush@host/db", "postgresql:/host/db"),
+        ("milvus:user:hush@host:1/db", "milvus:host:1/db"),
         ("https://name:hush@host/path", "https://host/path"),
         ("http://[::1]:8077/", "http://[::1]:8077/"),
         ("http://name:hu/sh@host", "http://host"),
@@ -41,5 +43,6 @@ def test_no_password_is_shown(place, expected):
 
 def test_a_password_that_is_cut_short_is_seen():
     assert cuts_password("postgresql://user:hu/sh@host/db")
+    assert cuts_password("postgresql://user:hu@sh@host/db")
     for place in ("postgresql://user:hush@host/db", "postgresql://host:5432/db", "a@b", "postgresql://u@h/db?a=b@c"):
         assert not cuts_password(place)

@@ -5,11 +5,11 @@ codes. What a search needs is loaded, and no more: a query in words is encoded w
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast, overload
 
-from ammi.files import check_not_read
+from ammi.files import check_not_read, check_writable
 from ammi.kept_model import KeptModel
 from ammi.search import (
     Entry,
@@ -29,6 +29,7 @@ from ammi.search.copying import Copied, copy_index
 from ammi.search.documents import Id
 from ammi.search.filters import Where
 from ammi.search.hamming import Codes
+from ammi.search.places import is_url
 from ammi.search.ranking import VectorRanking
 from ammi.search.vectors import KeptVectors, checked_kind
 
@@ -53,6 +54,22 @@ class Duplicates(NamedTuple):
 
     kept: Id
     copies: list[tuple[Id, float]]
+
+
+def check_place(place: Place) -> None:
+    """Refuse to make a collection where there is a file or a model, or where nothing can be written."""
+    from ammi.hashers.config import holds_model
+
+    if is_url(place):
+        return
+    folder = Path(place)
+    if not fspath(place):
+        raise ValueError("the place has no name: name a folder, or the URL of a collection on a server")
+    if folder.is_file():
+        raise FileExistsError(f"{place} is a file: name a folder, or the URL of a collection on a server")
+    if holds_model(folder):
+        raise FileExistsError(f"{place} holds a model: name another place for the collection")
+    check_writable(folder / "index")
 
 
 class Collection:
@@ -92,6 +109,7 @@ class Collection:
             vectors: "float16" or "int8" to keep the vector that the model reads, or makes of a text, of each document,
                 for `rank="vectors"`, `duplicates` and `rebuild`; `ammi.search.vectors` says how they are rounded.
         """
+        check_place(place)
         kept = KeptModel.of(model)
         kept_vectors = None if vectors is None else KeptVectors(checked_kind(vectors), kept.vector_width)
         index = create_index(
@@ -438,6 +456,7 @@ class Collection:
         A place that holds another collection is refused. At the end both are compared by number and by checksum.
         `advance` is told of each document twice.
         """
+        check_place(place)
         return copy_index(self.index, place, advance=advance)
 
     def knows(self, query: Any) -> bool:

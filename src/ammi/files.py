@@ -17,6 +17,7 @@ import json
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
@@ -45,8 +46,13 @@ def replacing_file(path: Path) -> Iterator[BinaryIO]:
         raise FileNotFoundError(f"there is no folder {path.parent} for {path.name}: make it first")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: name a file")
+    path = Path(os.path.realpath(path))  # a link stays one
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is a device, a pipe or a socket, which a file would replace: name a file")
     _remove_leftovers(path)
     with _naming(path), _beside(path, lambda new: new.touch(exist_ok=False)) as unfinished:
+        if path.exists():
+            shutil.copymode(path, unfinished)
         with open(unfinished, "wb") as file:
             yield file
             file.flush()
@@ -152,13 +158,35 @@ def read_sealed_file(path: Path) -> bytes:
     return content
 
 
+def check_writable(folder: Path) -> None:
+    """Refuse a folder that cannot be made or replaced, before the work that is to be written there is done."""
+    # Only an attempt tells: permissions do not speak of disks that are read-only, or of the superuser.
+    above = next(parent for parent in folder.absolute().parents if parent.exists())
+    try:
+        tempfile.TemporaryFile(dir=above).close()
+    except OSError as error:
+        raise OSError(f"{folder} cannot be written, for {error.strerror} in {above}: choose another folder") from error
+
+
 def check_not_read(out: str | os.PathLike[str], *read: str | os.PathLike[str] | None) -> None:
     """Refuse to write over what is read, by whatever name: the same, a part of it, or a folder that it is in."""
     if not os.path.exists(out):
         return
     for source in read:
-        if source is not None and os.path.exists(source) and (_is_in(out, source) or _is_in(source, out)):
+        if source == "-":
+            is_same = _is_input(out)
+        else:
+            is_same = source is not None and os.path.exists(source) and (_is_in(out, source) or _is_in(source, out))
+        if is_same:
             raise ValueError(f"{out} would be written over {source}, which is read: name another place")
+
+
+def _is_input(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is what standard input is read from."""
+    try:
+        return os.path.samestat(os.fstat(0), os.stat(path))
+    except OSError:  # it is closed
+        return False
 
 
 def _is_in(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:

@@ -4,6 +4,8 @@ import re
 from os import PathLike, fspath
 
 _PARTS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^/?#]*)(.*)", re.DOTALL)  # scheme, user and host, all else
+# A URL of ours that lacks a slash or two: all before the host may be a password.
+_MISSPELT = re.compile(r"(?is)^((?:postgres(?:ql)?|milvus|https?):/?)(?!/).*@(.*)$")
 _SECRET = re.compile(r"(?i)(?<=[?&])[^=&#]*(?:password|token|secret)[^=&#]*=[^&#]*&?")
 _TOKENS = ("milvus://", "http://", "https://")  # schemes in which a token stands where others have a name
 _LOOSE_END = re.compile(r"[?&]+(?=#|$)")
@@ -13,10 +15,10 @@ def shown(place: str | PathLike[str]) -> str:
     """A place without its password or token; of a URL whose password is cut short rather too much is left out."""
     found = _PARTS.fullmatch(place) if isinstance(place, str) else None
     if found is None:
-        return fspath(place)
+        return _MISSPELT.sub(r"\1\2", place) if isinstance(place, str) else fspath(place)
     scheme, authority, rest = found.groups()
     user, at, host = authority.rpartition("@")
-    if cuts_password(place):
+    if _is_cut(authority, rest):
         user, at, host, rest = authority, "@", "", rest.rpartition("@")[2]
     if scheme in _TOKENS and (scheme != "milvus://" or ":" not in user):
         user = at = ""
@@ -24,6 +26,10 @@ def shown(place: str | PathLike[str]) -> str:
 
 
 def cuts_password(place: str | PathLike[str]) -> bool:
-    """Whether a URL seems to have a password with a / or a # that should be written as %2F or %23."""
+    """Whether a URL seems to have a password with a /, a # or an @ that should be written as %2F, %23 or %40."""
     found = _PARTS.fullmatch(place) if isinstance(place, str) else None
-    return found is not None and ":" in found[2] and "@" in found[3]
+    return found is not None and (_is_cut(found[2], found[3]) or (":" in found[2] and found[2].count("@") > 1))
+
+
+def _is_cut(authority: str, rest: str) -> bool:
+    return ":" in authority and "@" in rest

@@ -284,10 +284,48 @@ def test_a_missing_column_is_refused_and_the_others_named(tmp_path, kind, conten
             list(read_documents(path, **missing, on_error="skip"))
 
 
-@pytest.mark.parametrize("name", ["x.jsonl", "x.csv", "x.tsv.gz", "x.parquet", "x.txt", "x.jsonl.zst"])
+@pytest.mark.parametrize("name", ["x.jsonl", "x.csv", "x.tsv.gz", "x.txt", "x.jsonl.zst"])
 def test_an_empty_file_has_no_documents(tmp_path, name):
     (tmp_path / name).touch()
     assert list(read_documents(tmp_path / name)) == []
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x.arrow"])
+def test_a_table_of_no_bytes_is_a_broken_one(tmp_path, name):
+    (tmp_path / name).touch()
+    with pytest.raises(ValueError, match="cannot be read as"):
+        list(read_documents(tmp_path / name))
+
+
+def test_a_date_that_python_cannot_hold_is_a_bad_record(tmp_path):
+    dates = pa.array([0, 2**52], pa.timestamp("ms"))
+    pq.write_table(pa.table({"id": [1, 2], "text": ["oil", "wheat"], "date": dates}), tmp_path / "x.parquet")
+    with pytest.raises(ValueError, match=r"row 2 cannot be kept: a timestamp\[ms\] that Python cannot hold"):
+        list(read_documents(tmp_path / "x.parquet"))
+    found = list(read_documents(tmp_path / "x.parquet", on_error=lambda error: None))
+    assert [(one.id, one.metadata) for one in found] == [(1, {"date": "1970-01-01T00:00:00"})]
+
+
+def test_what_is_no_file_is_no_text_of_a_folder(tmp_path):
+    (tmp_path / "a.txt").write_text("hello")
+    os.mkfifo(tmp_path / "b.txt")
+    with pytest.raises(ValueError, match=r"b\.txt cannot be read: it is a device, a pipe or a socket"):
+        list(read_documents(tmp_path))
+    assert [one.id for one in read_documents(tmp_path, on_error=lambda error: None)] == ["a.txt"]
+
+
+def test_utf_16_is_named(tmp_path):
+    (tmp_path / "x.jsonl").write_text('{"text": "hello"}', encoding="utf-16")
+    with pytest.raises(ValueError, match=r"x\.jsonl is UTF-16: write it as UTF-8 first"):
+        list(read_documents(tmp_path / "x.jsonl"))
+
+
+def test_what_stands_before_garbage_in_zstd_is_read(tmp_path):
+    lines = b"".join(b'{"text": "hello %d"}\n' % n for n in range(100))
+    (tmp_path / "x.jsonl.zst").write_bytes(zstandard.compress(lines) + b"garbage")
+    skipped: list[str] = []
+    found = list(read_documents(tmp_path / "x.jsonl.zst", on_error=lambda error: skipped.append(str(error))))
+    assert (len(found), len(skipped)) == (100, 1)
 
 
 def test_a_byte_order_mark_is_no_text(tmp_path):

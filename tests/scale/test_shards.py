@@ -1,8 +1,10 @@
 """Shards: what they are called, what is read of them, and what is refused, by functions and by commands."""
 
 import json
+import socket
 import sys
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -116,6 +118,21 @@ def test_an_address_where_nothing_answers_is_refused_at_once():
     ):
         with pytest.raises((ConnectionError, ValueError), match=told):
             check_address(address)
+
+
+def test_a_server_of_another_kind_is_no_cluster():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        host, port = server.getsockname()
+
+        def greet() -> None:
+            with server.accept()[0] as connection:
+                connection.sendall(b"SSH-2.0-other\r\n")
+
+        thread = Thread(target=greet)
+        thread.start()
+        with pytest.raises(ConnectionError, match="what answers is no Ray cluster"):
+            check_address(f"{host}:{port}")
+        thread.join()
 
 
 def test_a_missing_extra_names_what_to_install(monkeypatch):

@@ -276,7 +276,12 @@ def test_what_others_alter_is_found(index, place, change, words):
         (
             "postgresql://u:hush@host/db?colour=red",
             ValueError,
-            "is no address of a PostgreSQL server: write ",
+            "has the option 'colour', which PostgreSQL does not know",
+        ),
+        (
+            "postgresql://u:hu%sh@host/db",
+            ValueError,
+            "is no address of a PostgreSQL server: write .*% in a password as %25",
         ),
         ("postgresql://u:hush@host/db#two words", ValueError, "has the name 'two words', expected letters"),
         ("postgresql://u:hush@host/db#pg_catalog", ValueError, "has the name 'pg_catalog'"),
@@ -360,6 +365,20 @@ def test_schemas_of_others_are_left_alone(index, place):
         open_index(place)
 
 
+def test_a_table_that_is_missing_is_not_looked_for_elsewhere(index, place):
+    server = postgres()
+    index.add(CODES, ["a", "b", "c"], ["one", "two", "three"])
+    schema = place.partition("#")[2]
+    server.execute(f"CREATE TABLE public.documents AS TABLE {schema}.documents", f"DROP TABLE {schema}.documents")
+    try:
+        for change in (lambda: index.delete(["a"]), lambda: index.add(CODES, ["a", "b", "c"]), lambda: list(index)):
+            with pytest.raises(FileNotFoundError, match=r"restore the schema if only a table of it is missing"):
+                change()
+        assert server.execute("SELECT count(*) FROM public.documents") == [(3,)]
+    finally:
+        server.execute("DROP TABLE public.documents")
+
+
 def test_users_without_rights_can_do_no_more_than_they_may(index, place):
     server = postgres()
     index.add(CODES, ["a", "b", "c"])
@@ -374,6 +393,10 @@ def test_users_without_rights_can_do_no_more_than_they_may(index, place):
         assert [hits[0].id for hits in reading.search(CODES, 1)] == ["a", "b", "c"]
         with pytest.raises(PermissionError, match=r"does not allow it \(permission denied .*: let the owner"):
             reading.add(CODES)
+        with pytest.raises(PermissionError, match="can only be read by this user"):
+            reading.compact()
+        index.recode(lambda entries: (CODES[: len(entries)], None), 64, fingerprint="new", files=None)
+        assert [hits[0].id for hits in reading.search(CODES, 1)] == ["a", "b", "c"]  # from other tables
     with pytest.raises(PermissionError, match="permission denied for database"):
         PostgresIndex.create(f"{server.url_of('postgres', 'reader')}#other", 8)
     assert list(index) == ["a", "b", "c"]

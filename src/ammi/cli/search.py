@@ -94,7 +94,7 @@ def search(
     """
     from ammi.collection import Collection
 
-    if not texts and not like and not vector and sys.stdin.isatty():
+    if not texts and not like and not vector and (sys.stdin is None or sys.stdin.isatty()):
         raise typer.BadParameter("nothing to look for: give a text, --like ID, --vector FILE, or lines through a pipe.")
     condition = _condition(where or [])
     with Collection.open(place) as collection:

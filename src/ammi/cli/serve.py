@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from ammi.cli.command import if_stopped
 from ammi.cli.options import Place
-from ammi.cli.screen import note, results
+from ammi.cli.screen import counter, note, results
 from ammi.urls import shown
 
 PORT = 8077
@@ -78,6 +78,8 @@ def serve(
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a client that hangs up ends its connection, not the server
     with Collection.open(place) as collection:
+        with counter("loading the model"):
+            collection.ranks()  # the page asks for it first, and a model of vectors takes seconds to load
         server = Server(collection, host, port, settings)
         served = escape(shown(place))
         results.print(f"{served} is at [bold]{server.address}[/], and Ctrl-C ends it.", soft_wrap=True)

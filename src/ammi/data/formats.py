@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
 from pathlib import Path
@@ -42,9 +43,12 @@ def read_rows(source: str | Path, name: str, format: str | None, text: str | Non
         return _folder_rows(path)
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {name}")
-    if path.stat().st_size == 0:
+    if not path.is_file():
+        raise ValueError(f"{name} is a device or a socket: name a file, a folder or a pipe")
+    format = format or _format_of(path)
+    if path.stat().st_size == 0 and format not in TABLE_FORMATS:
         return iter(())
-    return _rows_of_format(name, path, format or _format_of(path))
+    return _rows_of_format(name, path, format)
 
 
 def _format_of(path: Path) -> str:
@@ -80,6 +84,8 @@ def read_lines(source: str | Path) -> Lines:
     with open_bytes(source) as stream:
         encoding = "utf-8-sig"  # the first line may begin with a byte order mark
         for line in lines_of(stream):
+            if encoding == "utf-8-sig" and line and line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+                raise ValueError(f"{source} is UTF-16: write it as UTF-8 first, as by iconv -f UTF-16 -t UTF-8")
             yield None if line is None else line.decode(encoding, "surrogateescape")
             encoding = "utf-8"
 
@@ -137,7 +143,9 @@ def _json_rows(name: str, lines: NumberedLines) -> RowStream:
         try:
             columns = from_json(line)
         except json.JSONDecodeError as error:
-            yield BadRecordError(f"{place} is not JSON: {error.msg} at character {error.pos + 1}", "not JSON")
+            yield BadRecordError(
+                f"{place} is not JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}", "not JSON"
+            )
             continue
         except ValueError as error:
             yield BadRecordError(f"{place} cannot be read: {error}", "not JSON")
@@ -212,15 +220,23 @@ def _csv_rows(name: str, lines: Iterable[str | None], delimiter: str) -> RowStre
 
 def _folder_rows(folder: Path) -> RowStream:
     number = 0
-    for root, folders, files in os.walk(folder):
+    unread: list[OSError] = []
+    for root, folders, files in os.walk(folder, onerror=unread.append):
+        while unread:
+            error = unread.pop()
+            yield BadRecordError(f"{error.filename} cannot be read: {error.strerror}")
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for path in (Path(root, name) for name in sorted(files) if not name.startswith(".")):
             number += 1
+            if path.exists() and not path.is_file():
+                yield BadRecordError(f"{path} cannot be read: it is a device, a pipe or a socket")
+                continue
             try:
                 with open_bytes(path) as stream:
                     content = stream.read(LONGEST + 1)
             except (*BROKEN_COMPRESSION, OSError) as error:
-                yield BadRecordError(f"{path} cannot be read: {error}")
+                reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+                yield BadRecordError(f"{path} cannot be read: {reason}")
                 continue
             if len(content) > LONGEST:
                 yield _too_long(str(path))

@@ -6,7 +6,6 @@ The folder holds `config.json` (what the pairs were made from and how), `pairs.j
 
 import gzip
 import pickle
-import tempfile
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from scipy.sparse import csr_matrix
 
 from ammi.data.splits import SPLITS
 from ammi.data.streams import BROKEN_COMPRESSION, write_jsonl
-from ammi.files import SEAL, read_sealed, replacing_folder, seal, write_json
+from ammi.files import SEAL, check_writable, read_sealed, replacing_folder, seal, write_json
 from ammi.plain import from_json
 from ammi.version import __version__
 
@@ -84,12 +83,7 @@ def check_place(folder: str | Path) -> None:
     folder = Path(folder)
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not holds_pairs(folder)):
         raise ValueError(f"{folder} is there and does not hold pairs: choose another folder")
-    # Only an attempt tells: permissions do not speak of disks that are read-only, or of the superuser.
-    above = next(parent for parent in folder.absolute().parents if parent.exists())
-    try:
-        tempfile.TemporaryFile(dir=above).close()
-    except OSError as error:
-        raise OSError(f"{folder} cannot be written, for {error.strerror} in {above}: choose another folder") from error
+    check_writable(folder)
 
 
 def holds_pairs(folder: str | Path) -> bool:

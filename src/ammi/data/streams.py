@@ -41,6 +41,8 @@ def import_extra(module: str) -> ModuleType:
 @contextmanager
 def open_bytes(source: str | Path) -> Iterator[io.BufferedIOBase]:
     """The bytes of a file, or of standard input for `-`; gzip and zstd are known by their first bytes."""
+    if source == "-" and sys.stdin is None:
+        raise ValueError("standard input is closed: name a file, or send something through a pipe")
     if source == "-" and sys.stdin.closed:
         raise ValueError("standard input was read already: name it (-) once")
     raw = cast(io.RawIOBase, sys.stdin.buffer) if source == "-" else io.FileIO(source)
@@ -65,12 +67,15 @@ class _ZstdReader(io.RawIOBase):
         self._compressed = compressed
         self._frame: Any = None
         self._ready = memoryview(b"")
+        self._broken: Exception | None = None
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         while not self._ready:
+            if self._broken:
+                raise EOFError(str(self._broken)) from self._broken
             chunk = self._compressed.read(1 << 11)  # of which 64 MB can come
             if not chunk:
                 if self._frame:
@@ -88,6 +93,9 @@ class _ZstdReader(io.RawIOBase):
             try:
                 parts.append(self._frame.decompress(chunk))
             except self._zstandard.ZstdError as error:
+                if parts:  # what came before is whole: the next call says what is wrong
+                    self._broken = error
+                    break
                 raise EOFError(str(error)) from error
             chunk = self._frame.unused_data
             if self._frame.eof:

@@ -71,16 +71,32 @@ def _arrow_values(column: "pa.Array") -> list[Any]:
         return list(column.to_numpy(zero_copy_only=False))
     try:
         return column.to_pylist()
-    except UnicodeDecodeError:  # files may say that bytes are UTF-8, and Arrow believes it
+    except (ValueError, OverflowError):  # one of them is nothing that Python has
         return [_value(scalar) for scalar in column]
 
 
 def _value(scalar: "pa.Scalar") -> Any:
-    """A value; one that is not UTF-8 is a text with half characters, as which its row is refused."""
+    """A value, or in its place what its row is refused for.
+
+    Files may say that bytes are UTF-8, and Arrow believes it: these are a text with half characters. A date may be
+    beyond those of Python, and the fields of a struct may have one name.
+    """
     try:
         return scalar.as_py()
     except UnicodeDecodeError as error:
         return error.object.decode(errors="surrogateescape")
+    except (ValueError, OverflowError) as error:
+        return _NoValue(f"a {scalar.type} that Python cannot hold ({error})")
+
+
+class _NoValue:
+    """What `plain` refuses, by these words."""
+
+    def __init__(self, words: str):
+        self._words = words
+
+    def __repr__(self) -> str:
+        return self._words
 
 
 def frame_rows(name: str, frame: "pd.DataFrame", id: str) -> Iterator[Row]:

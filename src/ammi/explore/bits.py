@@ -68,6 +68,8 @@ class TypicalDocuments:
     def of(self, bit: int, value: int, n: int) -> list[Typical]:
         """The n documents that are typical for a value of a bit."""
         rows = np.flatnonzero(self._bits[:, bit] == value)
+        if not len(rows):
+            return []
         if self._sure is not None:
             sureness = self._sure[rows, bit] if value else 1 - self._sure[rows, bit]
         else:  # those in the middle of the group

@@ -4,13 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ammi.files import SEAL, read_sealed
+from ammi.files import SEAL, check_writable, read_sealed
 from ammi.plain import from_json
 from ammi.version import __version__
 
 FORMAT = 3
 CONFIG, WEIGHTS = "config.json", "weights.safetensors"
 FEATURES, HASHER = "features", "hasher"  # the parts of a DocumentHasher
+_OF_A_MODEL = {CONFIG, WEIGHTS, FEATURES, HASHER, SEAL}
 
 Config = dict[str, Any]  # what the file holds
 
@@ -30,9 +31,12 @@ def holds_model(folder: str | Path) -> bool:
 
 
 def check_place(folder: Path) -> None:
-    """Refuse to write a model over what is none."""
+    """Refuse to write a model over what is none, or where nothing can be written."""
     if folder.is_file() or (folder.exists() and not holds_model(folder) and any(folder.iterdir())):
         raise ValueError(f"{folder} is there and is not a model: choose another folder")
+    check_writable(folder)
+    if others := sorted(path.name for path in folder.glob("*") if path.name not in _OF_A_MODEL):
+        raise ValueError(f"{folder} holds {others[0]} beside a model, and would be replaced: choose another folder")
 
 
 def read_config(folder: Path, *more: str) -> Config:

@@ -68,6 +68,15 @@ def cores() -> int:
     return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
+def _speaks_http2(connection: socket.socket) -> bool:
+    """Whether a server greets as gRPC's do, Ray's among them: with settings (a frame of type 4) for settings."""
+    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0")
+    try:
+        return connection.recv(9)[3:4] == b"\4"
+    except TimeoutError:
+        return False
+
+
 def check_address(address: str) -> None:
     """Refuse an address where nothing answers, at once."""
     host, _, port = address.rpartition(":")
@@ -76,7 +85,9 @@ def check_address(address: str) -> None:
             f"the address {address} is not HOST:PORT, such as 10.0.0.1:6379, where Ray's head node answers"
         )
     try:
-        socket.create_connection((host, int(port)), timeout=_SECONDS).close()
+        with socket.create_connection((host, int(port)), timeout=_SECONDS) as connection:
+            if os.environ.get("RAY_USE_TLS", "0") == "0" and not _speaks_http2(connection):
+                raise ConnectionError("what answers is no Ray cluster")
     except (OSError, OverflowError) as error:
         raise ConnectionError(
             f"no Ray cluster answers at {address} ({getattr(error, 'strerror', None) or error}): start one with ray "

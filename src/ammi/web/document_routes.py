@@ -2,15 +2,16 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any, TypeVar
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 from starlette.responses import Response, StreamingResponse
 
 from ammi.data import Document
 from ammi.data.exports import export_record
+from ammi.data.incoming import documents_from
 from ammi.search import Entry
 from ammi.search.documents import Id
 from ammi.web import schemas
@@ -19,6 +20,10 @@ from ammi.web.parameters import PROBLEMS, Conditions, DocumentId, Length, where_
 from ammi.web.problems import what_is_wrong
 from ammi.web.served import Served, answer
 
+T = TypeVar("T")
+
+_ROW = TypeAdapter(dict[str, Any])
+_REQUEST_FIELDS = set(schemas.NewDocument.model_fields)
 _LINES = ("application/x-ndjson", "application/jsonl", "application/jsonlines")
 _BODY = {
     "requestBody": {
@@ -94,13 +99,17 @@ def writing_routes(served: Served) -> APIRouter:
     async def add(request: Request) -> Response:
         """Add or replace documents, from JSON or from JSON Lines; they are on the disk when this is answered."""
         kind, body = request.headers.get("content-type", "").partition(";")[0].strip().lower(), await request.body()
-        return await do(lambda: answer({"ids": collection.add(_documents(_new(kind, body)))}))
+        return await do(lambda: answer({"ids": collection.add(_new(kind, body))}))
 
     @router.put("/documents/{id}", response_model=schemas.Added)
     async def replace(id: DocumentId, contents: schemas.Contents) -> Response:
         """Add a document under an id, or replace the one that is there."""
-        new = schemas.NewDocument(id=id, **dict(contents))
-        return await do(lambda: answer({"ids": collection.add(_documents([new]))}))
+
+        def put() -> Response:
+            known = collection.get(id).id if id in collection else id  # 77 stays a number
+            return answer({"ids": collection.add(_documents([schemas.NewDocument(id=known, **dict(contents))]))})
+
+        return await do(put)
 
     @router.delete("/documents/{id}", response_model=schemas.Deleted)
     async def delete(id: DocumentId) -> Response:
@@ -131,16 +140,25 @@ def writing_routes(served: Served) -> APIRouter:
     return router
 
 
-def _new(kind: str, body: bytes) -> list[schemas.NewDocument]:
+def _new(kind: str, body: bytes) -> list[Document]:
+    """The documents of a body. Lines may also be those of an export, or have their metadata as further columns."""
+    if kind == "application/json":
+        return _documents(_checked(lambda: schemas.NewDocuments.model_validate_json(body).documents))
+    if kind not in _LINES:
+        raise Refusal(415, f"the body is {kind[:60] or 'of no kind'}: send application/json or {_LINES[0]}")
+    lines = [(f"line {number}: ", line) for number, line in enumerate(body.splitlines(), 1) if line.strip()]
+    rows = [_checked(lambda line=line: _ROW.validate_json(line), place) for place, line in lines]
+    if all(set(row) <= _REQUEST_FIELDS for row in rows):
+        new = [_checked(lambda line=line: schemas.NewDocument.model_validate_json(line), at) for at, line in lines]
+        return _documents(new)
+    return list(documents_from(rows))
+
+
+def _checked(validate: Callable[[], T], place: str = "") -> T:
     try:
-        if kind in _LINES:
-            lines = [line for line in body.splitlines() if line.strip()]
-            return [schemas.NewDocument.model_validate_json(line) for line in lines]
-        if kind == "application/json":
-            return schemas.NewDocuments.model_validate_json(body).documents
+        return validate()
     except ValidationError as error:
-        raise Refusal(422, what_is_wrong(error.errors())) from None
-    raise Refusal(415, f"the body is {kind[:60] or 'of no kind'}: send application/json or {_LINES[0]}")
+        raise Refusal(422, place + what_is_wrong(error.errors())) from None
 
 
 def _documents(new: list[schemas.NewDocument]) -> list[Document]:

@@ -9,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from ammi.data.rows import short
 from ammi.search import DamagedError
 from ammi.web.guard import Refusal
 from ammi.web.served import Served, answer
@@ -59,8 +60,10 @@ def add_handlers(app: FastAPI, served: Served) -> None:
 def what_is_wrong(errors: Sequence[Any]) -> str:
     """The first of pydantic's complaints, in a sentence."""
     first = errors[0]
+    if first["type"] == "json_invalid":
+        return f"the request is no JSON: {first.get('ctx', {}).get('error', first['msg'])}"
     place = ".".join(str(part) for part in first["loc"] if part not in ("query", "path", "body"))
     message = str(first["msg"]).removeprefix("Value error, ")
     value = first.get("input")
-    shown = f" (it is {value!r:.40})" if isinstance(value, str | int | float) and place else ""
+    shown = f" (it is {short(value)})" if isinstance(value, str | int | float) and place else ""
     return f"{place or 'the request'}{shown}: {message[:1].lower()}{message[1:]}"

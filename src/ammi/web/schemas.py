@@ -349,7 +349,9 @@ class Contents(Model):
 class NewDocument(Contents):
     """A document to add; one that has its id is replaced."""
 
-    id: Id | None = Field(None, description="Without one it gets the next free number.", examples=["n17"])
+    id: Annotated[str, Field(min_length=1)] | int | None = Field(
+        None, description="Without one it gets the next free number.", examples=["n17"]
+    )
 
 
 class NewDocuments(Model):

@@ -21,6 +21,8 @@ class Server:
                 f"{host} can be reached from other machines, and there is no token: pass one with --token, or listen "
                 "on 127.0.0.1"
             )
+        if settings.token is not None and not settings.token.isascii():  # as headers of requests are
+            raise ValueError("the token has characters beyond ASCII, which not all clients can send: take another one")
         self._socket = _listening(host, port)
         self.host, self.port = host, self._socket.getsockname()[1]
         self._uvicorn = uvicorn.Server(

@@ -175,7 +175,7 @@ def map_as_json(state: MapState) -> dict[str, Any]:
             {"x": round(region.x, 4), "y": round(region.y, 4), "words": region.words, "documents": region.n_places}
             for region in (map.regions if map else [])
         ],
-        "colours": list(sample.columns) if map and map.regions else [],
+        "colours": list(sample.columns) if map and (map.regions or state.state == "ready") else [],
     }
 
 

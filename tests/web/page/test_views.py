@@ -54,6 +54,7 @@ def test_the_slider_goes_through_the_drift_of_a_document(open_page: OpenPage, co
 def test_a_map_of_another_sample_is_drawn_anew(open_page: OpenPage) -> None:
     """A point is a number, which is another document's once the server has drawn another sample."""
     page = open_page("#/figures")
+    until(page, "fetch('/api/map').then((answer) => answer.json()).then(({ state }) => state === 'ready')")
     maps: list[str] = []
     page.on("request", lambda request: maps.append(request.url) if request.url.endswith("/api/map") else None)
 

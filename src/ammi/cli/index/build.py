@@ -119,13 +119,11 @@ def build(
 
 
 def _check_free(place: str) -> None:
-    from ammi.collection import Collection
-    from ammi.hashers.config import holds_model
+    from ammi.collection import Collection, check_place
 
     if Collection.exists(place):
         raise FileExistsError(f"{shown(place)} holds a collection: use ammi index add, or name another place")
-    if holds_model(place):
-        raise FileExistsError(f"{place} holds a model: name another place for the collection")
+    check_place(place)
 
 
 def _create(

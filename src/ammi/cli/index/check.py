@@ -67,8 +67,14 @@ def _as_json(repaired: "Repaired") -> dict[str, object]:
 
 
 def _outcome(place: str, looked: int, damage: list[str], repaired: "Repaired | None") -> str:
+    from ammi.search.places import is_url
+
     if not damage:
         return f"{place} is whole: {looked:,} documents"
+    if repaired is None and is_url(place):
+        return f"{place} is damaged: restore a copy, by the means of its server"
+    if repaired is None and not looked:
+        return f"{place} is damaged, and no document of it can be read: restore a copy, or build it again"
     if repaired is None:
         return f"{place} is damaged; {looked:,} documents are whole: --repair keeps these"
     lost = len(repaired.lost) + repaired.unnamed

@@ -22,4 +22,5 @@ def compact(place: Place, as_json: AsJson = False) -> None:
     if as_json:
         say_json({"place": shown(place), "bytes before": before, "bytes after": after})
     else:
-        results.print(plain(f"{shown(place)} took {before:,} bytes, and takes {after:,} now"), soft_wrap=True)
+        said = f"took {before:,} bytes, and takes {after:,} now" if before else "is as compact as its server makes it"
+        results.print(plain(f"{shown(place)} {said}"), soft_wrap=True)

@@ -36,4 +36,6 @@ def delete(
     if as_json:
         say_json({"place": shown(place), "deleted": before - left, "documents": left})
     else:
-        results.print(plain(f"{before - left:,} deleted; {left:,} documents are left in {shown(place)}"))
+        results.print(
+            plain(f"{before - left:,} deleted; {left:,} documents are left in {shown(place)}"), soft_wrap=True
+        )

@@ -81,7 +81,8 @@ class Incoming:
         self.documents.end_of_reading()
         self.documents.note_zeros()
         after = len(collection)
-        report = {"added": self._added, "replaced": before + self._added - after, "skipped": self.documents.n_skipped}
+        replaced = min(self._added, max(0, before + self._added - after))  # others may add and delete meanwhile
+        report = {"added": self._added, "replaced": replaced, "skipped": self.documents.n_skipped}
         say_added(collection.place, report, after, as_json)
 
     def _kept(self, collection: "Collection") -> str:

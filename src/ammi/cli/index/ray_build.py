@@ -56,12 +56,10 @@ def _opened(
     reading: "Reading",
 ) -> "Collection":
     """A new collection, if the first documents are good; or the one that is there, if the same model made its codes."""
-    from ammi.collection import Collection
-    from ammi.hashers.config import holds_model
+    from ammi.collection import Collection, check_place
     from ammi.ingest import blocks_of
 
-    if holds_model(place):
-        raise FileExistsError(f"{place} holds a model: name another place for the collection")
+    check_place(place)
     if not Collection.exists(place):
         for block in blocks_of(reading.documents(first, [])):
             block.codes(kept.whole, kept.fingerprint)

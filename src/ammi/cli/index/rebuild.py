@@ -39,5 +39,8 @@ def rebuild(
     if as_json:
         say_json({"place": name, "old model": old, **report})
     else:
-        results.print(plain(f"{report['documents']:,} documents in {name} have codes of {report['bits']} bits now"))
-        results.print(plain(f"model {old} has given way to {report['model']}"))
+        results.print(
+            plain(f"{report['documents']:,} documents in {name} have codes of {report['bits']} bits now"),
+            soft_wrap=True,
+        )
+        results.print(plain(f"model {old} has given way to {report['model']}"), soft_wrap=True)

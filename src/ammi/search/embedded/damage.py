@@ -20,6 +20,7 @@ from ammi.features.alphabet import words_of
 from ammi.files import lock, sync_folder, sync_tree
 from ammi.search.checks import DamagedError
 from ammi.search.documents import Id, Record, checksums, parsed
+from ammi.search.embedded.acknowledged import FILE as ACKNOWLEDGED
 from ammi.search.embedded.acknowledged import AcknowledgedFile
 from ammi.search.embedded.blocks import BLOCK
 from ammi.search.embedded.connections import CHECKSUM_BYTES, FILE, Connections, connect, explaining
@@ -124,6 +125,9 @@ def _change_over(folder: Path, home: Path) -> str:
         if (part := Path(f"{file}{kind}")).exists():
             Path(f"{old}{kind}").unlink(missing_ok=True)
             os.link(part, f"{old}{kind}")
+    for name in (FILE, ACKNOWLEDGED):
+        if (folder / name).exists():
+            shutil.copymode(folder / name, home / name)
     sync_tree(home)
     sync_folder(folder)
     os.replace(AcknowledgedFile(home).path, AcknowledgedFile(folder).path)

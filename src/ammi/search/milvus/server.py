@@ -16,6 +16,7 @@ from threading import RLock
 from typing import Any, NamedTuple, TextIO
 from urllib.parse import unquote, urlsplit
 
+from ammi.search.checks import DamagedError
 from ammi.urls import cuts_password, shown
 
 DEFAULT_NAME = "ammi"
@@ -74,6 +75,10 @@ def check_file(file: Path, place: str) -> None:
     try:
         tables = _tables(file)
     except sqlite3.DatabaseError as error:
+        if "malformed" in str(error):
+            raise DamagedError(f"{place} is damaged ({error}): restore a copy") from error
+        if "unable to open" in str(error):
+            raise PermissionError(f"{place} cannot be opened ({error}): see who may read and write it") from error
         raise ValueError(f"{place} is no file of milvus-lite ({error}): name another file") from error
     if tables and _TABLE not in tables:
         raise ValueError(f"{place} is a database of another program: name another file")
@@ -162,7 +167,12 @@ class LiteServer:
     def _start(self) -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(
             [milvus_program(), self._file, self.uri, "ERROR", self._lock.name],
-            env={**os.environ, **dict.fromkeys(_LIBRARIES, str(milvus_program().parent)), "TMPDIR": self._home},
+            env={
+                **os.environ,
+                **dict.fromkeys(_LIBRARIES, str(milvus_program().parent)),
+                "TMPDIR": self._home,
+                "HOME": self._home,
+            },
             cwd=self._home,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -29,8 +29,8 @@ def parsed_address(place: Place) -> Address:
     text = fspath(place)
     if cuts_password(text):
         raise ValueError(
-            f"the password in {shown(text)} holds a character that ends it: write / as %2F, # as %23, ? as %3F and @ "
-            "as %40"
+            f"the password in {shown(text)} holds a character that ends it: write / as %2F, # as %23, ? as %3F, @ as "
+            "%40 and % as %25"
         )
     url, _, name = text.partition("#")
     name = name or _DEFAULT_NAME
@@ -44,11 +44,17 @@ def parsed_address(place: Place) -> Address:
     wanted = [option.partition("=")[2] for option in options if option.partition("=")[0] == "approximate"]
     if wanted and wanted != ["hnsw"]:
         raise ValueError(f"approximate is {wanted[-1]!r} in {shown(text)}, but there is hnsw alone: write hnsw")
+    known = {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()}
+    for name_of in (option.partition("=")[0] for option in options):
+        if name_of not in known | {"approximate"}:
+            raise ValueError(f"{shown(text)} has the option {name_of!r}, which PostgreSQL does not know: leave it out")
     rest = "&".join(option for option in options if option.partition("=")[0] != "approximate")
     try:
         conninfo = psycopg.conninfo.conninfo_to_dict(f"{base}{mark}{rest}" if rest else base)
     except psycopg.Error:  # what it says may hold a part of the password
-        raise ValueError(f"{shown(text)} is no address of a PostgreSQL server: write {_FORM}") from None
+        raise ValueError(
+            f"{shown(text)} is no address of a PostgreSQL server: write {_FORM}, and % in a password as %25"
+        ) from None
     if "PGCONNECT_TIMEOUT" not in os.environ:
         conninfo.setdefault("connect_timeout", _CONNECT_SECONDS)
     conninfo.setdefault("fallback_application_name", "ammi")

@@ -55,6 +55,11 @@ def _explained(error: psycopg.Error, place: str, schema: str, doing: Explained) 
     cause, errors = _cause(error), psycopg.errors
     match error:
         case errors.InsufficientPrivilege() | errors.ReadOnlySqlTransaction():
+            if "for database" in cause:
+                return PermissionError(
+                    f"the server of {place} does not allow it ({cause}): let the owner of the database GRANT CREATE on "
+                    f"it, or make an empty schema {schema!r}"
+                )
             return PermissionError(
                 f"the server of {place} does not allow it ({cause}): let the owner of the schema {schema!r} grant it, "
                 "or use another user"
@@ -64,7 +69,10 @@ def _explained(error: psycopg.Error, place: str, schema: str, doing: Explained) 
         case errors.QueryCanceled() | errors.IdleInTransactionSessionTimeout():
             return TimeoutError(f"the server of {place} stopped it ({cause}): try again, or let it take longer there")
         case errors.UndefinedTable() | errors.InvalidSchemaName():
-            return FileNotFoundError(f"the index in {place} was deleted or replaced after it was opened: open it again")
+            return FileNotFoundError(
+                f"the index in {place} was deleted or replaced after it was opened: open it again, or restore the "
+                f"schema if only a table of it is missing ({cause})"
+            )
         case errors.DiskFull() | errors.OutOfMemory():
             return OSError(
                 f"the index in {place} could not be written ({cause}) and is as it was: make space on the server and "

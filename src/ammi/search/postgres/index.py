@@ -108,6 +108,11 @@ class PostgresIndex(Index):
         The server gives back to the disk what is at the end of a table. Others may read and write meanwhile.
         """
         with self._reading():
+            ((may,),) = self._server.execute("SELECT has_table_privilege('ammi', 'UPDATE')").fetchall()
+            if not may:
+                raise PermissionError(
+                    f"{self.place} can only be read by this user: let one who may change it compact it"
+                )
             before, tables = self._size()
         drop_old(self._server)
         with self._server.alone() as session:
@@ -193,11 +198,11 @@ class PostgresIndex(Index):
         return self._ask(queries, min(k, 2**63 - 1), filter)
 
     def _ask(self, queries: Codes, k: int, filter: Filter, where: str = "") -> Near:
-        state, sql = self._server.state, self._sql(filter)
+        state, sql, distance = self._server.state, self._sql(filter), self._server.distance
         documents = f"JOIN documents USING (position) WHERE {sql.text}" if filter else ""
         # A distance that was made a whole number is none that an index has: the search is exact where there is HNSW.
         near = (
-            f"SELECT * FROM (SELECT position, (code <~> queries.code)::int AS distance FROM {state.code_table} "
+            f"SELECT * FROM (SELECT position, (code {distance} queries.code)::int AS distance FROM {state.code_table} "
             f"{documents}) AS near {where} ORDER BY distance, position LIMIT %(k)s"
         )
         return self._rows_of(near, queries, {**sql.values, "k": k})
@@ -205,9 +210,10 @@ class PostgresIndex(Index):
     def _ask_hnsw(self, queries: Codes, k: int) -> Near:
         self._server.execute(f"SET LOCAL hnsw.ef_search = {max(4 * k, _LEAST_LOOKED_AT)}")
         self._server.execute("SET LOCAL hnsw.iterative_scan = relaxed_order")
+        table, distance = self._server.state.code_table, self._server.distance
         near = (
-            "SELECT position, distance::int FROM (SELECT position, code <~> queries.code AS distance "
-            f"FROM {self._server.state.code_table} ORDER BY distance LIMIT %(k)s) AS near ORDER BY distance, position"
+            f"SELECT position, distance::int FROM (SELECT position, code {distance} queries.code AS distance "
+            f"FROM {table} ORDER BY distance LIMIT %(k)s) AS near ORDER BY distance, position"
         )
         return self._rows_of(near, queries, {"k": k})
 

@@ -15,6 +15,15 @@ from ammi.search.postgres.values import escaped
 from ammi.search.vectors import vector_rows
 
 _AT_ONCE = 1000
+# Whoever may read or change the old table may do so with the new one, and so may the owner of the old one.
+_GRANTS = """
+    SELECT format('GRANT %%s ON %%I TO %%s', privilege, %(new)s::text, COALESCE(quote_ident(rolname), 'PUBLIC')) FROM (
+        SELECT grantee, privilege_type AS privilege FROM pg_class, aclexplode(relacl)
+        WHERE oid = %(old)s::text::regclass
+        UNION SELECT relowner, 'ALL' FROM pg_class WHERE oid = %(old)s::text::regclass
+    ) AS granted LEFT JOIN pg_roles ON pg_roles.oid = grantee
+    WHERE rolname IS DISTINCT FROM current_user
+"""
 
 
 class Recoding:
@@ -80,24 +89,28 @@ class Recoding:
     def _change_over(self, files: dict[str, bytes]) -> None:
         """Make tables of what waits, for the documents that are still there, and change over to them."""
         had_hnsw, about = has_hnsw(self._server), self._about
+        state = self._server.state
+        old = state.code_table
         self._server.set_state(
             n_bits=about.n_bits,
             fingerprint=None if about.fingerprint is None else escaped(about.fingerprint),
-            codes=self._server.state.codes + 1,
+            codes=state.codes + 1,
         )
         state = self._server.state
-        self._make(state.code_table, code_columns(about.n_bits), "new_codes")
+        self._make(state.code_table, code_columns(about.n_bits), "new_codes", old)
         if had_hnsw:
             index_by_hnsw(self._server)
         if about.vectors:
             self._server.set_state(vector_kind=about.vectors.kind, vector_width=about.vectors.width)
         if self._renews_vectors:
             self._server.set_state(vectors=state.vectors + 1)
-            self._make(self._server.state.vector_table, VECTOR_COLUMNS, "new_vectors")
+            self._make(self._server.state.vector_table, VECTOR_COLUMNS, "new_vectors", state.vector_table)
         self._tables.set_files(files)
 
-    def _make(self, table: str, columns: str, waiting: str) -> None:
+    def _make(self, table: str, columns: str, waiting: str, old: str) -> None:
         self._server.execute(f"CREATE TABLE {table} {columns}")
+        for (grant,) in self._server.execute(_GRANTS, {"old": old, "new": table}).fetchall():
+            self._server.execute(grant)
         self._server.execute(
             f"INSERT INTO {table} SELECT new.* FROM pg_temp.{waiting} AS new JOIN documents USING (position) "
             "ORDER BY position"

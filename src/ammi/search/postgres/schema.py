@@ -109,7 +109,8 @@ def index_by_hnsw(server: Server) -> None:
         "WHERE name = 'maintenance_work_mem'",
         (memory,),
     )
-    create = f"CREATE INDEX {table}_hnsw ON {table} USING hnsw (code bit_hamming_ops)"
+    pgvector = server.schema_of_pgvector(db)
+    create = f'CREATE INDEX {table}_hnsw ON {table} USING hnsw (code "{pgvector}".bit_hamming_ops)'
     try:
         with db.transaction():
             db.execute(create)

@@ -117,13 +117,13 @@ class Server:
         self.address = connections.address
         self._connections = connections
         self._here: Any = local()  # the session of each thread
-        self._path: str | None = None
+        self._pgvector: str | None = None
         self._known: State | None = None  # the last that was seen, for the names of its tables
 
     def view(self) -> "Server":
         """The same collection, for one job that may go from thread to thread, beside all others."""
         view = Server(self._connections)
-        view._here, view._path, view._known = SimpleNamespace(), self._path, self._known
+        view._here, view._pgvector, view._known = SimpleNamespace(), self._pgvector, self._known
         return view
 
     @property
@@ -239,13 +239,22 @@ class Server:
             db.execute("ROLLBACK")
 
     def settings(self, db: Any) -> str:
-        """The settings of a transaction, with which the names of tables and of pgvector's operators are known."""
-        if self._path is None:
-            self._path = f'"{self.address.schema}", "{self.schema_of_pgvector(db)}"'
-        return f"SET LOCAL search_path = {self._path}; SET LOCAL jit = off;"
+        """The settings of a transaction, with which names are those of the collection's tables, and of no others."""
+        self.schema_of_pgvector(db)
+        return f'SET LOCAL search_path = "{self.address.schema}"; SET LOCAL jit = off;'
+
+    @property
+    def distance(self) -> str:
+        """pgvector's operator, wherever the extension is; known once there are `settings`."""
+        return f'OPERATOR("{self._pgvector}".<~>)'
 
     def schema_of_pgvector(self, db: Any) -> str:
         """Where the extension is; it is refused where it is missing or too old."""
+        if self._pgvector is None:
+            self._pgvector = self._find_pgvector(db)
+        return self._pgvector
+
+    def _find_pgvector(self, db: Any) -> str:
         found = db.execute(
             "SELECT nspname, extversion, current_database() FROM pg_extension "
             "JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'vector'"

@@ -6,6 +6,7 @@ import { debounced } from "./dom.js";
 import { driftView } from "./drift.js";
 import { figuresView } from "./figures.js";
 import { mapView } from "./map.js";
+import { forget } from "./library.js";
 import { moveAmongResults } from "./results.js";
 import { go, heightLeft, link, onChange, stateNow } from "./router.js";
 import { searchView } from "./search.js";
@@ -23,6 +24,7 @@ const VIEWS = {
   copies: copiesView,
   figures: figuresView,
 };
+const FRESH = 3000; // milliseconds that what is known of the collection may be old
 const TYPING = 150; // milliseconds of quiet before a search
 const KEPT = ["rank", "where", "colour", "only", "x", "y", "z"]; // of the address, when other words are typed
 
@@ -31,12 +33,15 @@ const field = document.getElementById("q");
 let about = null;
 let current = null; // the view that is open
 let left = ""; // the document that was left last, to come back to
+let asked = 0; // when the collection was asked for last
+let turns = 0; // changes of the address
 
+/** A token at the end of the address, which is taken out of it. */
 function takeToken() {
-  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  const [, rest, token] = location.hash.match(/^#(.*?)[?&]?token=([^&]*)$/) ?? [];
   if (!token) return;
-  keepToken(token);
-  history.replaceState(null, "", location.pathname);
+  keepToken(new URLSearchParams(`token=${token}`).get("token"));
+  history.replaceState(null, "", rest ? `#${rest}` : location.pathname);
 }
 
 async function start() {
@@ -47,20 +52,38 @@ async function start() {
     main.replaceChildren(failed(error, start));
     return;
   }
+  showCollection();
+  await follow(stateNow(), "first");
+}
+
+function showCollection() {
+  asked = Date.now();
   document.getElementById("name").textContent = about.name;
   document.getElementById("size").textContent = counted(about.documents, "document");
-  if (about.reads !== "text" && !isReport) {
-    field.disabled = true;
-    field.placeholder = about.reads
-      ? "This collection is asked with vectors: begin with a document"
-      : "No model to read words: begin with a document";
-  }
+  field.maxLength = about.limits.query;
+  field.disabled = about.reads !== "text" && !isReport;
+  if (field.disabled) field.placeholder = about.reads ? "It reads vectors, not words" : "No model to read words";
   if (isReport) field.placeholder = "Search by words";
-  await follow(stateNow(), "new");
+}
+
+/** What is known of the collection, as it is now: documents come and go, and another one may be served. */
+async function renew() {
+  if (isReport || Date.now() - asked < FRESH) return;
+  const now = await get("/api/collection").catch(() => about); // a server that is away is told of by the view
+  if (now.name !== about.name || now.fingerprint !== about.fingerprint) {
+    current?.leave();
+    current = null;
+    forget();
+  }
+  Object.assign(about, now); // the views have it, too
+  showCollection();
 }
 
 async function follow(state, how) {
   if (!about) return;
+  const turn = ++turns;
+  await renew();
+  if (turn !== turns) return; // somebody has gone on meanwhile
   const name = state.view in VIEWS ? state.view : "search";
   if (current?.name !== name) {
     current?.leave();
@@ -74,10 +97,11 @@ async function follow(state, how) {
   }
   showQuery(state, name);
   if (how === "new") scrollTo(0, 0);
+  document.title = `${about.name} · ammi`; // until the view has a better one
   const before = left;
   left = state.id;
   await current.show(state);
-  if (how !== "same") settle(how, before);
+  if (how === "new" || how === "back") settle(how, before);
 }
 
 /** The search box says what the address says; a space that somebody has just typed at its end stays. */

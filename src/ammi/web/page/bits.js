@@ -38,9 +38,18 @@ export function bitsView(root, about) {
       fillWith(overview, signal, all, "Reading the bits…"),
       fillWith(detail, signal, () => one(about, bit, signal), "Reading the bit…"),
     ]);
+    reveal(overview.querySelector(".wide"), bit / about.bits);
+    reveal(overview.querySelector("nav"), bit / about.bits);
   }
 
   return { show, leave: current.stop };
+}
+
+/** Bring what stands at a share of a box that scrolls into its middle. */
+function reveal(box, share) {
+  if (!box) return;
+  box.scrollLeft = share * box.scrollWidth - box.clientWidth / 2;
+  box.scrollTop = share * box.scrollHeight - box.clientHeight / 2;
 }
 
 const open = (bit) => go(link("bits", { bit }));

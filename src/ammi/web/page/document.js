@@ -43,7 +43,7 @@ function reading(own, about, trail) {
   return h(
     "article",
     { class: "document" },
-    h("h1", { tabindex: "-1" }, titleOf(own)),
+    h("h1", { tabindex: "-1", dir: "auto" }, titleOf(own)),
     h(
       "dl",
       { class: "facts" },
@@ -69,9 +69,9 @@ function reading(own, about, trail) {
 }
 
 function fold(whole) {
-  if (!whole) return h("p", { class: "hint" }, "No text is kept of this document.");
+  if (!whole) return h("p", { class: "hint" }, whole === "" ? "Its text is empty." : "No text is kept of this document.");
   const text = reflowed(whole);
-  const shown = h("div", { class: "text" }, text.length > LONG ? `${text.slice(0, LONG)}…` : text);
+  const shown = h("div", { class: "text", dir: "auto" }, text.length > LONG ? `${text.slice(0, LONG)}…` : text);
   if (text.length <= LONG) return shown;
   const unfold = () => {
     shown.replaceChildren(text);

@@ -7,11 +7,9 @@ export function figuresView(root, about) {
   function show() {
     document.title = `Figures · ${about.name}`;
     root.replaceChildren(
-      h("h1", { tabindex: "-1" }, "In figures"),
-      numbers(about),
-      balance(about),
-      keys(about),
-      notes(about),
+      ...[h("h1", { tabindex: "-1" }, "In figures"), numbers(about), balance(about), keys(about), notes(about)].filter(
+        Boolean,
+      ),
     );
   }
   return { show, leave: () => {} };
@@ -20,7 +18,7 @@ export function figuresView(root, about) {
 function numbers(about) {
   const { entropy } = about;
   const rows = [
-    [count(about.documents), "documents"],
+    [count(about.documents), about.documents === 1 ? "document" : "documents"],
     [
       count(about.distinct_codes),
       "different codes",

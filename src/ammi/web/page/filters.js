@@ -51,7 +51,8 @@ export function filterBar(about, conditions, change) {
     id: "filter-key",
     onchange: () => showKey(panel, about, select.value, conditions, change),
   });
-  select.append(...about.keys.map((key) => h("option", { value: key.name }, key.name)));
+  const named = [...about.keys].sort((one, other) => other.fast - one.fast); // those that people filter by
+  select.append(...named.map((key) => h("option", { value: key.name }, key.name)));
   const body = h("div", {}, h("label", { for: "filter-key" }, "Only documents whose "), select, panel);
   const opened = () =>
     details.open && !panel.hasChildNodes() && showKey(panel, about, select.value, conditions, change);

@@ -15,6 +15,11 @@ export function remember(documents) {
   return documents;
 }
 
+/** Remember nothing any more: another collection is served. */
+export function forget() {
+  seen.clear();
+}
+
 /** The beginning of a document, from memory where it can be. */
 export async function glimpse(id, signal) {
   return (await glimpses([id], signal))[0];

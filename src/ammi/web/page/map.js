@@ -174,7 +174,7 @@ export function mapView(root, about) {
     caption.textContent =
       map.points < map.documents
         ? `A sample: ${count(map.points)} of ${count(map.documents)} documents.${rough}`
-        : `All ${count(map.points)} documents, near to each other where their codes are alike.${rough}`;
+        : `${map.points === 1 ? "One document" : `All ${count(map.points)} documents`}, near to each other where their codes are alike.${rough}`;
   }
 
   async function showColours(signal) {
@@ -184,7 +184,12 @@ export function mapView(root, about) {
       asked === "none" ? "" : (asked ?? map.colours.find((name) => fast.includes(name)) ?? map.colours[0] ?? "");
     if ((colours?.key ?? "") !== key || !colours) {
       const none = { key: "", kind: "none", names: [], counts: [] };
-      colours = key ? await ofThisMap(get("/api/map/colours", { key }, signal)) : none;
+      const orNone = (error) => {
+        if (error.status !== 404) throw error;
+        announce(`No document has ${key}`);
+        return none; // a link from when some had it
+      };
+      colours = key ? await ofThisMap(get("/api/map/colours", { key }, signal)).catch(orNone) : none;
       values = colours.values ? unpacked(colours.values, Uint8Array) : new Uint8Array(map.points);
     }
     if (!colours.names.includes(alone)) alone = null;

@@ -42,8 +42,8 @@ export function card(hit, { against = null, n, words = [], address, measure = di
     h(
       "div",
       { class: "body" },
-      h("h3", {}, h("a", { href: address(hit), "data-id": hit.id }, ...marked(titleOf(hit), words))),
-      h("p", { class: "snippet" }, ...marked(snippetOf(hit), words)),
+      h("h3", {}, h("a", { href: address(hit), "data-id": hit.id, dir: "auto" }, ...marked(titleOf(hit), words))),
+      h("p", { class: "snippet", dir: "auto" }, ...marked(snippetOf(hit), words)),
       facts.length > 0 && h("dl", { class: "facts" }, ...facts.map(([key, value]) => fact(key, value))),
       hit.code && against && strip(hit.code, n, against),
     ),

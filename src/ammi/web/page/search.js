@@ -8,7 +8,7 @@ import { get, isReport, pause } from "./source.js";
 import { empty, fillWith } from "./states.js";
 import { key, strip } from "./strip.js";
 import { searchStep } from "./trail.js";
-import { count, counted } from "./words.js";
+import { counted } from "./words.js";
 
 const FIRST = 20; // results, and so many more for each wish
 const SUGGESTED = 8; // regions of the map to begin with
@@ -63,7 +63,7 @@ async function results(about, asked, signal) {
   const answer = await get("/api/search", { q, k, rank, where, length: 400 }, signal);
   const hits = pertinent(answer);
   announce(hits.length ? `${counted(hits.length, "document")} for ${q}` : `Nothing for ${q}`);
-  if (!hits.length) return [empty("Nothing found", ...adviceFor(asked, answer.query))];
+  if (!hits.length) return [empty("Nothing found", ...adviceFor(about, asked, answer.query))];
   const address = (hit) => link("document", { id: hit.id, t: [searchStep(q)], where });
   const code = answer.query.code;
   return [
@@ -73,7 +73,8 @@ async function results(about, asked, signal) {
   ].filter(Boolean);
 }
 
-function adviceFor({ where }, { known }) {
+function adviceFor(about, { where }, { known }) {
+  if (!about.documents) return ["This collection has no documents yet."];
   if (!known && !isReport) return ["The model knows none of these words: type on, or try others."];
   return where.length ? ["No document passes the filters: remove one of them above."] : ["Try other words, or fewer."];
 }
@@ -163,7 +164,7 @@ async function waysIn(about, signal) {
       "p",
       { class: "hint" },
       "Or look at ",
-      h("a", { href: "#/map" }, `the map of ${count(map.points || about.documents)} documents`),
+      h("a", { href: "#/map" }, `the map of ${counted(map.points || about.documents, "document")}`),
       ", or at ",
       h("a", { href: "#/bits" }, "what each bit says"),
       ".",

@@ -35,6 +35,8 @@ export async function post(path, body, signal = undefined) {
   return ask(path, json, signal);
 }
 
+export const hasToken = () => sessionStorage.getItem("ammi-token") !== null;
+
 export function keepToken(token) {
   sessionStorage.setItem("ammi-token", token);
 }

@@ -1,6 +1,6 @@
 // Loading, failing and being empty: what each view shows while it has nothing else to show.
 import { h } from "./dom.js";
-import { keepToken } from "./source.js";
+import { hasToken, keepToken } from "./source.js";
 
 const PATIENCE = 200; // milliseconds before a view admits that it waits
 
@@ -15,7 +15,7 @@ export function empty(title, ...advice) {
 
 /** What went wrong, and a way on: a field for the token, a search where nothing is, or a button to try again. */
 export function failed(error, again) {
-  if (error.status === 401) return tokenForm(error, again);
+  if (error.status === 401) return tokenForm(again);
   const gone = error.status === 404;
   const title = error.status === 0 ? "No answer" : gone ? "Not here" : "That did not work";
   const reason = gone ? error.message.replace(/: [^:]*$/, "") : error.message; // without advice for programs
@@ -33,7 +33,7 @@ export function failed(error, again) {
 /** What the server said, as people write it. */
 const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 
-function tokenForm(error, again) {
+function tokenForm(again) {
   const field = h("input", { id: "token", type: "password", autocomplete: "off", required: true });
   const send = (event) => {
     event.preventDefault();
@@ -44,7 +44,7 @@ function tokenForm(error, again) {
     "form",
     { class: "message", onsubmit: send },
     h("h2", {}, "A token is needed"),
-    h("p", { role: "alert" }, sentence(error.message)),
+    h("p", { role: "alert" }, hasToken() ? "That token is not the one." : "This server asks who you are."),
     h("label", { for: "token" }, "The token that ammi serve was given"),
     h("p", { class: "row" }, field, h("button", {}, "Open the collection")),
   );
@@ -65,7 +65,11 @@ export async function fillWith(root, signal, work, waiting = "Loading…") {
   } catch (error) {
     if (signal.aborted) return;
     if (!("status" in error)) console.error(error);
-    root.replaceChildren(failed(error, () => fillWith(root, signal, work, waiting)));
+    const again = () => {
+      root.replaceChildren(loading(waiting));
+      return fillWith(root, signal, work, waiting);
+    };
+    root.replaceChildren(failed(error, again));
   } finally {
     clearTimeout(timer);
     if (!signal.aborted) root.removeAttribute("aria-busy");

@@ -1,6 +1,6 @@
 // Light and dark: what the system says, unless the switch says otherwise.
 
-const ORDER = ["auto", "light", "dark"];
+const THEMES = ["auto", "light", "dark"];
 const NAMES = { auto: "as the system", light: "light", dark: "dark" };
 const MARKS = { auto: "◐", light: "☀", dark: "☾" };
 const system = matchMedia("(prefers-color-scheme: dark)");
@@ -13,7 +13,7 @@ try {
   // a report that is opened where nothing may be kept
 }
 
-const chosen = () => (ORDER.includes(kept) ? kept : "auto");
+const chosen = () => (THEMES.includes(kept) ? kept : "auto");
 
 export const isDark = () => (chosen() === "auto" ? system.matches : chosen() === "dark");
 
@@ -33,7 +33,8 @@ export function themeSwitch(button) {
     for (const follower of followers) follower();
   };
   button.addEventListener("click", () => {
-    kept = ORDER[(ORDER.indexOf(chosen()) + 1) % ORDER.length];
+    const order = system.matches ? ["auto", "light", "dark"] : ["auto", "dark", "light"]; // each press is seen
+    kept = order[(order.indexOf(chosen()) + 1) % order.length];
     try {
       localStorage.setItem("ammi-theme", kept);
     } catch {

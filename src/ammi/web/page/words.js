@@ -23,7 +23,11 @@ function beginning(text, length) {
 
 /** A text whose lines were broken at a fixed width, as paragraphs: what looks like a list, a table or a verse stays. */
 export function reflowed(text) {
-  const joined = text.replace(/([^\n]{45,}|[^\n]{25,}[a-z,])\n(?=[\p{L}\p{N}"'(])/gu, "$1 ");
+  const lines = text.split("\n");
+  const goesOn = (line, next) =>
+    (line.length >= 45 || (line.length >= 25 && /[a-z,]$/.test(line))) && /^[\p{L}\p{N}"'(]/u.test(next);
+  const ends = lines.slice(1).map((next, place) => (goesOn(lines[place], next) ? " " : "\n"));
+  const joined = lines.map((line, place) => line + (ends[place] ?? "")).join("");
   return joined.replace(/([.!?"'])\n[ \t]+(?=["'\p{Lu}])/gu, "$1\n\n"); // a paragraph that is set in
 }
 

@@ -1,5 +1,6 @@
 """What `check` finds in a damaged index, and what `repair` keeps of it."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -108,6 +109,35 @@ def test_tables_that_do_not_agree_are_found_and_made_anew(tmp_path, statement, w
         alter(index, statement)
     (found,) = check_index(tmp_path)
     assert words in found
+    assert repair_index(tmp_path).kept == 20
+    with HammingIndex.open(tmp_path) as index:
+        assert content(index) == expected
+
+
+@pytest.mark.parametrize("pages", [1])
+def test_what_is_left_of_a_file_that_was_cut_short_is_kept(tmp_path, pages):
+    with make(tmp_path) as index:
+        whole = {entry.id: entry.text for block in index.entries() for entry in block}
+    file = tmp_path / "index.sqlite"
+    os.truncate(file, file.stat().st_size - 4096 * pages)
+    looked: list[int] = []
+    assert check_index(tmp_path, advance=looked.append)[0].endswith(
+        f"pages of index.sqlite the last {pages} are missing"
+    )
+    repaired = repair_index(tmp_path)
+    assert 0 < sum(looked) == repaired.kept <= 300
+    assert repaired.kept + len(repaired.lost) + repaired.unnamed <= 300
+    assert check_index(tmp_path) == []
+    with HammingIndex.open(tmp_path) as index:
+        assert {entry.id: entry.text for block in index.entries() for entry in block}.items() <= whole.items()
+
+
+def test_first_bytes_that_are_lost_are_put_back(tmp_path):
+    with make(tmp_path, 20) as index:
+        expected = content(index)
+    with open(tmp_path / "index.sqlite", "r+b") as file:
+        file.write(b"SQL\0")
+    assert check_index(tmp_path) == ["the first bytes of index.sqlite are not those of a database"]
     assert repair_index(tmp_path).kept == 20
     with HammingIndex.open(tmp_path) as index:
         assert content(index) == expected

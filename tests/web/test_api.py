@@ -4,11 +4,12 @@ import base64
 import json
 import time
 
+import httpx
 import numpy as np
 import pytest
 
 from ammi.search import Hit
-from tests.web.serving import N_BITS, RECORDS
+from tests.web.serving import N_BITS, RECORDS, TOKEN
 
 QUESTIONS = ["crude oil prices", "wheat harvest in tonnes", "interest rate of the central bank", "word7"]
 
@@ -153,6 +154,36 @@ def test_all_documents_as_lines_that_can_be_added_again(web, here):
     assert [line["id"] for line in lines] == [entry.id for entry in here]
     some = web.get("/api/documents", params={"where": "subject=bank"}).text.splitlines()
     assert {json.loads(line)["metadata"]["subject"] for line in some} == {"bank"}
+
+
+def test_lines_may_be_those_of_an_export_or_of_a_file(guarded, web):
+    address, here = guarded
+    kind = {"Content-Type": "application/x-ndjson", "Authorization": f"Bearer {TOKEN}"}
+    first, second = web.get("/api/documents").text.splitlines()[:2]  # of a collection with the same model
+    with httpx.Client(base_url=address, timeout=60, headers=kind) as client:
+        assert client.post("/api/documents", content=f"{first}\n\n{second}\n").status_code == 200
+        columns = '{"id": "from a file", "text": "oil", "year": 1999}\n{"id": "plain", "text": "wheat"}'
+        assert client.post("/api/documents", content=columns).json() == {"ids": ["from a file", "plain"]}
+        assert here.get("from a file").metadata == {"year": 1999}
+        for bad, words in (
+            ('{"id": "a", "text": "x"}\n{"id": ', "line 2: the request is no JSON: "),
+            ('{"id": "a", "text": "x"}\n\n{"id": "", "text": "y"}', "line 3: id"),
+            ('{"id": "a", "text": "x"}\n[1]', "line 2: the request"),
+            ('{"id": "a", "text": "x", "year": 1}\n{"text": 7, "year": 1}', "document 2"),
+        ):
+            refused = client.post("/api/documents", content=bad)
+            assert (refused.status_code, words in refused.json()["error"]) == (422, True), refused.text
+        assert "a" not in here
+        here.delete(["from a file", "plain"])
+
+
+def test_a_number_that_is_replaced_by_its_address_stays_a_number(guarded):
+    address, here = guarded
+    with httpx.Client(base_url=address, timeout=60, headers={"Authorization": f"Bearer {TOKEN}"}) as client:
+        client.post("/api/documents", json={"documents": [{"id": -77, "text": "oil"}]})
+        assert client.put("/api/documents/-77", json={"text": "wheat"}).json() == {"ids": [-77]}
+    assert here.get(-77).id == -77
+    here.delete([-77])
 
 
 def test_health_and_metrics(web):

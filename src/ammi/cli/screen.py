@@ -15,14 +15,32 @@ from rich.text import Text
 
 SECONDS_BETWEEN_LINES = 10.0  # of progress, where standard error is no terminal
 
-results = Console(highlight=False)
+
+@contextmanager
+def _showing() -> Iterator[None]:
+    """Say that it is the result that could not be written, as where standard output is a full disk."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise ValueError(f"the result could not be shown ({reason}); what the command has done stays done") from error
+
+
+class _Results(Console):
+    def print(self, *objects: Any, **options: Any) -> None:
+        with _showing():
+            super().print(*objects, **options)
+
+
+results = _Results(highlight=False)
 notes = Console(stderr=True, highlight=False)  # --quiet makes it quiet
 _errors = Console(stderr=True, highlight=False)
 
 
 def say_json(value: Any) -> None:
     """One JSON value on a line of standard output."""
-    print(json.dumps(value, ensure_ascii=False))
+    with _showing():
+        print(json.dumps(value, ensure_ascii=False), flush=True)
 
 
 def note(text: str) -> None:

@@ -1,6 +1,11 @@
 """A server process for a collection: its socket, its address, its end."""
 
+import signal
 import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 import uvicorn
 
@@ -25,7 +30,7 @@ class Server:
             raise ValueError("the token has characters beyond ASCII, which not all clients can send: take another one")
         self._socket = _listening(host, port)
         self.host, self.port = host, self._socket.getsockname()[1]
-        self._uvicorn = uvicorn.Server(
+        self._uvicorn = _Uvicorn(
             uvicorn.Config(
                 make_app(collection, settings),
                 http="h11",  # which bounds the head of a request
@@ -45,8 +50,34 @@ class Server:
 
     def run(self) -> None:
         """Answer requests until Ctrl-C or SIGTERM; those that are being answered are finished first."""
-        with self._socket:
+        with self._socket, _stopped_once():
             self._uvicorn.run(sockets=[self._socket])
+
+
+class _Uvicorn(uvicorn.Server):
+    """Stopped once: a second Ctrl-C would break off the end itself, with a traceback. It takes some seconds at most."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if not self.should_exit:
+            super().handle_exit(sig, frame)
+
+
+@contextmanager
+def _stopped_once() -> Iterator[None]:
+    """The same for Ctrl-C before and after uvicorn listens to it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -1,14 +1,16 @@
 """The page by keyboard, for a screen reader, on a phone, in the dark, and when things go wrong."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.web.page.conftest import OpenPage, Server, until
+from ammi import Collection, DocumentHasher
+from ammi.hashers import LSH
+from tests.web.page.conftest import OpenPage, Server, document, until
 
 VIEWS = {  # the address, and what is there when all of it is
     "begin": ("#/search", ".welcome:has(.chips) .card"),
@@ -76,6 +78,66 @@ def test_everything_is_reached_by_the_keyboard_alone(open_page: OpenPage) -> Non
     expect(page.get_by_role("heading", level=1)).to_have_text(title)
     page.keyboard.press("Escape")
     expect(page.locator("#q")).to_be_focused()
+
+
+AWKWARD = [
+    {"id": "line", "text": "a long line of oil " * 10_000},
+    {"id": "word", "text": "w" * 3000 + " oil"},
+    {"id": "right to left", "text": "שלום עולם oil"},
+    {"id": "empty", "text": ""},
+]
+
+
+@pytest.fixture(scope="module")
+def awkward(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Documents without metadata, of one long line, one long word, letters from right to left, no text."""
+    model = DocumentHasher(LSH(32, random_state=0)).fit([document(number)["text"] for number in range(50)])
+    place = tmp_path_factory.mktemp("awkward") / "odd"
+    with Collection.create(place, model) as created:
+        created.add(AWKWARD)
+    server = Server(place, "--port", "0", "--writable")
+    yield server
+    server.stop()
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_awkward_documents_fit_on_the_page(open_page: OpenPage, awkward: Server, width: int) -> None:
+    for one in AWKWARD:
+        page = open_page(f"#/document/{one['id']}", width=width, base=awkward.address)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    expect(page.get_by_text("Its text is empty.")).to_be_visible()
+    for view in ("search?q=oil", "bits", "figures", "copies", "map"):
+        page = open_page(f"#/{view}", width=width, base=awkward.address)
+        expect(page.locator("main h1")).to_be_attached()
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, view
+        assert "null" not in page.locator("main").inner_text()
+
+
+def test_the_page_follows_changes(open_page: OpenPage, awkward: Server) -> None:
+    page = open_page(base=awkward.address)
+    expect(page.locator("#size")).to_have_text("4 documents")
+    with Collection.open(awkward.address) as collection:
+        collection.add([{"id": "new", "text": "new oil"}])
+        page.wait_for_timeout(3100)  # until what the page knows counts as old
+        page.get_by_role("link", name="Figures").click()
+        expect(page.locator("#size")).to_have_text("5 documents")
+        expect(page.locator(".numbers dd").first).to_have_text("5")
+        collection.delete(["new"])
+
+
+def test_filters_fit_on_a_phone(open_page: OpenPage) -> None:
+    page = open_page("#/search?q=oil", width=390)
+    page.get_by_text("Filter", exact=True).click()
+    expect(page.get_by_label("Only documents whose")).to_be_visible()
+    expect(page.locator(".choice").first).to_be_visible()
+    box = page.locator(".filter > div").bounding_box()
+    assert box
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert page.get_by_label("Only documents whose").input_value() == "subject_area"  # the key that was named
 
 
 def test_the_first_tab_skips_to_the_content(open_page: OpenPage) -> None:

@@ -8,8 +8,9 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -34,6 +35,7 @@ from ammi.search.vectors import VECTOR_KINDS, KeptVectors, vector_checksum
 Advance = Callable[[int], None]
 _NEW = ".repair"  # where the new file is made
 _JOURNAL = "-wal"
+_MAGIC = b"SQLite format 3\0"
 _PAGES_AT_ONCE = 4096
 _UNREADABLE = (apsw.Error, UnicodeDecodeError)
 
@@ -48,14 +50,15 @@ class Whole(NamedTuple):
 
 def find_damage(folder: Path, advance: Advance) -> list[str]:
     """What is damaged, a sentence for each; `advance` is told how many documents were looked at."""
-    try:
-        with _Inspection(folder) as inspection:
-            for _ in inspection.documents(advance):
-                pass
-            inspection.compare_tables()
-            return inspection.damage
-    except DamagedError as error:  # nothing of it can be read
-        return [str(error)]
+    with _readable(folder) as (place, lost):
+        try:
+            with _Inspection(place) as inspection:
+                for _ in inspection.documents(advance):
+                    pass
+                inspection.compare_tables()
+                return lost + inspection.damage
+        except DamagedError as error:  # nothing of it can be read
+            return [*lost, str(error).replace(str(place), str(folder))]
 
 
 def repair(folder: Path, advance: Advance) -> Repaired:
@@ -69,7 +72,8 @@ def repair(folder: Path, advance: Advance) -> Repaired:
             _finish(folder, home)
         try:
             shutil.rmtree(home, ignore_errors=True)
-            with _Inspection(folder, alone=True) as inspection:
+            with _readable(folder) as (place, lost), _Inspection(place, alone=True) as inspection:
+                inspection.damage[:0] = lost
                 kept = _copy(inspection, home, advance)
                 inspection.compare_tables()
                 if not kept and (inspection.lost or inspection.unnamed):
@@ -154,6 +158,38 @@ def _is_acknowledged(folder: Path, home: Path) -> bool:
     except (ValueError, apsw.Error):
         return False
     return acknowledged is not None and acknowledged.uid == uid
+
+
+@contextmanager
+def _readable(folder: Path) -> Iterator[tuple[Path, list[str]]]:
+    """Where SQLite reads what is there of an index, and what is not: a copy with its first bytes and its length put
+    right, where these are lost."""
+    file = folder / FILE
+    size, pages, lost = _measured(file) if file.is_file() else (0, 0, [])
+    if not lost:
+        yield folder, []
+        return
+    with TemporaryDirectory(prefix="ammi-repair-") as copy:
+        for name in (FILE, f"{FILE}{_JOURNAL}", ACKNOWLEDGED):
+            if (folder / name).exists():
+                shutil.copyfile(folder / name, Path(copy, name))
+        with open(Path(copy, FILE), "r+b") as mended:
+            mended.write(_MAGIC)
+            mended.truncate(size * pages)
+        yield Path(copy), lost
+
+
+def _measured(file: Path) -> tuple[int, int, list[str]]:
+    """The bytes of a page, the number of pages there should be, and what is missing of them."""
+    with open(file, "rb") as opened:
+        header = opened.read(100).ljust(100, b"\0")
+    size, pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
+    if size < 512 or size & (size - 1) or header[20] != CHECKSUM_BYTES:
+        return 0, 0, []  # nothing can be known of it
+    lost = [] if header.startswith(_MAGIC) else [f"the first bytes of {FILE} are not those of a database"]
+    if (there := file.stat().st_size // size) < pages:
+        lost.append(f"of {pages:,} pages of {FILE} the last {pages - there:,} are missing")
+    return size, max(pages, there), lost
 
 
 class _Inspection:

@@ -38,18 +38,19 @@ export function bitsView(root, about) {
       fillWith(overview, signal, all, "Reading the bits…"),
       fillWith(detail, signal, () => one(about, bit, signal), "Reading the bit…"),
     ]);
-    reveal(overview.querySelector(".wide"), bit / about.bits);
-    reveal(overview.querySelector("nav"), bit / about.bits);
+    reveal(overview.querySelector(".wide"), overview.querySelector(".arcs .mine"));
+    for (const box of overview.querySelectorAll("nav, nav ol")) reveal(box, box.querySelector("[aria-current]"));
   }
 
   return { show, leave: current.stop };
 }
 
-/** Bring what stands at a share of a box that scrolls into its middle. */
-function reveal(box, share) {
-  if (!box) return;
-  box.scrollLeft = share * box.scrollWidth - box.clientWidth / 2;
-  box.scrollTop = share * box.scrollHeight - box.clientHeight / 2;
+/** Bring a part of a box that scrolls into its middle. */
+function reveal(box, part) {
+  if (!box || !part) return;
+  const [outer, inner] = [box, part].map((one) => one.getBoundingClientRect());
+  box.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
+  box.scrollTop += inner.top + inner.height / 2 - outer.top - outer.height / 2;
 }
 
 const open = (bit) => go(link("bits", { bit }));

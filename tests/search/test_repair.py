@@ -132,6 +132,17 @@ def test_what_is_left_of_a_file_that_was_cut_short_is_kept(tmp_path, pages):
         assert {entry.id: entry.text for block in index.entries() for entry in block}.items() <= whole.items()
 
 
+def test_a_number_of_pages_that_was_damaged_is_not_believed(tmp_path):
+    make(tmp_path, 20).close()
+    file = tmp_path / "index.sqlite"
+    flip(file, 28 * 8)  # of which it says to have billions then
+    for length in (file.stat().st_size, 1000, 50, 0):
+        os.truncate(file, length)
+        assert "is missing" not in check_index(tmp_path)[0]
+        with pytest.raises(DamagedError, match="cannot be repaired"):
+            repair_index(tmp_path)
+
+
 def test_first_bytes_that_are_lost_are_put_back(tmp_path):
     with make(tmp_path, 20) as index:
         expected = content(index)

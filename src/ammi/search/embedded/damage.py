@@ -16,6 +16,7 @@ from zlib import crc32
 
 import apsw
 import numpy as np
+from numpy.typing import NDArray
 
 from ammi.features.alphabet import words_of
 from ammi.files import lock, sync_folder, sync_tree
@@ -36,6 +37,7 @@ Advance = Callable[[int], None]
 _NEW = ".repair"  # where the new file is made
 _JOURNAL = "-wal"
 _MAGIC = b"SQLite format 3\0"
+_MOST_TIMES = 1000  # as many pages as there are that a file may say to have lost
 _PAGES_AT_ONCE = 4096
 _UNREADABLE = (apsw.Error, UnicodeDecodeError)
 
@@ -182,12 +184,17 @@ def _readable(folder: Path) -> Iterator[tuple[Path, list[str]]]:
 def _measured(file: Path) -> tuple[int, int, list[str]]:
     """The bytes of a page, the number of pages there should be, and what is missing of them."""
     with open(file, "rb") as opened:
-        header = opened.read(100).ljust(100, b"\0")
-    size, pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
-    if size < 512 or size & (size - 1) or header[20] != CHECKSUM_BYTES:
-        return 0, 0, []  # nothing can be known of it
-    lost = [] if header.startswith(_MAGIC) else [f"the first bytes of {FILE} are not those of a database"]
-    if (there := file.stat().st_size // size) < pages:
+        size = _page_size(opened.read(100))
+        opened.seek(0)
+        first = opened.read(size)
+    if not size or len(first) < size:
+        return 0, 0, []
+    whole = _MAGIC + first[len(_MAGIC) :]
+    there, pages = file.stat().st_size // size, int.from_bytes(first[28:32], "big")
+    if pages > _MOST_TIMES * there or len(_wrong_of(whole, size)):
+        return 0, 0, []  # what it says of itself is not to be trusted
+    lost = [] if first == whole else [f"the first bytes of {FILE} are not those of a database"]
+    if there < pages:
         lost.append(f"of {pages:,} pages of {FILE} the last {pages - there:,} are missing")
     return size, max(pages, there), lost
 
@@ -402,26 +409,35 @@ def _is_whole_vector(position: int, vector: Any, checksum: Any, kept: KeptVector
     return is_one and vector_checksum(position, vector) == checksum
 
 
+def _page_size(header: bytes) -> int:
+    """What the first 100 bytes say of it; 0 where that cannot be."""
+    size = int.from_bytes(header[16:18], "big")
+    return size if size >= 512 and not size & (size - 1) and header[20] == CHECKSUM_BYTES else 0
+
+
+def _wrong_of(content: bytes, size: int) -> NDArray[np.intp]:
+    """Which pages do not have their checksums: s and t of the words w of a page, s += w_2i + t, t += w_2i+1 + s."""
+    pages = np.frombuffer(content[: len(content) // size * size], "<u4").reshape(-1, size // 4)
+    words = np.ascontiguousarray(pages[:, : -CHECKSUM_BYTES // 4].T)
+    s, t = np.zeros((2, len(pages)), np.uint32)
+    for even, odd in zip(words[::2], words[1::2], strict=True):
+        s += even + t
+        t += odd + s
+    return np.flatnonzero((s != pages[:, -2]) | (t != pages[:, -1]))
+
+
 def _wrong_pages(file: Path) -> list[int]:
-    """The pages that do not have their checksums: s and t of the words w of a page, s += w_2i + t, t += w_2i+1 + s."""
+    """The pages of a file that do not have their checksums."""
     wrong: list[int] = []
     with open(file, "rb") as opened:
-        header = opened.read(100)
-        size = int.from_bytes(header[16:18], "big")
-        if size < 512 or size & (size - 1) or header[20] != CHECKSUM_BYTES:
+        size = _page_size(opened.read(100))
+        if not size:
             return [1]
         opened.seek(0)
         first = 1
         while content := opened.read(size * _PAGES_AT_ONCE):
-            pages = np.frombuffer(content[: len(content) // size * size], "<u4").reshape(-1, size // 4)
-            words = np.ascontiguousarray(pages[:, : -CHECKSUM_BYTES // 4].T)
-            s, t = np.zeros((2, len(pages)), np.uint32)
-            for even, odd in zip(words[::2], words[1::2], strict=True):
-                s += even + t
-                t += odd + s
-            bad = np.flatnonzero((s != pages[:, -2]) | (t != pages[:, -1]))
-            wrong += (first + bad).tolist()
-            first += len(pages)
+            wrong += (first + _wrong_of(content, size)).tolist()
+            first += len(content) // size
             if len(content) % size:
                 wrong.append(first)
     return wrong

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from typing import Any, TypeVar
 
 from fastapi import APIRouter, Depends, Request
@@ -147,10 +148,9 @@ def _new(kind: str, body: bytes) -> list[Document]:
     if kind not in _LINES:
         raise Refusal(415, f"the body is {kind[:60] or 'of no kind'}: send application/json or {_LINES[0]}")
     lines = [(f"line {number}: ", line) for number, line in enumerate(body.splitlines(), 1) if line.strip()]
-    rows = [_checked(lambda line=line: _ROW.validate_json(line), place) for place, line in lines]
+    rows = [_checked(partial(_ROW.validate_json, line), place) for place, line in lines]
     if all(set(row) <= _REQUEST_FIELDS for row in rows):
-        new = [_checked(lambda line=line: schemas.NewDocument.model_validate_json(line), at) for at, line in lines]
-        return _documents(new)
+        return _documents([_checked(partial(schemas.NewDocument.model_validate_json, line), at) for at, line in lines])
     return list(documents_from(rows))
 
 

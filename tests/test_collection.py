@@ -250,6 +250,20 @@ def test_evaluate_is_the_labelled_precision(collection, model):
         collection.evaluate("label")
 
 
+def test_a_model_and_a_collection_do_not_share_a_folder(collection, model, tmp_path):
+    model.save(tmp_path / "model")
+    for make in (
+        lambda: collection.copy(tmp_path / "model"),
+        lambda: Collection.create(tmp_path / "model", model),
+    ):
+        with pytest.raises(FileExistsError, match="holds a model: name another place"):
+            make()
+    model.save(tmp_path / "model")
+    (tmp_path / "model" / "mine.txt").touch()
+    with pytest.raises(ValueError, match=r"holds mine\.txt beside a model, and would be replaced"):
+        model.save(tmp_path / "model")
+
+
 def test_documents_can_be_got_changed_and_deleted(collection, model):
     entry = collection.get("d7")
     assert (entry.id, entry.text, entry.metadata["year"]) == ("d7", TEXTS[7], 1989)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import resource
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from ammi import Collection
+from ammi import LSH, Collection, DocumentHasher
 from ammi.version import __version__
 from tests.cli.conftest import AMMI, ENVIRONMENT, Place, Result, Run, notes, write
 
@@ -308,3 +309,17 @@ def test_a_full_disk_leaves_everything_whole(place: Place, ammi: Run, tmp_path):
     check_refused(fitted, "make space and try again")
     check_refused(codes, "nothing was written", "make space and try again")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index", "many.jsonl"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device to write to")
+def test_a_result_that_cannot_be_shown_is_told_from_a_change_that_was_not_made(tmp_path):
+    write(tmp_path / "two.jsonl", [{"id": "a", "text": "one ship"}, {"id": "b", "text": "two ships"}])
+    with Collection.create(tmp_path / "index", DocumentHasher(LSH(16)).fit(["one ship", "two ships"])) as created:
+        created.add(tmp_path / "two.jsonl")
+    with open("/dev/full", "w") as full:
+        command = [AMMI, "index", "delete", tmp_path / "index", "a"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    assert done.returncode == 1
+    assert "the result could not be shown (No space left on device); what the command has done" in done.stderr
+    with Collection.open(tmp_path / "index") as left:
+        assert [entry.id for entry in left] == ["b"]

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,7 +62,9 @@ def serving(place: Path, *options: str, program: str | None = None) -> Iterator[
         assert found, f"the server did not start: {said}"
         yield found[0]
     finally:
-        process.send_signal(signal.SIGINT)
+        for _ in range(2):  # as somebody who presses Ctrl-C twice
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.05)
         process.wait(30)
         reader.join()
         process.stdout.close()

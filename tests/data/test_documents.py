@@ -314,6 +314,24 @@ def test_what_is_no_file_is_no_text_of_a_folder(tmp_path):
     assert [one.id for one in read_documents(tmp_path, on_error=lambda error: None)] == ["a.txt"]
 
 
+def test_a_folder_that_cannot_be_read_is_not_left_out_in_silence(tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_text("hello")
+    (tmp_path / "sub").mkdir()
+    scan = os.scandir
+
+    def refuse(path):
+        if Path(path).name == "sub":  # as it would for a user who may not, whom root cannot be
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(ValueError, match="sub cannot be read: Permission denied"):
+        list(read_documents(tmp_path))
+    skipped: list[BadRecordError] = []
+    assert [one.id for one in read_documents(tmp_path, on_error=skipped.append)] == ["a.txt"]
+    assert len(skipped) == 1
+
+
 def test_utf_16_is_named(tmp_path):
     (tmp_path / "x.jsonl").write_text('{"text": "hello"}', encoding="utf-16")
     with pytest.raises(ValueError, match=r"x\.jsonl is UTF-16: write it as UTF-8 first"):

@@ -222,9 +222,6 @@ def _folder_rows(folder: Path) -> RowStream:
     number = 0
     unread: list[OSError] = []
     for root, folders, files in os.walk(folder, onerror=unread.append):
-        while unread:
-            error = unread.pop()
-            yield BadRecordError(f"{error.filename} cannot be read: {error.strerror}")
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for path in (Path(root, name) for name in sorted(files) if not name.startswith(".")):
             number += 1
@@ -243,3 +240,5 @@ def _folder_rows(folder: Path) -> RowStream:
             else:
                 text = content.decode("utf-8-sig", "surrogateescape")
                 yield Row(str(path), number, {"id": path.relative_to(folder).as_posix(), TEXT: text})
+    for left_out in unread:
+        yield BadRecordError(f"{left_out.filename} cannot be read: {left_out.strerror}")

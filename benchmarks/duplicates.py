@@ -19,7 +19,7 @@ import datasketch
 from rich.console import Console
 from rich.table import Table
 
-from ammi.search.copies import copy_groups
+from ammi.search.duplicates import copy_groups
 from pieces import memory_mb, piece
 from planted import KINDS, as_pair, phrases, plant
 from timing import save

@@ -99,10 +99,10 @@ def _draw_block(n: int, real: csr_matrix, counts: np.ndarray, n_forms: int, rng:
     document = np.repeat(np.arange(n), lengths)
     source = pair[document, (rng.random(len(document)) < 1 / 3).astype(np.int64)]
     low, high = ends[real.indptr[source]], ends[real.indptr[source + 1]]
-    place = np.searchsorted(ends, low + (high - low) * rng.random(len(document)), side="right") - 1
-    place = np.clip(place, real.indptr[source], real.indptr[source + 1] - 1)
+    location = np.searchsorted(ends, low + (high - low) * rng.random(len(document)), side="right") - 1
+    location = np.clip(location, real.indptr[source], real.indptr[source + 1] - 1)
     form = (n_forms * rng.random(len(document)) ** 3).astype(np.int64)
-    words = real.indices[place].astype(np.int64) * n_forms + form
+    words = real.indices[location].astype(np.int64) * n_forms + form
     ones = np.ones(len(document), np.float32)
     return csr_matrix((ones, (document, words)), shape=(n, real.shape[1] * n_forms))
 

@@ -44,11 +44,11 @@ def plant(n_texts: int, seed: int = 0) -> Planted:
             texts.append(copy_of(originals[source], kind, words, parts, rng))
             kinds.append(kind)
             source_of.append(source)
-    place = rng.permutation(len(texts))
+    location = rng.permutation(len(texts))
     pairs: dict[str, set[tuple[int, int]]] = {kind: set() for kind in KINDS}
     for position in range(n_texts, len(texts)):
-        pairs[kinds[position]].add(as_pair(place[position], place[source_of[position]]))
-    return Planted([texts[position] for position in np.argsort(place)], pairs)
+        pairs[kinds[position]].add(as_pair(location[position], location[source_of[position]]))
+    return Planted([texts[position] for position in np.argsort(location)], pairs)
 
 
 def as_pair(a: int, b: int) -> tuple[int, int]:
@@ -112,6 +112,6 @@ def copy_of(text: str, kind: str, vocabulary: list[str], parts: list[str], rng: 
         before, after = recombined(parts, 2, rng)
         return f"{before}\n\n{quotation}\n\n{after}"
     n_changed = round(len(words) * int(kind.split()[0]) / 100)
-    for place in rng.choice(len(words), n_changed, replace=False).tolist():
-        words[place] = vocabulary[int(rng.integers(len(vocabulary)))]
+    for location in rng.choice(len(words), n_changed, replace=False).tolist():
+        words[location] = vocabulary[int(rng.integers(len(vocabulary)))]
     return " ".join(words)

@@ -129,9 +129,9 @@ def measured(ask: Ask, questions: list[tuple[str, int]]) -> dict[str, Any]:
 def build(name: str, n: int, home: Path) -> dict[str, Any]:
     """Fill the collection of a corpus of n documents, from where an earlier run ended."""
     texts, _ = known_items(name)
-    place, model = home / f"{name} {n}", fitted(name, texts, home)
+    location, model = home / f"{name} {n}", fitted(name, texts, home)
     start = time.process_time()
-    with Collection.open(place) if Collection.exists(place) else Collection.create(place, model) as collection:
+    with Collection.open(location) if Collection.exists(location) else Collection.create(location, model) as collection:
         collection.add(islice(recombined(texts, n), len(collection), None))
     return {"seconds": time.process_time() - start}
 
@@ -171,7 +171,7 @@ def demo(home: Path) -> dict[str, Any]:
     records = list(docstring_records())
     model = fitted("docstrings", [record["text"] for record in records], home)
     results = []
-    with TemporaryDirectory(dir=home) as folder, Collection.create(Path(folder) / "place", model) as collection:
+    with TemporaryDirectory(dir=home) as folder, Collection.create(Path(folder) / "location", model) as collection:
         collection.add(records)
         for question, right in DEMO.items():
             for rank in RANKS:
@@ -189,7 +189,7 @@ def cost_of_words(home: Path) -> dict[str, Any]:
     for text_index in (False, True):
         with TemporaryDirectory(dir=home) as folder:
             start = time.perf_counter()
-            with Collection.create(Path(folder) / "place", model, text_index=text_index) as collection:
+            with Collection.create(Path(folder) / "location", model, text_index=text_index) as collection:
                 collection.add(texts)
             spent = time.perf_counter() - start
             size = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())

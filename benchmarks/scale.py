@@ -31,8 +31,9 @@ from ammi.kept_model import KeptModel
 from ammi.scale.cluster import on_ray
 from ammi.scale.encode import encode_shards
 from ammi.scale.shards import Reading, find_shards
-from ammi.search import create_index
-from ammi.search.places import ENGINES, open_index
+from ammi.search import create_store
+from ammi.search.locations import STORES as KNOWN_STORES
+from ammi.search.locations import open_store
 from plan import plan_table
 from timing import save
 
@@ -106,17 +107,17 @@ def queries_of(codes: np.ndarray) -> np.ndarray:
     return chosen ^ np.packbits(rng.random((QUERIES, N_BITS)) < 0.05, axis=1)
 
 
-def store(place: str, n: int) -> dict[str, float]:
-    """Build an index at a place, ask it, and compare the answers with those of FAISS."""
+def store(location: str, n: int) -> dict[str, float]:
+    """Build an index at a location, ask it, and compare the answers with those of FAISS."""
     codes = codes_of(n)
     queries = queries_of(codes)
     start = time.perf_counter()
-    with create_index(place, N_BITS, text_index=False) as index:
+    with create_store(location, N_BITS, text_index=False) as index:
         for first in range(0, n, BATCH):
             index.add(codes[first : first + BATCH], list(range(first, min(n, first + BATCH))))
         index.optimize()
     built = time.perf_counter() - start
-    with open_index(place) as index:
+    with open_store(location) as index:
         hits = index.search(queries, K)  # warms up, and is what recall is of
         batch = [_seconds(lambda: index.search(queries, K)) for _ in range(REPEATS)]
         single = [_seconds(lambda query=query: index.search(query[None], K)) for query in queries]  # type: ignore[misc]
@@ -165,11 +166,11 @@ def _postgres(home: Path, options: str = "") -> Iterator[str]:
 
 @contextmanager
 def _postgres_hnsw(home: Path) -> Iterator[str]:
-    with _postgres(home, "&approximate=hnsw") as place:
-        yield place
+    with _postgres(home, "&approximate=hnsw") as location:
+        yield location
 
 
-# By name: the scheme, so that a store is measured where its engine is there, and what makes a place.
+# By name: the scheme, so that a store is measured where its engine is there, and what makes a location.
 STORES: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "folder": ("folder", _folder),
     "postgresql, exact": ("postgresql", _postgres),
@@ -181,9 +182,9 @@ STORES: dict[str, tuple[str, Callable[[Path], Any]]] = {
 def measured_store(name: str, n: int) -> dict[str, float]:
     home = Path(tempfile.mkdtemp())
     try:
-        with STORES[name][1](home) as place:
+        with STORES[name][1](home) as location:
             before = _bytes(home)  # of a server without a collection
-            found = store(place, n)
+            found = store(location, n)
             return {**found, "bytes": (_bytes(home) - before) / n}
     finally:
         shutil.rmtree(home, ignore_errors=True)
@@ -203,7 +204,7 @@ def parts(documents: int, codes: int, workers: list[int]) -> dict[str, tuple[Cal
     for n in (0, *workers):
         found[f"encode, {n} workers" if n else "encode, no engine"] = encoding, (documents, n)
     for name, (scheme, _) in STORES.items():
-        if scheme in ENGINES.names():
+        if scheme in KNOWN_STORES.names():
             found[f"store, {name}"] = measured_store, (name, codes)
     return found
 
@@ -258,7 +259,7 @@ def write_docs() -> None:
             page,
             flags=re.DOTALL,
         )
-        assert n == 1, f"docs/scale.md has no place called {name}"
+        assert n == 1, f"docs/scale.md has no location called {name}"
     PAGE.write_text(page)
 
 

@@ -67,21 +67,21 @@ FRAMES = """() => {
 def build(n: int, home: Path) -> Path:
     """The collection, unless an earlier run has left it."""
     texts, _ = known_items("reuters")
-    place = home / f"served {n}"
-    if not Collection.exists(place):
-        with Collection.create(place, fitted("reuters", texts, home)) as collection:
+    location = home / f"served {n}"
+    if not Collection.exists(location):
+        with Collection.create(location, fitted("reuters", texts, home)) as collection:
             collection.add(
                 {"text": text, "year": 1900 + i % 100} for i, text in enumerate(islice(recombined(texts, n), n))
             )
     words = sorted({word for text in texts for word in re.findall("[a-z]{4,}", text.lower())})
     (home / "words.txt").write_text("\n".join(words))
-    return place
+    return location
 
 
 @contextmanager
-def server(place: Path, port: int = 0) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def server(location: Path, port: int = 0) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The address of a server process, and the process."""
-    command = [sys.executable, "-m", "ammi", "serve", str(place), "--port", str(port), "--writable"]
+    command = [sys.executable, "-m", "ammi", "serve", str(location), "--port", str(port), "--writable"]
     command += ["--searchers", str(SEARCHERS)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
@@ -179,7 +179,7 @@ def with_slow_clients(address: str, home: Path, seconds: float) -> dict[str, flo
             thread.join()
 
 
-def restarted(place: Path, seconds: float) -> dict[str, float]:
+def restarted(location: Path, seconds: float) -> dict[str, float]:
     """How many of the writes that were acknowledged are lost when the server is killed and started again under load."""
     acknowledged: list[str] = []
     over = threading.Event()
@@ -202,7 +202,7 @@ def restarted(place: Path, seconds: float) -> dict[str, float]:
         port = free.getsockname()[1]
     threads: list[threading.Thread] = []
     for end in (signal.SIGTERM, signal.SIGKILL, signal.SIGTERM):
-        with server(place, port) as (address, process):
+        with server(location, port) as (address, process):
             for writer in range(len(threads), WRITERS):
                 threads.append(threading.Thread(target=write, args=(address, writer)))
                 threads[-1].start()
@@ -212,15 +212,15 @@ def restarted(place: Path, seconds: float) -> dict[str, float]:
     over.set()
     for thread in threads:
         thread.join()
-    with Collection.open(place) as collection:
+    with Collection.open(location) as collection:
         lost = sum(id not in collection for id in acknowledged)
         collection.delete([id for id in set(acknowledged) if id in collection])
     return {"acknowledged": len(acknowledged), "lost": lost}
 
 
 def measure(n: int, home: Path, seconds: float, requests: int) -> list[dict[str, Any]]:
-    place = build(n, home)
-    with server(place) as (address, process):
+    location = build(n, home)
+    with server(location) as (address, process):
         rough_s, rough = wait_for_map(address, "rough")
         opened = time.perf_counter()
         httpx.get(f"{address}/api/map", timeout=60)
@@ -236,7 +236,7 @@ def measure(n: int, home: Path, seconds: float, requests: int) -> list[dict[str,
             asked += load(address, home, max(2.0, seconds / 4), "", seed=int(asked) + 7)["requests"]
         after = memory_mb(process)
         slow = with_slow_clients(address, home, seconds)
-    written = restarted(place, max(3.0, seconds / 4))
+    written = restarted(location, max(3.0, seconds / 4))
     return [
         {"measure": "text searches a second", "value": by_default["a_second"], "wanted": "at least 300"},
         {"measure": "their 95th percentile, ms", "value": by_default["p95_ms"], "wanted": "below 100"},

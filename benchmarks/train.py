@@ -66,9 +66,9 @@ def nearest_before(X: csr_matrix, k: int, among: NDArray[np.integer]) -> Near:
     for start in range(0, X.shape[0], step):
         similarity = (X[start : start + step] @ columns).toarray()
         rows = np.arange(len(similarity))
-        place = np.searchsorted(among, start + rows)
-        itself = among[np.minimum(place, len(among) - 1)] == start + rows
-        similarity[rows[itself], place[itself]] = -np.inf
+        location = np.searchsorted(among, start + rows)
+        itself = among[np.minimum(location, len(among) - 1)] == start + rows
+        similarity[rows[itself], location[itself]] = -np.inf
         near = np.argpartition(-similarity, k - 1, axis=1)[:, :k]
         order = np.argsort(-np.take_along_axis(similarity, near, 1), axis=1, kind="stable")
         found[start : start + step] = among[np.take_along_axis(near, order, 1)]

@@ -19,7 +19,7 @@ from rich.console import Console
 
 from ammi import AMMI, ITQ, Collection
 from ammi.hashers import Hasher
-from ammi.search.copies import near_vectors
+from ammi.search.duplicates import near_vectors
 from ammi.search.ranking import Ranking, VectorRanking, WordRanking
 from embedded import minilm
 from ranking import known_items
@@ -49,9 +49,12 @@ def recalls(collection: Collection, X: Matrix) -> Iterator[dict[str, Any]]:
 
 def kept(X: Matrix, hasher: Hasher, kind: str) -> dict[str, Any]:
     """All about a collection that keeps vectors in one way."""
-    with TemporaryDirectory() as folder, Collection.create(Path(folder) / "place", hasher, vectors=kind) as collection:
+    with (
+        TemporaryDirectory() as folder,
+        Collection.create(Path(folder) / "location", hasher, vectors=kind) as collection,
+    ):
         collection.add(X)
-        own = collection.index.vectors
+        own = collection.store.vectors
         assert own
         about = {"kind": kind, "method": type(hasher).__name__, "bits": hasher.n_bits, "bytes": own.n_bytes}
         return about | {"documents": len(X), "recalls": list(recalls(collection, X))}
@@ -75,9 +78,9 @@ def known(
                 start = time.process_time()
                 code = hasher.encode(row[None])
                 if name == "distance":
-                    (hits,) = collection.index.search(code, DEPTH)
+                    (hits,) = collection.store.search(code, DEPTH)
                 else:
-                    (hits,) = collection.index.search_ranked(code, [ways[name](text, row)], DEPTH, shortlist=2 * DEPTH)
+                    (hits,) = collection.store.search_ranked(code, [ways[name](text, row)], DEPTH, shortlist=2 * DEPTH)
                 times.append(1000 * (time.process_time() - start))
                 ids = [hit.id for hit in hits]
                 ranks.append(1 + ids.index(right) if right in ids else np.inf)

@@ -10,12 +10,12 @@ import ammi
 from ammi.features import EmbeddingFeatures
 
 
-def build(texts: list[str], place: str, cache: str) -> ammi.Collection:
+def build(texts: list[str], location: str, cache: str) -> ammi.Collection:
     """A collection of texts in a folder, found by codes and words and put in order with their embeddings.
 
     What the cache holds is not embedded again, here by `add` after `fit`.
     """
     model = ammi.DocumentHasher(ammi.AMMI(64), EmbeddingFeatures(get_model_path(), cache=cache)).fit(texts)
-    collection = ammi.Collection.create(place, model, vectors="float16")
+    collection = ammi.Collection.create(location, model, vectors="float16")
     collection.add(texts)
     return collection

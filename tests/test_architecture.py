@@ -24,7 +24,7 @@ ALLOWED: dict[str, set[str]] = {
     "ingest": {"data", "hashers", "search"},
     "kept_model": {"hashers", "search"},
     "collection": {"data", "evaluate", "hashers", "ingest", "kept_model", "remote", "search"},
-    "remote": {"collection", "data", "ingest", "search"},  # a Collection whose place is a server's address
+    "remote": {"collection", "data", "ingest", "search"},  # a Collection whose location is a server's address
     "explore": {"collection", "features", "search"},
     "web": {"collection", "data", "explore", "search"},
     "demo": {"collection", "data", "evaluate", "features", "hashers"},

@@ -1,4 +1,4 @@
-"""Collection: documents of every kind in, the same answers as plain numpy out, on every engine."""
+"""Collection: documents of every kind in, the same answers as plain numpy out, on every store."""
 
 import gc
 import json
@@ -23,7 +23,7 @@ from ammi import AMMI, LSH, Collection, DocumentHasher
 from ammi.evaluate import labelled_precision
 from ammi.features import VectorFeatures, WordFeatures
 from ammi.hashers import SpH
-from tests.search.engines import PLACES
+from tests.search.stores import LOCATIONS
 
 SUBJECTS = {
     "oil": "crude oil barrels opec output",
@@ -55,14 +55,14 @@ def other_model() -> DocumentHasher:
     return DocumentHasher(LSH(24, random_state=1), WordFeatures(vocabulary_size=50)).fit(TEXTS)
 
 
-@pytest.fixture(params=PLACES, ids=lambda engine: engine.__name__)
-def place(request, tmp_path) -> str:
-    return PLACES[request.param](tmp_path)
+@pytest.fixture(params=LOCATIONS, ids=lambda store: store.__name__)
+def location(request, tmp_path) -> str:
+    return LOCATIONS[request.param](tmp_path)
 
 
 @pytest.fixture
-def collection(place, model) -> Iterator[Collection]:
-    with Collection.create(place, model, keys=["year"]) as created:
+def collection(location, model) -> Iterator[Collection]:
+    with Collection.create(location, model, keys=["year"]) as created:
         created.add(RECORDS)
         yield created
 
@@ -106,7 +106,7 @@ def test_a_question_answered_without_the_whole_model_has_the_same_answer(collect
     assert quick.encode(TEXTS).tobytes() == model.encode(TEXTS).tobytes()
     ranks = (None, "distance", "asymmetric", "text")
     expected = [collection.search("oil", 5, rank=rank) for rank in ranks]
-    with Collection.open(collection.place) as opened:
+    with Collection.open(collection.location) as opened:
         monkeypatch.setattr(type(opened._kept()), "whole", property(lambda self: pytest.fail("it was loaded")))
         assert [opened.search("oil", 5, rank=rank) for rank in ranks] == expected
 
@@ -148,8 +148,8 @@ def test_a_text_is_found_by_its_words_unless_it_is_said_otherwise(collection, mo
         collection.search("oil", rank="words")
 
 
-def test_a_collection_without_a_word_index_answers_by_distance(place, model):
-    with Collection.create(place, model, text_index=False) as created:
+def test_a_collection_without_a_word_index_answers_by_distance(location, model):
+    with Collection.create(location, model, text_index=False) as created:
         created.add(RECORDS)
         assert [hit.id for hit in created.search("word17 barrels", 9)] == expected_ids(model, "word17 barrels")[:9]
         with pytest.raises(ValueError, match="text_index=False"):
@@ -157,10 +157,10 @@ def test_a_collection_without_a_word_index_answers_by_distance(place, model):
 
 
 @pytest.mark.parametrize("order", [0, 1])
-def test_vectors_are_ranked_by_bits(order, place):
+def test_vectors_are_ranked_by_bits(order, location):
     X = np.random.default_rng(0).standard_normal((40, 12)).astype(np.float32)
     hasher = AMMI(16, order=order, epochs=1, random_state=0, verbose=False).fit(X)
-    with Collection.create(place, hasher) as created:
+    with Collection.create(location, hasher) as created:
         created.add(X)
         p = hasher.bit_probabilities(X[:1]).astype(np.float64)[0]
         bits = hasher.transform(X)
@@ -173,9 +173,9 @@ def test_vectors_are_ranked_by_bits(order, place):
             created.search(X[0], rank="text")
 
 
-def test_a_method_that_is_not_sure_of_bits_says_so(place):
+def test_a_method_that_is_not_sure_of_bits_says_so(location):
     model = DocumentHasher(SpH(8, random_state=0)).fit(TEXTS)
-    with Collection.create(place, model) as created:
+    with Collection.create(location, model) as created:
         created.add(TEXTS)
         with pytest.raises(ValueError, match="SpH does not tell how sure"):
             created.search("oil", rank="asymmetric")
@@ -183,11 +183,11 @@ def test_a_method_that_is_not_sure_of_bits_says_so(place):
 
 def test_a_default_search_needs_no_heavy_library(tmp_path, model):
     """U15: the words of a question are looked for without what learned the model."""
-    with Collection.create(tmp_path / "place", model) as created:
+    with Collection.create(tmp_path / "location", model) as created:
         created.add(RECORDS)
     code = (
         "import sys; from ammi import Collection\n"
-        f"with Collection.open({str(tmp_path / 'place')!r}) as collection:\n"
+        f"with Collection.open({str(tmp_path / 'location')!r}) as collection:\n"
         "    print(*(hit.id for rank in (None, 'asymmetric') for hit in collection.search('word17', 1, rank=rank)))\n"
         "print({'torch', 'sklearn', 'scipy', 'numba', 'pandas'} & set(sys.modules))"
     )
@@ -256,7 +256,7 @@ def test_a_model_and_a_collection_do_not_share_a_folder(collection, model, tmp_p
         lambda: collection.copy(tmp_path / "model"),
         lambda: Collection.create(tmp_path / "model", model),
     ):
-        with pytest.raises(FileExistsError, match="holds a model: name another place"):
+        with pytest.raises(FileExistsError, match="holds a model: name another location"):
             make()
     model.save(tmp_path / "model")
     (tmp_path / "model" / "mine.txt").touch()
@@ -297,8 +297,8 @@ KINDS: dict[str, Callable] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_documents_of_every_kind(kind, place, model):
-    with Collection.create(place, model) as created:
+def test_documents_of_every_kind(kind, location, model):
+    with Collection.create(location, model) as created:
         ids = created.add(KINDS[kind]())
         has_ids = "text" not in kind
         assert ids == [f"d{n}" for n in range(60)] if has_ids else list(range(60))
@@ -308,8 +308,8 @@ def test_documents_of_every_kind(kind, place, model):
         )
 
 
-def test_texts_with_ids_of_their_own(place, model):
-    with Collection.create(place, model) as created:
+def test_texts_with_ids_of_their_own(location, model):
+    with Collection.create(location, model) as created:
         assert created.add(TEXTS[:3], ids=["a", "b", 7]) == ["a", "b", 7]
         assert created.get("7").id == 7
         for wrong in (["a"], ["a", "b", "c", "d"]):
@@ -318,12 +318,12 @@ def test_texts_with_ids_of_their_own(place, model):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_vectors_with_ids(sparse, place):
+def test_vectors_with_ids(sparse, location):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, 12)).astype(np.float32)
     rows = csr_matrix(X) if sparse else X
     hasher = LSH(32, random_state=0).fit(rows)
-    with Collection.create(place, hasher) as created:
+    with Collection.create(location, hasher) as created:
         assert created.add(rows, ids=[f"v{n}" for n in range(40)])[:2] == ["v0", "v1"]
         hits = created.search(X[5], k=3)
         assert hits[0][:2] == ("v5", 0)
@@ -342,7 +342,7 @@ def test_a_model_of_vectors_can_be_learned_as_a_document_hasher(tmp_path):
     X = np.random.default_rng(0).standard_normal((50, 8))
     model = DocumentHasher(AMMI(16, epochs=1, random_state=0, verbose=False), VectorFeatures()).fit(X)
     model.save(tmp_path / "model")
-    with Collection.create(tmp_path / "place", tmp_path / "model") as created:
+    with Collection.create(tmp_path / "location", tmp_path / "model") as created:
         assert created.add(X) == list(range(50))
         assert created.search(X[9], 1)[0].distance == 0
 
@@ -367,14 +367,14 @@ def test_rebuild_changes_everything_over_to_the_new_model(collection, model, oth
     assert collection.n_bits == 24
     expected = expected_ids(other_model, "oil")[:5]
     assert [hit.id for hit in collection.search("oil", 5, rank="distance")] == expected
-    with Collection.open(collection.place) as opened:
+    with Collection.open(collection.location) as opened:
         assert [hit.id for hit in opened.search("oil", 5, rank="distance")] == expected
         assert opened.model.fingerprint_ == other_model.fingerprint_
         assert opened.add(["crude oil"]) == [0]
 
 
 def test_another_handle_notices_the_new_model(collection, model, other_model):
-    with Collection.open(collection.place) as reader:
+    with Collection.open(collection.location) as reader:
         assert [hit.id for hit in reader.search("oil", 5, rank="distance")] == expected_ids(model, "oil")[:5]
         collection.rebuild(other_model)
         assert [hit.id for hit in reader.search("oil", 5, rank="distance")] == expected_ids(other_model, "oil")[:5]
@@ -382,8 +382,8 @@ def test_another_handle_notices_the_new_model(collection, model, other_model):
         assert reader.get("new").code.tobytes() == other_model.encode([TEXTS[0]])[0].tobytes()
 
 
-def test_what_cannot_be_encoded_anew_is_refused(place, model, other_model):
-    with Collection.create_for_codes(place, 16, model.fingerprint_) as created:
+def test_what_cannot_be_encoded_anew_is_refused(location, model, other_model):
+    with Collection.create_for_codes(location, 16, model.fingerprint_) as created:
         created.add_codes(model.encode(TEXTS), [f"d{n}" for n in range(60)], fingerprint=model.fingerprint_)
         assert created.like("d0", 3)
         with pytest.raises(ValueError, match="made from codes alone"):
@@ -424,8 +424,8 @@ def test_a_folder_of_a_model_or_of_a_hasher_is_a_model_too(tmp_path, model):
 def test_a_wrong_place_is_refused_with_help(tmp_path, model):
     with pytest.raises(FileNotFoundError, match="there is no index"):
         Collection.open(tmp_path / "nowhere")
-    with Collection.create(tmp_path / "place", model), pytest.raises(FileExistsError, match="holds an index"):
-        Collection.create(tmp_path / "place", model)
+    with Collection.create(tmp_path / "location", model), pytest.raises(FileExistsError, match="holds an index"):
+        Collection.create(tmp_path / "location", model)
     with pytest.raises(ValueError, match=r"'nothing://host/db'.*folder"):
         Collection.open("nothing://host/db")
 
@@ -434,7 +434,7 @@ def test_it_says_what_it_is(collection):
     about = collection.describe()
     assert (about["documents"], about["bits"], about["method"]) == (60, 16, "AMMI")
     assert about["keys"]["year"] == 60
-    assert about["fast keys"] == list(collection.index.keys_indexed)
+    assert about["fast keys"] == list(collection.store.keys_indexed)
     assert json.dumps(about)
     assert collection.knows("crude")
     assert not collection.knows("zzz")
@@ -457,7 +457,7 @@ def test_files_of_a_model_stay_inside_their_folder(tmp_path, model):
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(st.text(max_size=40), max_size=8), query=st.text(max_size=20))
 def test_any_texts_can_be_added_and_found(texts, query, model, tmp_path_factory):
-    with Collection.create(tmp_path_factory.mktemp("any") / "place", model) as created:
+    with Collection.create(tmp_path_factory.mktemp("any") / "location", model) as created:
         ids = created.add(texts)
         assert [entry.text for entry in created.get(ids)] == texts
         assert len(created.search(query, k=3)) == min(len(texts), 3)
@@ -472,18 +472,18 @@ def open_files(folder: Path) -> list[str]:
 
 def test_a_collection_that_is_forgotten_is_closed(tmp_path, model):
     """Where it is forgotten, and where a process ends that has it open."""
-    place = tmp_path / "place"
-    collection = Collection.create(place, model)
+    location = tmp_path / "location"
+    collection = Collection.create(location, model)
     collection.add(["crude oil"])
-    assert open_files(place)
+    assert open_files(location)
     del collection
     gc.collect()
-    assert not open_files(place)
+    assert not open_files(location)
     code = f"""
         import warnings
         import ammi
         warnings.simplefilter("error")
-        left = ammi.Collection.open({str(place)!r})
+        left = ammi.Collection.open({str(location)!r})
         print(len(left))
     """
     ran = subprocess.run(
@@ -497,11 +497,11 @@ def test_a_collection_that_is_forgotten_is_closed(tmp_path, model):
 
 
 def test_readers_in_another_process_see_all_old_or_all_new(tmp_path, model, other_model):
-    place = tmp_path / "place"
-    with Collection.create(place, model) as created:
+    location = tmp_path / "location"
+    with Collection.create(location, model) as created:
         created.add(RECORDS)
         reader = subprocess.Popen(
-            [sys.executable, "-c", _READER, str(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", _READER, str(location)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         assert reader.stdout
         assert reader.stdout.readline() == "ready\n"

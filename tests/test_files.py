@@ -298,7 +298,7 @@ def test_whoever_is_killed_a_reader_finds_a_whole_one_and_the_next_writer_tidies
         writer.join()
         assert sealed(folder) in VERSIONS
     assert reads > 15
-    for _ in range(2):  # what was put aside goes when something has taken its place
+    for _ in range(2):  # what was put aside goes when something has taken its location
         write_sealed(folder, VERSIONS[1])
     with replacing_file(tmp_path / "file") as file:
         file.write(b"done")

@@ -10,10 +10,10 @@ from scipy.sparse import csr_matrix
 
 from ammi import ITQ, LSH, Collection, DocumentHasher
 from ammi.features import WordFeatures, features
-from tests.search.engines import PLACES
+from tests.search.stores import LOCATIONS
 
 WIDTH = 32
-TEXTS = [f"{word} number {n} of the {word}s" for n, word in enumerate(["barrel", "harvest", "loan", "engine"] * 10)]
+TEXTS = [f"{word} number {n} of the {word}s" for n, word in enumerate(["barrel", "harvest", "loan", "store"] * 10)]
 
 
 class DenseCharacters(CharacterFeatures):
@@ -28,9 +28,9 @@ class DenseCharacters(CharacterFeatures):
 features.register(DenseCharacters.name, DenseCharacters)
 
 
-@pytest.fixture(params=PLACES, ids=lambda engine: engine.__name__)
-def place(request, tmp_path) -> str:
-    return PLACES[request.param](tmp_path)
+@pytest.fixture(params=LOCATIONS, ids=lambda store: store.__name__)
+def location(request, tmp_path) -> str:
+    return LOCATIONS[request.param](tmp_path)
 
 
 @pytest.fixture(scope="module", name="X")
@@ -49,8 +49,8 @@ def text_model() -> DocumentHasher:
 
 
 @pytest.fixture
-def collection(place, hasher, X) -> Iterator[Collection]:
-    with Collection.create(place, hasher, vectors="int8") as created:
+def collection(location, hasher, X) -> Iterator[Collection]:
+    with Collection.create(location, hasher, vectors="int8") as created:
         created.add(X)
         yield created
 
@@ -104,8 +104,8 @@ def test_zeros_are_kept_and_like_nothing(collection):
     assert not {"zero", "nought"} & {id for group in collection.duplicates(0.01) for id, _ in group.copies}
 
 
-def test_a_collection_without_vectors_says_what_to_do(place, hasher, X):
-    with Collection.create(place, hasher) as created:
+def test_a_collection_without_vectors_says_what_to_do(location, hasher, X):
+    with Collection.create(location, hasher) as created:
         created.add(X[:20])
         assert created.search(X[3]) == created.search(X[3], rank="distance")
         with pytest.raises(ValueError, match=r"keeps no vectors to rank by: .*create it anew .*vectors=\"float16\""):
@@ -113,14 +113,14 @@ def test_a_collection_without_vectors_says_what_to_do(place, hasher, X):
         assert "vectors" not in created.describe()
 
 
-def test_only_dense_rows_are_kept(place, hasher, X, tmp_path):
+def test_only_dense_rows_are_kept(location, hasher, X, tmp_path):
     words = DocumentHasher(LSH(8, random_state=0), WordFeatures()).fit(TEXTS)
     with pytest.raises(ValueError, match=r"the words features of model .* make sparse rows"):
         Collection.create(tmp_path / "words", words, vectors="int8")
     assert not Collection.exists(tmp_path / "words")
     with pytest.raises(ValueError, match="vectors is 'float64', but they are kept as 'float16' or 'int8'"):
         Collection.create(tmp_path / "words", hasher, vectors="float64")
-    with Collection.create(place, hasher, vectors="float16") as created:
+    with Collection.create(location, hasher, vectors="float16") as created:
         with pytest.raises(ValueError, match="the vectors are sparse"):
             created.add(csr_matrix(X))
         with pytest.raises(ValueError, match="keeps a vector of each document"):
@@ -128,8 +128,8 @@ def test_only_dense_rows_are_kept(place, hasher, X, tmp_path):
         assert len(created) == 0
 
 
-def test_texts_are_kept_as_the_rows_that_codes_are_made_of(place, text_model):
-    with Collection.create(place, text_model, vectors="float16") as created:
+def test_texts_are_kept_as_the_rows_that_codes_are_made_of(location, text_model):
+    with Collection.create(location, text_model, vectors="float16") as created:
         created.add(TEXTS)
         rows = text_model.features_.transform(TEXTS)
         np.testing.assert_allclose(vectors(created), rows, rtol=2.0**-11, atol=1e-9)
@@ -142,10 +142,12 @@ def test_texts_are_kept_as_the_rows_that_codes_are_made_of(place, text_model):
         assert created.search(query, 5) == created.search(query, 5, rank="text")
 
 
-def test_the_words_of_a_text_find_candidates_for_its_vector(place, text_model):
+def test_the_words_of_a_text_find_candidates_for_its_vector(location, text_model):
     """A short code may be far from that of a text with the same words."""
     for text_index in (True, False):
-        with Collection.create(f"{place}-{text_index}", text_model, vectors="int8", text_index=text_index) as created:
+        with Collection.create(
+            f"{location}-{text_index}", text_model, vectors="int8", text_index=text_index
+        ) as created:
             codes, rankings = created._kept().ask(["oil loan"], "vectors", has_words=text_index, has_vectors=True)
             assert codes.tobytes() == text_model.encode(["oil loan"]).tobytes()
             assert rankings
@@ -182,16 +184,16 @@ def test_kept_vectors_are_encoded_anew_by_another_model(collection, X):
     assert collection.n_bits == 24
 
 
-def test_a_new_model_of_texts_makes_new_vectors(place, text_model):
+def test_a_new_model_of_texts_makes_new_vectors(location, text_model):
     wider = DocumentHasher(LSH(8, random_state=0), DenseCharacters(50)).fit(TEXTS)
-    with Collection.create(place, text_model, vectors="float16") as created:
+    with Collection.create(location, text_model, vectors="float16") as created:
         created.add(TEXTS)
         created.rebuild(wider)
         np.testing.assert_allclose(vectors(created), wider.features_.transform(TEXTS), rtol=2.0**-11, atol=1e-9)
         assert created.search("barrels", 3, rank="vectors")
         with pytest.raises(ValueError, match="make sparse rows"):
             created.rebuild(DocumentHasher(LSH(8, random_state=0), WordFeatures()).fit(TEXTS))
-        assert created.index.vectors == ("float16", 50)
+        assert created.store.vectors == ("float16", 50)
 
 
 def test_copies_among_vectors_are_found_by_their_cosine(collection, X):

@@ -8,7 +8,7 @@ from ammi.urls import cuts_password, shown
 
 
 @pytest.mark.parametrize(
-    ("place", "expected"),
+    ("location", "expected"),
     [
         ("articles", "articles"),
         (Path("a/b"), "a/b"),
@@ -37,12 +37,12 @@ from ammi.urls import cuts_password, shown
         ("postgresql://user:hu/s@h/@host/db", "postgresql://user@host/db"),
     ],
 )
-def test_no_password_is_shown(place, expected):
-    assert shown(place) == expected
+def test_no_password_is_shown(location, expected):
+    assert shown(location) == expected
 
 
 def test_a_password_that_is_cut_short_is_seen():
     assert cuts_password("postgresql://user:hu/sh@host/db")
     assert cuts_password("postgresql://user:hu@sh@host/db")
-    for place in ("postgresql://user:hush@host/db", "postgresql://host:5432/db", "a@b", "postgresql://u@h/db?a=b@c"):
-        assert not cuts_password(place)
+    for location in ("postgresql://user:hush@host/db", "postgresql://host:5432/db", "a@b", "postgresql://u@h/db?a=b@c"):
+        assert not cuts_password(location)

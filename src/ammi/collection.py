@@ -1,6 +1,6 @@
 """Collection: documents in, documents out. A model and an index as one thing, in one place.
 
-The model is kept in the index, so that a place has all that it needs, and a new model takes over together with its
+The model is kept in the index, so that a location has all that it needs, and a new model takes over together with its
 codes. What a search needs is loaded, and no more: a query in words is encoded without torch where the model allows it.
 """
 
@@ -15,21 +15,21 @@ from ammi.search import (
     Entry,
     Hit,
     Hits,
-    Index,
     OtherModelError,
     Repaired,
-    check_index,
-    create_index,
-    index_exists,
+    Store,
+    check_store,
+    create_store,
     is_served,
-    open_index,
-    repair_index,
+    open_store,
+    repair_store,
+    store_exists,
 )
-from ammi.search.copying import Copied, copy_index
+from ammi.search.copying import Copied, copy_store
 from ammi.search.documents import Id
 from ammi.search.filters import Where
 from ammi.search.hamming import Codes
-from ammi.search.places import is_url
+from ammi.search.locations import is_url
 from ammi.search.ranking import VectorRanking
 from ammi.search.vectors import KeptVectors, checked_kind
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ammi.evaluate import LabelledPrecision
     from ammi.hashers import DocumentHasher, Hasher
 
-Place = str | PathLike[str]
+Location = str | PathLike[str]
 Advance = Callable[[int], None]  # is told how many more documents are done
 T = TypeVar("T")
 
@@ -56,19 +56,19 @@ class Duplicates(NamedTuple):
     copies: list[tuple[Id, float]]
 
 
-def check_place(place: Place) -> None:
+def check_place(location: Location) -> None:
     """Refuse to make a collection where there is a file or a model, or where nothing can be written."""
     from ammi.hashers.config import holds_model
 
-    if is_url(place):
+    if is_url(location):
         return
-    folder = Path(place)
-    if not fspath(place):
-        raise ValueError("the place has no name: name a folder, or the URL of a collection on a server")
+    folder = Path(location)
+    if not fspath(location):
+        raise ValueError("the location has no name: name a folder, or the URL of a collection on a server")
     if folder.is_file():
-        raise FileExistsError(f"{place} is a file: name a folder, or the URL of a collection on a server")
+        raise FileExistsError(f"{location} is a file: name a folder, or the URL of a collection on a server")
     if holds_model(folder):
-        raise FileExistsError(f"{place} holds a model: name another place for the collection")
+        raise FileExistsError(f"{location} holds a model: name another location for the collection")
     check_writable(folder / "index")
 
 
@@ -84,15 +84,15 @@ class Collection:
     ...     hits = articles.search("inverse of a matrix")
     """
 
-    def __init__(self, index: Index):
+    def __init__(self, index: Store):
         """Not for callers, who have `create` and `open`."""
-        self.index = index
+        self.store = index
         self._model: KeptModel | None = None
 
     @classmethod
     def create(
         cls,
-        place: Place,
+        location: Location,
         model: "DocumentHasher | Hasher | str | PathLike[str]",
         *,
         keys: Iterable[str] = (),
@@ -102,18 +102,18 @@ class Collection:
         """Make an empty collection and open it.
 
         Args:
-            place: a folder, or a URL of another engine.
+            location: a folder, or a URL of another store.
             model: a fitted model, or the folder of a saved one. A hasher without features takes vectors.
             keys: metadata keys that filters use often, which makes such filters fast.
             text_index: whether to index the words of texts, for `rank="text"`; it takes about a sixth of their space.
             vectors: "float16" or "int8" to keep the vector that the model reads, or makes of a text, of each document,
                 for `rank="vectors"`, `duplicates` and `rebuild`; `ammi.search.vectors` says how they are rounded.
         """
-        check_place(place)
+        check_place(location)
         kept = KeptModel.of(model)
         kept_vectors = None if vectors is None else KeptVectors(checked_kind(vectors), kept.vector_width)
-        index = create_index(
-            place,
+        index = create_store(
+            location,
             kept.n_bits,
             fingerprint=kept.fingerprint,
             keys=keys,
@@ -126,56 +126,56 @@ class Collection:
         return collection
 
     @classmethod
-    def create_for_codes(cls, place: Place, n_bits: int, fingerprint: str, *, keys: Iterable[str] = ()) -> Self:
+    def create_for_codes(cls, location: Location, n_bits: int, fingerprint: str, *, keys: Iterable[str] = ()) -> Self:
         """Make a collection without a model, for codes that were made elsewhere: it answers `like`, and no query."""
-        return cls(create_index(place, n_bits, fingerprint=fingerprint, keys=keys))
+        return cls(create_store(location, n_bits, fingerprint=fingerprint, keys=keys))
 
     @classmethod
-    def open(cls, place: Place) -> Self:
-        """Open the collection in a place, to read it and to change it; the address of `ammi serve` is a place, too."""
-        if is_served(place):
+    def open(cls, location: Location) -> Self:
+        """Open the collection in a location, to read it and to change it; the address of `ammi serve` is a location, too."""
+        if is_served(location):
             from ammi.remote import RemoteCollection
 
-            return cast(Self, RemoteCollection.open(place))
-        return cls(open_index(place))
+            return cast(Self, RemoteCollection.open(location))
+        return cls(open_store(location))
 
     @staticmethod
-    def exists(place: Place) -> bool:
-        """Whether there is a collection in a place."""
-        return is_served(place) or index_exists(place)
+    def exists(location: Location) -> bool:
+        """Whether there is a collection in a location."""
+        return is_served(location) or store_exists(location)
 
     @staticmethod
-    def check(place: Place, *, advance: Advance = lambda n_documents: None) -> list[str]:
-        """What is damaged in the collection in a place, a sentence for each.
+    def check(location: Location, *, advance: Advance = lambda n_documents: None) -> list[str]:
+        """What is damaged in the collection in a location, a sentence for each.
 
         All is compared that was written twice: pages and documents with their checksums, counts, keys and words with
         the documents. `advance` is told how many documents were looked at.
         """
-        return check_index(place, advance=advance)
+        return check_store(location, advance=advance)
 
     @staticmethod
-    def repair(place: Place, *, advance: Advance = lambda n_documents: None) -> Repaired:
+    def repair(location: Location, *, advance: Advance = lambda n_documents: None) -> Repaired:
         """Keep all documents that are whole, and change over to a collection of these in one step.
 
         The damaged file is kept; the answer says where, and what was lost. Those who have the collection open have to
         open it again. A collection of which nothing is damaged stays as it is.
         """
-        return repair_index(place, advance=advance)
+        return repair_store(location, advance=advance)
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Where it is."""
-        return self.index.place
+        return self.store.location
 
     @property
     def n_bits(self) -> int:
         """Length of the codes."""
-        return self.index.n_bits
+        return self.store.n_bits
 
     @property
     def fingerprint(self) -> str | None:
         """That of the model that makes the codes."""
-        return self.index.fingerprint
+        return self.store.fingerprint
 
     @property
     def reads(self) -> str:
@@ -208,7 +208,7 @@ class Collection:
         from ammi.ingest import blocks_from
 
         added: list[Id] = []
-        keeps_vectors = self.index.vectors is not None
+        keeps_vectors = self.store.vectors is not None
         for block in blocks_from(documents, ids=ids, text=text, id=id, vector=vector):
 
             def write(model: KeptModel, block: Any = block) -> list[Id]:
@@ -216,13 +216,13 @@ class Collection:
                     codes, vectors = block.codes_and_vectors(model.whole, model.fingerprint)
                 else:
                     codes, vectors = block.codes(model.encoder(len(block.texts)), model.fingerprint), None
-                return self.index.add(
+                return self.store.add(
                     codes, block.ids, block.texts, block.metadata, vectors=vectors, fingerprint=model.fingerprint
                 )
 
             added += self._with_model(write)
             advance(len(block.texts))
-        self.index.optimize()
+        self.store.optimize()
         return added
 
     def add_codes(
@@ -232,9 +232,9 @@ class Collection:
         added: list[Id] = []
         for start in range(0, len(codes), _CODES_AT_ONCE):
             block = slice(start, start + _CODES_AT_ONCE)
-            added += self.index.add(codes[block], ids[block], fingerprint=fingerprint)
+            added += self.store.add(codes[block], ids[block], fingerprint=fingerprint)
             advance(len(ids[block]))
-        self.index.optimize()
+        self.store.optimize()
         return added
 
     def search(
@@ -275,20 +275,20 @@ class Collection:
             return []
 
         def find(model: KeptModel) -> list[Hits]:
-            has_words, has_vectors = self.index.text_index, self.index.vectors is not None
+            has_words, has_vectors = self.store.text_index, self.store.vectors is not None
             codes, rankings = model.ask(asked, rank, has_words=has_words, has_vectors=has_vectors)
             if rankings is None:
-                return self.index.search(codes, k, where, fingerprint=model.fingerprint)
-            return self.index.search_ranked(
+                return self.store.search(codes, k, where, fingerprint=model.fingerprint)
+            return self.store.search_ranked(
                 codes, rankings, k, where, shortlist=shortlist, fingerprint=model.fingerprint
             )
 
-        with self.index.one_view():
+        with self.store.snapshot():
             return self._with_model(find)
 
     def within(self, query: Any, radius: int, where: Where | None = None) -> Hits:
         """All documents at most radius bits from a text or a vector, the nearest first."""
-        return self._ask([query], lambda codes, model: self.index.within(codes, radius, where, fingerprint=model))[0]
+        return self._ask([query], lambda codes, model: self.store.within(codes, radius, where, fingerprint=model))[0]
 
     def like(self, id: Id, k: int = 10, where: Where | None = None, *, radius: int | None = None) -> Hits:
         """The k documents nearest to one of the collection, or all within a radius of it; itself left out.
@@ -297,11 +297,11 @@ class Collection:
         """
         own = self.get(id)
         if radius is not None:
-            hits = self.index.within(own.code[None], radius, where)[0]
+            hits = self.store.within(own.code[None], radius, where)[0]
         elif own.vector is None:
-            hits = self.index.search(own.code[None], k + 1, where)[0]  # it finds itself, too
+            hits = self.store.search(own.code[None], k + 1, where)[0]  # it finds itself, too
         else:
-            hits = self.index.search_ranked(own.code[None], [VectorRanking(own.vector)], k + 1, where)[0]
+            hits = self.store.search_ranked(own.code[None], [VectorRanking(own.vector)], k + 1, where)[0]
         others = Hits(hit for hit in hits if hit.id != own.id)
         return others if radius is not None else Hits(others[:k])
 
@@ -314,8 +314,8 @@ class Collection:
 
         if (id is None) == (query is None):
             raise ValueError("drift starts from a document or from a query: give one of the two")
-        with self.index.one_view():
-            ids, codes = self.index.export()
+        with self.store.snapshot():
+            ids, codes = self.store.export()
             if id is not None:
                 own = self.get(id)
                 others = [position for position, other in enumerate(ids) if other != own.id]
@@ -323,7 +323,7 @@ class Collection:
             else:
                 code = self._ask([query], lambda found, model: found)[0]
             steps = drift(code, codes, DISTANCES if distances is None else distances)
-            found = self.index.get([ids[step.position] for step in steps])
+            found = self.store.get([ids[step.position] for step in steps])
         return Hits(
             Hit(entry.id, step.distance, 1 - step.distance / self.n_bits, entry.text, entry.metadata)
             for step, entry in zip(steps, found, strict=True)
@@ -349,9 +349,9 @@ class Collection:
                 5,000 vectors.
             advance: is told how many documents are done: of each twice, when it is read and when it is compared.
         """
-        from ammi.search.copies import find_copies
+        from ammi.search.duplicates import find_copies
 
-        return [Duplicates(*group) for group in find_copies(self.index.entries(), threshold, advance)]
+        return [Duplicates(*group) for group in find_copies(self.store.entries(), threshold, advance)]
 
     def evaluate(
         self,
@@ -379,10 +379,10 @@ class Collection:
         keys = self.keys()
         if labels not in keys:
             there = ", ".join(keys) or "none"
-            raise ValueError(f"no document in {self.place} has the key {labels!r}: the keys there are {there}")
-        with self.index.one_view():
-            _, codes = self.index.export()
-            names = self.index.column(labels)
+            raise ValueError(f"no document in {self.location} has the key {labels!r}: the keys there are {there}")
+        with self.store.snapshot():
+            _, codes = self.store.export()
+            names = self.store.column(labels)
         if queries is None:
             return labelled_precision(codes, names, k)
         asked = list(blocks_from(queries, ids=None, text=text, id="id", vector=vector))
@@ -399,27 +399,27 @@ class Collection:
 
     def get(self, ids: Id | Iterable[Id]) -> Entry | list[Entry]:
         """The document of an id, or the documents of several, with their codes, texts and metadata."""
-        return self.index.get([ids])[0] if isinstance(ids, str | int) else self.index.get(ids)
+        return self.store.get([ids])[0] if isinstance(ids, str | int) else self.store.get(ids)
 
     def delete(self, ids: Id | Iterable[Id]) -> None:
         """Delete one document or several: all of them, or none where one is not there."""
-        self.index.delete([ids] if isinstance(ids, str | int) else ids)
+        self.store.delete([ids] if isinstance(ids, str | int) else ids)
 
     def set_metadata(self, ids: Id | Iterable[Id], metadata: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
         """Set these metadata keys of documents, one dict for all or one for each, and keep their other keys."""
-        self.index.set_metadata([ids] if isinstance(ids, str | int) else ids, metadata)
+        self.store.set_metadata([ids] if isinstance(ids, str | int) else ids, metadata)
 
     def keys(self) -> dict[str, int]:
         """The metadata keys, and how many documents have a value for each."""
-        return self.index.keys()
+        return self.store.keys()
 
     def fast_keys(self) -> list[str]:
         """The metadata keys on which filters are fast."""
-        return list(self.index.keys_indexed)
+        return list(self.store.keys_indexed)
 
     def index_keys(self, keys: Iterable[str]) -> None:
         """Make filters on these metadata keys fast, from now on."""
-        self.index.index_keys(keys)
+        self.store.index_keys(keys)
 
     def rebuild(
         self, model: "DocumentHasher | Hasher | str | PathLike[str]", *, advance: Advance = lambda n_documents: None
@@ -431,33 +431,33 @@ class Collection:
         of texts makes new vectors of the texts where vectors are kept.
         """
         new = KeptModel.of(model)
-        encode, width = new.recoding(self.index.vectors, self.place)
-        self.index.recode(
+        encode, width = new.recoding(self.store.vectors, self.location)
+        self.store.recode(
             encode, new.n_bits, fingerprint=new.fingerprint, files=new.files, width=width, advance=advance
         )
         self._model = new
 
-    def export(self, file: Place, *, advance: Advance = lambda n_documents: None) -> int:
+    def export(self, file: Location, *, advance: Advance = lambda n_documents: None) -> int:
         """Write documents as JSONL or Parquet, with codes and kept vectors, which `add` takes back; return how many."""
         from ammi.data.exports import write_export
 
-        check_not_read(file, self.place)
+        check_not_read(file, self.location)
 
         def entries() -> Iterator[Entry]:
-            for block in self.index.entries():
+            for block in self.store.entries():
                 yield from block
                 advance(len(block))
 
         return write_export(Path(file), entries(), self.n_bits, self.fingerprint or "")
 
-    def copy(self, place: Place, *, advance: Advance = lambda n_documents: None) -> Copied:
-        """Copy all of it to a place, of this engine or of another; called again, it goes on where it was interrupted.
+    def copy(self, location: Location, *, advance: Advance = lambda n_documents: None) -> Copied:
+        """Copy all of it to a location, of this store or of another; called again, it goes on where it was interrupted.
 
-        A place that holds another collection is refused. At the end both are compared by number and by checksum.
+        A location that holds another collection is refused. At the end both are compared by number and by checksum.
         `advance` is told of each document twice.
         """
-        check_place(place)
-        return copy_index(self.index, place, advance=advance)
+        check_place(location)
+        return copy_store(self.store, location, advance=advance)
 
     def knows(self, query: Any) -> bool:
         """Whether the model knows a word of a text; one of which it knows none is like an empty document."""
@@ -485,17 +485,17 @@ class Collection:
     def ranks(self) -> list[str]:
         """The ranks that `search` takes here, the default first; none where there is no model."""
         model = self._kept_if_any()
-        return model.ranks(has_words=self.index.text_index, has_vectors=self.index.vectors is not None) if model else []
+        return model.ranks(has_words=self.store.text_index, has_vectors=self.store.vectors is not None) if model else []
 
     def distinct_codes(self) -> int:
         """How many different codes there are."""
         from ammi.evaluate import distinct_codes
 
-        return distinct_codes(self.index.export()[1])
+        return distinct_codes(self.store.export()[1])
 
     def describe(self) -> dict[str, Any]:
         """What there is to say about it in a few words and numbers."""
-        files = self.index.files()
+        files = self.store.files()
         about = KeptModel(files).describe() if files else {"fingerprint": self.fingerprint}
         return {
             "kind": "collection",
@@ -509,7 +509,7 @@ class Collection:
         }
 
     def _vectors_in_words(self) -> dict[str, Any]:
-        kept = self.index.vectors
+        kept = self.store.vectors
         if kept is None:
             return {}
         return {"vectors": f"{kept.kind}, {kept.width} numbers each", "bytes of vectors": kept.n_bytes * len(self)}
@@ -519,11 +519,11 @@ class Collection:
 
         Others may read meanwhile, and wait with their changes. It needs as much free space as the collection has.
         """
-        return self.index.compact()
+        return self.store.compact()
 
     def close(self) -> None:
-        """Let go of the place."""
-        self.index.close()
+        """Let go of the location."""
+        self.store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -532,17 +532,17 @@ class Collection:
         self.close()
 
     def __len__(self) -> int:
-        return len(self.index)
+        return len(self.store)
 
     def __contains__(self, id: object) -> bool:
-        return id in self.index
+        return id in self.store
 
     def __iter__(self) -> Iterator[Entry]:
         """All documents, in insertion order."""
-        return (entry for block in self.index.entries() for entry in block)
+        return (entry for block in self.store.entries() for entry in block)
 
     def __repr__(self) -> str:
-        return f"Collection({self.place!r})"
+        return f"Collection({self.location!r})"
 
     def _ask(self, queries: list[Any], ask: Callable[[Codes, str], T]) -> T:
         """What an index answers to the codes of queries, and to the fingerprint of the model that made them."""
@@ -556,14 +556,14 @@ class Collection:
                 return job(model)
             except OtherModelError:
                 self._model = None
-        raise OtherModelError(f"the model of {self.place} was changed {_TRIES} times while it was used: try again")
+        raise OtherModelError(f"the model of {self.location} was changed {_TRIES} times while it was used: try again")
 
     def _kept(self) -> KeptModel:
         """The model as the index has it now."""
         model = self._kept_if_any()
         if model is None:
             raise ValueError(
-                f"{self.place} was made from codes alone and has no model to read a text or a vector with: search "
+                f"{self.location} was made from codes alone and has no model to read a text or a vector with: search "
                 "by the id of a document, or create a collection with a model and add the documents"
             )
         return model
@@ -571,7 +571,7 @@ class Collection:
     def _kept_if_any(self) -> KeptModel | None:
         """The model as the index has it now; None where it was made from codes alone."""
         model = self._model
-        if model is None or model.fingerprint != self.index.fingerprint:
-            files = self.index.files()
+        if model is None or model.fingerprint != self.store.fingerprint:
+            files = self.store.files()
             self._model = model = KeptModel(files) if files else None
         return model

@@ -30,11 +30,11 @@ class Demo:
     def __init__(self, folder: Path, packages: Sequence[str] = PACKAGES, epochs: int | None = None):
         self.folder, self.packages = folder, packages
         self.hasher = AMMI(64, epochs=epochs, random_state=0, verbose=False)
-        self.place = folder / "index"
+        self.location = folder / "index"
 
     def read(self) -> list[dict[str, Any]]:
         """Read the documents, and leave them as a file for other commands."""
-        self.folder.mkdir(parents=True, exist_ok=True)  # first: who names a place that cannot be does not wait
+        self.folder.mkdir(parents=True, exist_ok=True)  # first: who names a location that cannot be does not wait
         self.records = list(docstring_records(self.packages))
         self.texts = [record["text"] for record in self.records]
         self.labels = [record["label"] for record in self.records]
@@ -64,11 +64,11 @@ class Demo:
     def build(self) -> Collection:
         """A collection of all documents, in place of that of an earlier demo."""
         with (
-            replacing_folder(self.place) as new,
+            replacing_folder(self.location) as new,
             Collection.create(new, self.model, keys=["package"]) as collection,
         ):
             collection.add(self.records)
-        return Collection.open(self.place)
+        return Collection.open(self.location)
 
     @cached_property
     def _held_out(self) -> NDArray[np.bool_]:

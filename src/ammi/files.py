@@ -178,7 +178,7 @@ def check_not_read(out: str | os.PathLike[str], *read: str | os.PathLike[str] | 
         else:
             is_same = source is not None and os.path.exists(source) and (_is_in(out, source) or _is_in(source, out))
         if is_same:
-            raise ValueError(f"{out} would be written over {source}, which is read: name another place")
+            raise ValueError(f"{out} would be written over {source}, which is read: name another location")
 
 
 def _is_input(path: str | os.PathLike[str]) -> bool:

@@ -145,17 +145,17 @@ class KeptModel:
         self._check(queries)
         return self.whole.features_.transform(self._asked(queries))
 
-    def recoding(self, kept: KeptVectors | None, place: str) -> tuple[Recode, int | None]:
+    def recoding(self, kept: KeptVectors | None, location: str) -> tuple[Recode, int | None]:
         """What makes codes of stored documents, and of texts new vectors where some are kept; the width of these."""
         if self.reads == "text":
             return partial(self._encode_texts, keep=kept is not None), self.vector_width if kept else None
         if kept is None:
             raise ValueError(
-                f"the new model reads vectors, and {place} keeps none: create a collection with it and add the vectors"
+                f"the new model reads vectors, and {location} keeps none: create a collection with it and add the vectors"
             )
         if kept.width != self.vector_width:
             raise ValueError(
-                f"the new model reads vectors of {self.vector_width} numbers, and those kept in {place} have "
+                f"the new model reads vectors of {self.vector_width} numbers, and those kept in {location} have "
                 f"{kept.width}: create a collection with it and add the vectors"
             )
         return self._encode_vectors, None

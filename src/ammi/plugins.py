@@ -1,6 +1,6 @@
 """Parts by name: those of this package, and those that other packages announce as entry points.
 
-A package adds a method, a feature maker, a network or an engine with a line in its pyproject.toml, such as
+A package adds a method, a feature maker, a network or a store with a line in its pyproject.toml, such as
 
     [project.entry-points."ammi.methods"]
     mine = "my_package.mine:Mine"
@@ -65,8 +65,8 @@ class Registry(Generic[T]):
 
     def name_of(self, part: Any) -> str | None:
         """The name of a part, or None; nothing is imported, since what there is comes from modules that are loaded."""
-        for name, place in self.own.items():
-            if _loaded(*place.split(":")) is part:
+        for name, location in self.own.items():
+            if _loaded(*location.split(":")) is part:
                 return name
         for name, registered in self._registered.items():
             if registered is part:

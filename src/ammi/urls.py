@@ -11,11 +11,11 @@ _TOKENS = ("milvus://", "http://", "https://")  # schemes in which a token stand
 _LOOSE_END = re.compile(r"[?&]+(?=#|$)")
 
 
-def shown(place: str | PathLike[str]) -> str:
-    """A place without its password or token; of a URL whose password is cut short rather too much is left out."""
-    found = _PARTS.fullmatch(place) if isinstance(place, str) else None
+def shown(location: str | PathLike[str]) -> str:
+    """A location without its password or token; of a URL whose password is cut short rather too much is left out."""
+    found = _PARTS.fullmatch(location) if isinstance(location, str) else None
     if found is None:
-        return _MISSPELT.sub(r"\1\2", place) if isinstance(place, str) else fspath(place)
+        return _MISSPELT.sub(r"\1\2", location) if isinstance(location, str) else fspath(location)
     scheme, authority, rest = found.groups()
     user, at, host = authority.rpartition("@")
     if _is_cut(authority, rest):
@@ -25,9 +25,9 @@ def shown(place: str | PathLike[str]) -> str:
     return f"{scheme}{user.partition(':')[0]}{at}{_LOOSE_END.sub('', _SECRET.sub('', host + rest))}"
 
 
-def cuts_password(place: str | PathLike[str]) -> bool:
+def cuts_password(location: str | PathLike[str]) -> bool:
     """Whether a URL seems to have a password with a /, a # or an @ that should be written as %2F, %23 or %40."""
-    found = _PARTS.fullmatch(place) if isinstance(place, str) else None
+    found = _PARTS.fullmatch(location) if isinstance(location, str) else None
     return found is not None and (_is_cut(found[2], found[3]) or (":" in found[2] and found[2].count("@") > 1))
 
 

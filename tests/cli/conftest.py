@@ -108,7 +108,7 @@ def notes(n: int = 120) -> list[dict[str, Any]]:
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """A corpus, a model of it, and a collection of it."""
 
     source: Path
@@ -117,9 +117,9 @@ class Place:
 
 
 @pytest.fixture(scope="session")
-def place(tmp_path_factory) -> Place:
-    folder = tmp_path_factory.mktemp("place")
-    made = Place(write(folder / "notes.jsonl", notes()), folder / "model", folder / "index")
+def location(tmp_path_factory) -> Location:
+    folder = tmp_path_factory.mktemp("location")
+    made = Location(write(folder / "notes.jsonl", notes()), folder / "model", folder / "index")
     options = ("--bits", 16, "--set", "batch_size=16", "--set", "learning_rate=0.03", "--epochs", 20)
     assert exit_code("fit", made.source, "--out", made.model, *options) == 0
     assert exit_code("index", "build", made.index, made.source, "--model", made.model) == 0

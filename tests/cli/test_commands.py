@@ -13,7 +13,7 @@ import pytest
 from ammi import Collection
 from ammi.cli.reference import reference
 from ammi.version import __version__
-from tests.cli.conftest import AMMI, ENVIRONMENT, Place, Run, corpus, notes, process, write
+from tests.cli.conftest import AMMI, ENVIRONMENT, Location, Run, corpus, notes, process, write
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -31,7 +31,7 @@ def python(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=60, env={**ENVIRONMENT, **more})
 
 
-def test_python_runs_it_as_a_module(place: Place):
+def test_python_runs_it_as_a_module(location: Location):
     assert python("-m", "ammi", "--version").stdout.strip() == f"ammi {__version__}"
     refused = python("-m", "ammi", "search", "nowhere", "ship")
     assert (refused.returncode, refused.stderr.startswith("ammi: ")) == (1, True)
@@ -77,7 +77,7 @@ def test_every_command_works_on_real_documents(name, ammi: Run, tmp_path):
     assert fitted.json["documents"] == 300
     assert 0 < fitted.json["precision at 100"] <= 100
     built = ammi("index", "build", index, source, "--model", model, "--json")
-    assert built.json == {"place": str(index), "added": 300, "replaced": 0, "skipped": 0, "documents": 300}
+    assert built.json == {"location": str(index), "added": 300, "replaced": 0, "skipped": 0, "documents": 300}
 
     (answer,) = ammi("search", index, documents[7]["text"], "-k", 300, "--json").lines
     by_id = {hit["id"]: hit for hit in answer["hits"]}
@@ -104,18 +104,18 @@ def test_every_command_works_on_real_documents(name, ammi: Run, tmp_path):
         assert about.get("documents", 300) == 300
 
 
-def test_pipes_on_both_sides(place: Place, ammi: Run, tmp_path):
+def test_pipes_on_both_sides(location: Location, ammi: Run, tmp_path):
     """One line of a shell after another, as in the documentation."""
     lines = [document["text"] for document in notes(3000)]
     (tmp_path / "notes.txt").write_text("\n".join(lines))
-    piped = ammi("index", "build", tmp_path / "index", "-", "--model", place.model, "--json", stdin="\n".join(lines))
+    piped = ammi("index", "build", tmp_path / "index", "-", "--model", location.model, "--json", stdin="\n".join(lines))
     assert piped.json["documents"] == 3000
     script = """
     cat notes.txt | ammi encode $MODEL - | head -2
     printf 'ship harbour\\nwheat soil\\n' | ammi search index -k 1 --json
     ammi duplicates index --threshold 0.1 --json | head -1
     """
-    environment = {**ENVIRONMENT, "MODEL": str(place.model), "PATH": f"{AMMI.parent}:{ENVIRONMENT['PATH']}"}
+    environment = {**ENVIRONMENT, "MODEL": str(location.model), "PATH": f"{AMMI.parent}:{ENVIRONMENT['PATH']}"}
     done = subprocess.run(
         ["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240
     )
@@ -128,15 +128,15 @@ def test_pipes_on_both_sides(place: Place, ammi: Run, tmp_path):
     assert len(json.loads(group)["copies"]) > 1
 
 
-def test_the_format_of_a_pipe_and_of_a_file_without_an_ending(place: Place, ammi: Run, tmp_path):
+def test_the_format_of_a_pipe_and_of_a_file_without_an_ending(location: Location, ammi: Run, tmp_path):
     table = 'id,text,year\n1,"a ship,\nin two lines",1987\n2,a wave,1988\n'
     plain = tmp_path / "table"
     plain.write_text(table)
     for source, stdin in ((plain, ""), ("-", table)):
-        lines = ammi("encode", place.model, source, "--format", "csv", stdin=stdin).lines
+        lines = ammi("encode", location.model, source, "--format", "csv", stdin=stdin).lines
         assert [line["id"] for line in lines] == ["1", "2"]
-    assert [line["id"] for line in ammi("encode", place.model, "-", stdin=table).lines] == ["1", "2"]
-    as_texts = ammi("encode", place.model, "-", "--format", "txt", stdin=table).lines
+    assert [line["id"] for line in ammi("encode", location.model, "-", stdin=table).lines] == ["1", "2"]
+    as_texts = ammi("encode", location.model, "-", "--format", "txt", stdin=table).lines
     assert len(as_texts) == 4
     about = ammi("info", plain, "--format", "csv", "--json").json
     assert (about["documents"], about["columns"]) == (2, "year")
@@ -145,16 +145,16 @@ def test_the_format_of_a_pipe_and_of_a_file_without_an_ending(place: Place, ammi
     assert "format is 'xls'" in ammi("info", plain, "--format", "xls").err
 
 
-def test_encode_writes_what_index_adds(place: Place, ammi: Run, tmp_path):
-    lines = ammi("encode", place.model, place.source).lines
+def test_encode_writes_what_index_adds(location: Location, ammi: Run, tmp_path):
+    lines = ammi("encode", location.model, location.source).lines
     for name in ("codes.npz", "codes.jsonl", "codes.jsonl.gz"):
-        assert ammi("encode", place.model, place.source, "--out", tmp_path / name).code == 0
+        assert ammi("encode", location.model, location.source, "--out", tmp_path / name).code == 0
         about = ammi("info", tmp_path / name, "--json").json
         assert about == {"kind": "codes", "documents": 120, "bits": 16, "fingerprint": lines[0]["model"]}
     with np.load(tmp_path / "codes.npz") as content:
         assert content["ids"].tolist() == [line["id"] for line in lines]
         assert [code.tobytes().hex() for code in content["codes"]] == [line["code"] for line in lines]
-    with Collection.open(place.index) as collection:
+    with Collection.open(location.index) as collection:
         kept = [(entry.id, entry.code.tobytes().hex()) for entry in collection]
     assert kept == [(line["id"], line["code"]) for line in lines]
     index = tmp_path / "index"
@@ -163,49 +163,49 @@ def test_encode_writes_what_index_adds(place: Place, ammi: Run, tmp_path):
     assert (again["added"], again["replaced"], again["documents"]) == (120, 120, 120)
     assert len(ammi("search", index, "--like", "note-3", "--json").json["hits"]) == 10
     assert ammi("info", index, "--json").json["fingerprint"] == lines[0]["model"]
-    for command in (("search", index, "ship"), ("index", "add", index, place.source)):
+    for command in (("search", index, "ship"), ("index", "add", index, location.source)):
         refused = ammi(*command)
         assert refused.code == 1
         assert f"{index} was made from codes alone and has no model" in refused.err
 
 
-def test_codes_do_not_replace_their_documents(place: Place, ammi: Run, tmp_path):
+def test_codes_do_not_replace_their_documents(location: Location, ammi: Run, tmp_path):
     source = tmp_path / "notes.jsonl"
-    shutil.copy(place.source, source)
+    shutil.copy(location.source, source)
     link = tmp_path / "link.jsonl"
     link.symlink_to(source)
     for out in (source, link):
-        refused = ammi("encode", place.model, source, "--out", out)
+        refused = ammi("encode", location.model, source, "--out", out)
         assert refused.code == 1
-        assert "which is read: name another place" in refused.err
-    assert source.read_bytes() == place.source.read_bytes()
+        assert "which is read: name another location" in refused.err
+    assert source.read_bytes() == location.source.read_bytes()
 
 
-def test_evaluate_says_when_there_are_fewer_documents_than_k(place: Place, ammi: Run):
-    measured = ammi("evaluate", place.index, "--labels", "subject", "-k", 500, "--json")
+def test_evaluate_says_when_there_are_fewer_documents_than_k(location: Location, ammi: Run):
+    measured = ammi("evaluate", location.index, "--labels", "subject", "-k", 500, "--json")
     assert measured.json["k"] == 119
     assert "-k 500 is more than the 119 labelled documents" in measured.err
-    shown = ammi("evaluate", place.index, place.source, "--labels", "subject")
+    shown = ammi("evaluate", location.index, location.source, "--labels", "subject")
     assert shown.err == ""
     assert re.search(r"precision at 100 +\d", shown.out)
-    assert "precision at 119" in ammi("evaluate", place.index, "--labels", "subject", "-k", 120).out
+    assert "precision at 119" in ammi("evaluate", location.index, "--labels", "subject", "-k", 120).out
 
 
-def test_info_of_pairs_and_of_collections(place: Place, ammi: Run):
-    about = ammi("info", place.index, "--json").json
+def test_info_of_pairs_and_of_collections(location: Location, ammi: Run):
+    about = ammi("info", location.index, "--json").json
     assert about["keys"] == {"subject": 120, "year": 120}
-    assert about["fingerprint"] == ammi("info", place.model, "--json").json["fingerprint"]
-    shown = ammi("info", place.index).out
+    assert about["fingerprint"] == ammi("info", location.model, "--json").json["fingerprint"]
+    shown = ammi("info", location.index).out
     assert re.search(r"keys +subject 120, year 120", shown)
 
 
-def test_data_sets_by_name(place: Place, ammi: Run, tmp_path, monkeypatch):
-    shutil.copy(place.source, tmp_path / "notes.jsonl")
+def test_data_sets_by_name(location: Location, ammi: Run, tmp_path, monkeypatch):
+    shutil.copy(location.source, tmp_path / "notes.jsonl")
     monkeypatch.setenv("AMMI_DATA", str(tmp_path))
     assert ammi("data", "list", "--json").json["name"] == "notes"
     assert re.search(r"notes +documents +notes\.jsonl", ammi("data", "list").out)
-    assert len(ammi("encode", place.model, "notes").lines) == 120
-    refused = ammi("encode", place.model, "newts")
+    assert len(ammi("encode", location.model, "notes").lines) == 120
+    refused = ammi("encode", location.model, "newts")
     assert refused.code == 1
     assert "there is no file or folder newts, and no corpus is called 'newts': those in" in refused.err
 

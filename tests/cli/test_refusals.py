@@ -14,7 +14,7 @@ import pytest
 
 from ammi import LSH, Collection, DocumentHasher
 from ammi.version import __version__
-from tests.cli.conftest import AMMI, ENVIRONMENT, Place, Result, Run, notes, write
+from tests.cli.conftest import AMMI, ENVIRONMENT, Location, Result, Run, notes, write
 
 SCRIPTS = [
     "Съешь же ещё этих мягких французских булок",
@@ -39,12 +39,12 @@ def check_refused(result: Result, *words: str, code: int = 1) -> None:
         assert len(result.err.strip().splitlines()) == 1
 
 
-def test_an_empty_file(place: Place, ammi: Run, tmp_path):
+def test_an_empty_file(location: Location, ammi: Run, tmp_path):
     empty, index = tmp_path / "empty.jsonl", tmp_path / "index"
     empty.touch()
     check_refused(ammi("fit", empty, "--out", tmp_path / "model"), "nothing can be learned from 0 texts")
-    assert ammi("encode", place.model, empty) == (0, "", "")
-    assert ammi("index", "build", index, empty, "--model", place.model, "--json").json["documents"] == 0
+    assert ammi("encode", location.model, empty) == (0, "", "")
+    assert ammi("index", "build", index, empty, "--model", location.model, "--json").json["documents"] == 0
     assert ammi("search", index, "ship", "--json").json["hits"] == []
     assert ammi("search", index, "ship").code == 0
     assert ammi("duplicates", index).code == 0
@@ -89,31 +89,34 @@ def test_text_in_any_script_and_of_any_length(features, ammi: Run, tmp_path):
     assert len(shown.out) < 20_000
 
 
-def test_a_missing_column_is_named_with_those_there_are(place: Place, ammi: Run, tmp_path):
+def test_a_missing_column_is_named_with_those_there_are(location: Location, ammi: Run, tmp_path):
     for command in (
-        ("fit", place.source, "--out", tmp_path / "model", "--text", "body"),
-        ("encode", place.model, place.source, "--text", "body"),
-        ("index", "build", tmp_path / "index", place.source, "--model", place.model, "--text", "body"),
+        ("fit", location.source, "--out", tmp_path / "model", "--text", "body"),
+        ("encode", location.model, location.source, "--text", "body"),
+        ("index", "build", tmp_path / "index", location.source, "--model", location.model, "--text", "body"),
     ):
         check_refused(ammi(*command), "has no column 'body': the columns there are id, text, subject, year")
-    check_refused(ammi("encode", place.model, place.source, "--id", "key"), "has no column 'key'")
+    check_refused(ammi("encode", location.model, location.source, "--id", "key"), "has no column 'key'")
     topic = ("--labels", "topic")
-    for refused in (ammi("fit", place.source, "--out", tmp_path / "model", *topic),):
+    for refused in (ammi("fit", location.source, "--out", tmp_path / "model", *topic),):
         check_refused(refused, "has a column 'topic': the columns there are subject, year")
-    for refused in (ammi("evaluate", place.index, *topic), ammi("evaluate", place.index, place.source, *topic)):
-        check_refused(refused, f"no document in {place.index} has the key 'topic': the keys there are subject, year")
+    for refused in (
+        ammi("evaluate", location.index, *topic),
+        ammi("evaluate", location.index, location.source, *topic),
+    ):
+        check_refused(refused, f"no document in {location.index} has the key 'topic': the keys there are subject, year")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_broken_lines_are_refused_or_reported(place: Place, ammi: Run, tmp_path):
+def test_broken_lines_are_refused_or_reported(location: Location, ammi: Run, tmp_path):
     lines = [json.dumps(note) for note in notes(5)]
     broken = tmp_path / "broken.jsonl"
     broken.write_text("\n".join([*lines[:2], '{"id": 1, "text": ', *lines[2:], '{"id": 9, "text": 7}']) + "\n")
-    check_refused(ammi("encode", place.model, broken), f"{broken} line 3 is not JSON")
+    check_refused(ammi("encode", location.model, broken), f"{broken} line 3 is not JSON")
     out, index = tmp_path / "model", tmp_path / "index"
     for command in (
         ("fit", broken, "--out", out, "--epochs", 1, "--json"),
-        ("index", "build", index, broken, "--model", place.model, "--json"),
+        ("index", "build", index, broken, "--model", location.model, "--json"),
     ):
         check_refused(ammi(*command), "line 3")
         assert not out.exists()
@@ -142,7 +145,7 @@ BAD_LINES = {
 }
 
 
-def test_every_kind_of_bad_document_is_skipped_by_every_command_and_counted(place: Place, ammi: Run, tmp_path):
+def test_every_kind_of_bad_document_is_skipped_by_every_command_and_counted(location: Location, ammi: Run, tmp_path):
     lines = [line for lines in BAD_LINES.values() for line in lines]
     broken, index = tmp_path / "broken.jsonl", tmp_path / "index"
     good = [json.dumps(note) for note in notes(8)]
@@ -150,8 +153,8 @@ def test_every_kind_of_bad_document_is_skipped_by_every_command_and_counted(plac
     broken.write_text("\n".join(mixed) + "\n", errors="surrogateescape")
     for command in (
         ("fit", broken, "--out", tmp_path / "model", "--method", "lsh", "--json"),
-        ("encode", place.model, broken, "--out", tmp_path / "codes.npz"),
-        ("index", "build", index, broken, "--model", place.model, "--json"),
+        ("encode", location.model, broken, "--out", tmp_path / "codes.npz"),
+        ("index", "build", index, broken, "--model", location.model, "--json"),
         ("index", "add", index, broken, "--json"),
         ("evaluate", index, broken, "--labels", "subject", "--json"),
     ):
@@ -229,51 +232,55 @@ def test_an_output_that_is_full_is_said_in_a_sentence(option):
     )
 
 
-def test_lines_of_a_pipe_that_are_no_queries(place: Place, ammi: Run, monkeypatch):
-    check_refused(ammi("search", place.index, stdin=io.BytesIO(b"ship\n\xff\n")), "standard input line 2 is not UTF-8")
+def test_lines_of_a_pipe_that_are_no_queries(location: Location, ammi: Run, monkeypatch):
+    check_refused(
+        ammi("search", location.index, stdin=io.BytesIO(b"ship\n\xff\n")), "standard input line 2 is not UTF-8"
+    )
     monkeypatch.setattr("ammi.data.streams.LONGEST", 100)
-    check_refused(ammi("index", "delete", place.index, "-", stdin="a" * 200), "standard input line 1 is longer than")
+    check_refused(ammi("index", "delete", location.index, "-", stdin="a" * 200), "standard input line 1 is longer than")
 
 
 @pytest.mark.parametrize("brackets", [100_000, 900])
-def test_deep_brackets_in_a_config(place: Place, ammi: Run, tmp_path, brackets):
+def test_deep_brackets_in_a_config(location: Location, ammi: Run, tmp_path, brackets):
     config = tmp_path / "config.json"
     config.write_text('{"method": ' + "[" * brackets)
-    check_refused(ammi("fit", place.source, "--out", tmp_path / "m", "--config", config), f"{config} is not")
+    check_refused(ammi("fit", location.source, "--out", tmp_path / "m", "--config", config), f"{config} is not")
 
 
-def test_wrong_usage(place: Place, ammi: Run):
+def test_wrong_usage(location: Location, ammi: Run):
     for command in (
         (),
         ("nonsense",),
-        ("fit", place.source),
-        ("fit", place.source, "--out", "m", "--seed", 2**32),
-        ("fit", place.source, "--out", "m", "--seed", -1),
-        ("search", place.index, "ship", "-k", 0),
-        ("search", place.index, "ship", "--where", "="),
-        ("search", place.index, "ship", "--nonsense"),
-        ("index", "rebuild", place.index),
-        ("drift", place.index),
-        ("drift", place.index, "note-1", "--distances", "1,x"),
+        ("fit", location.source),
+        ("fit", location.source, "--out", "m", "--seed", 2**32),
+        ("fit", location.source, "--out", "m", "--seed", -1),
+        ("search", location.index, "ship", "-k", 0),
+        ("search", location.index, "ship", "--where", "="),
+        ("search", location.index, "ship", "--nonsense"),
+        ("index", "rebuild", location.index),
+        ("drift", location.index),
+        ("drift", location.index, "note-1", "--distances", "1,x"),
     ):
         shown = ammi(*command)
         assert shown.code == 2
         assert "Traceback" not in shown.err
 
 
-def test_what_is_not_there(place: Place, ammi: Run, tmp_path):
+def test_what_is_not_there(location: Location, ammi: Run, tmp_path):
     check_refused(ammi("search", tmp_path, "ship"), f"there is no index in {tmp_path}")
-    check_refused(ammi("encode", tmp_path, place.source), f"{tmp_path} is not a model of ammi")
-    check_refused(ammi("encode", place.model, tmp_path / "no.jsonl"), "there is no file or folder")
-    check_refused(ammi("index", "add", place.index, tmp_path / "no.npz"), "there is no file", "no.npz")
+    check_refused(ammi("encode", tmp_path, location.source), f"{tmp_path} is not a model of ammi")
+    check_refused(ammi("encode", location.model, tmp_path / "no.jsonl"), "there is no file or folder")
+    check_refused(ammi("index", "add", location.index, tmp_path / "no.npz"), "there is no file", "no.npz")
     nowhere = tmp_path / "nowhere" / "codes.npz"
-    check_refused(ammi("encode", place.model, place.source, "--out", nowhere), f"there is no folder {nowhere.parent}")
-    check_refused(ammi("drift", place.index, "note-9999"), "no document has the id 'note-9999'")
-    check_refused(ammi("search", place.index, "--like", "note-9999"), "no document has the id 'note-9999'")
-    check_refused(ammi("index", "rebuild", place.index, "--model", tmp_path), "is not a model of ammi")
-    check_refused(ammi("fit", place.source, "--out", tmp_path / "m", "--config", tmp_path / "c.json"), "c.json")
-    for taken, words in ((place.index, "holds a collection: use ammi index add"), (place.model, "holds a model")):
-        check_refused(ammi("index", "build", taken, place.source, "--model", place.model), f"{taken} {words}")
+    check_refused(
+        ammi("encode", location.model, location.source, "--out", nowhere), f"there is no folder {nowhere.parent}"
+    )
+    check_refused(ammi("drift", location.index, "note-9999"), "no document has the id 'note-9999'")
+    check_refused(ammi("search", location.index, "--like", "note-9999"), "no document has the id 'note-9999'")
+    check_refused(ammi("index", "rebuild", location.index, "--model", tmp_path), "is not a model of ammi")
+    check_refused(ammi("fit", location.source, "--out", tmp_path / "m", "--config", tmp_path / "c.json"), "c.json")
+    for taken, words in ((location.index, "holds a collection: use ammi index add"), (location.model, "holds a model")):
+        check_refused(ammi("index", "build", taken, location.source, "--model", location.model), f"{taken} {words}")
 
 
 @contextmanager
@@ -287,9 +294,9 @@ def no_file_above(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_a_full_disk_leaves_everything_whole(place: Place, ammi: Run, tmp_path):
+def test_a_full_disk_leaves_everything_whole(location: Location, ammi: Run, tmp_path):
     index, many = tmp_path / "index", write(tmp_path / "many.jsonl", notes(6000))
-    shutil.copytree(place.index, index)
+    shutil.copytree(location.index, index)
     with no_file_above(600_000):
         full = ammi("index", "add", index, many)
     assert full.code == 1
@@ -305,7 +312,7 @@ def test_a_full_disk_leaves_everything_whole(place: Place, ammi: Run, tmp_path):
 
     with no_file_above(2000):
         fitted = ammi("fit", many, "--out", tmp_path / "model", "--method", "lsh")
-        codes = ammi("encode", place.model, many, "--out", tmp_path / "codes.npz")
+        codes = ammi("encode", location.model, many, "--out", tmp_path / "codes.npz")
     check_refused(fitted, "make space and try again")
     check_refused(codes, "nothing was written", "make space and try again")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index", "many.jsonl"]

@@ -9,35 +9,35 @@ import textwrap
 import pytest
 
 from ammi import Collection
-from tests.cli.conftest import ENVIRONMENT, Place, Run, notes, process
+from tests.cli.conftest import ENVIRONMENT, Location, Run, notes, process
 
 
 def ids(answer: dict) -> list:
     return [hit["id"] for hit in answer["hits"]]
 
 
-def test_search_finds_by_text_and_by_document(place: Place, ammi: Run):
-    answers = ammi("search", place.index, "ship harbour wave tide", "wheat barley soil", "-k", 5, "--json").lines
+def test_search_finds_by_text_and_by_document(location: Location, ammi: Run):
+    answers = ammi("search", location.index, "ship harbour wave tide", "wheat barley soil", "-k", 5, "--json").lines
     assert [answer["query"] for answer in answers] == ["ship harbour wave tide", "wheat barley soil"]
     subjects = [{hit["metadata"]["subject"] for hit in answer["hits"]} for answer in answers]
     assert subjects == [{"sea"}, {"field"}]
-    piped = ammi("search", place.index, "-k", 5, "--json", stdin="ship harbour wave tide\nwheat barley soil\n")
+    piped = ammi("search", location.index, "-k", 5, "--json", stdin="ship harbour wave tide\nwheat barley soil\n")
     assert piped.lines == answers
-    with Collection.open(place.index) as collection:
+    with Collection.open(location.index) as collection:
         expected = collection.search("ship harbour wave tide", k=5)
         near = collection.within("ship harbour wave tide", 3)
         like = collection.like("note-7", k=3)
     assert answers[0]["hits"] == [hit._asdict() for hit in expected]
-    (within,) = ammi("search", place.index, "ship harbour wave tide", "--radius", 3, "--json").lines
+    (within,) = ammi("search", location.index, "ship harbour wave tide", "--radius", 3, "--json").lines
     assert within["hits"] == [hit._asdict() for hit in near]
-    (found,) = ammi("search", place.index, "--like", "note-7", "-k", 3, "--json").lines
+    (found,) = ammi("search", location.index, "--like", "note-7", "-k", 3, "--json").lines
     assert (found["query"], found["hits"]) == ("like note-7", [hit._asdict() for hit in like])
 
-    shown = ammi("search", place.index, "ship harbour", "-k", 2)
+    shown = ammi("search", location.index, "ship harbour", "-k", 2)
     assert shown.code == 0
     assert re.search(r"distance +id +text", shown.out)
     assert len(re.findall(r"note-\d+", shown.out)) == 2
-    unknown = ammi("search", place.index, "zebra", "-k", 1)
+    unknown = ammi("search", location.index, "zebra", "-k", 1)
     assert "knows no word of 'zebra'" in unknown.err
 
 
@@ -52,34 +52,34 @@ def test_search_finds_by_text_and_by_document(place: Place, ammi: Run):
         (["!draft", "year=1980"], lambda note: note["year"] == 1980),
     ],
 )
-def test_search_keeps_to_a_filter(filters, kept, place: Place, ammi: Run):
+def test_search_keeps_to_a_filter(filters, kept, location: Location, ammi: Run):
     options = [word for spelled in filters for word in ("--where", spelled)]
     wanted = {note["id"] for note in notes() if kept(note)}
     assert wanted
-    assert set(ids(ammi("search", place.index, "ship", "-k", 200, "--json", *options).json)) == wanted
-    like = ammi("search", place.index, "--like", "note-7", "--radius", 16, "--json", *options).json
+    assert set(ids(ammi("search", location.index, "ship", "-k", 200, "--json", *options).json)) == wanted
+    like = ammi("search", location.index, "--like", "note-7", "--radius", 16, "--json", *options).json
     assert set(ids(like)) == wanted - {"note-7"}
 
 
-def test_a_filter_that_can_keep_nothing_is_said(place: Place, ammi: Run):
-    unknown = ammi("search", place.index, "ship", "--where", "yaer=1987")
+def test_a_filter_that_can_keep_nothing_is_said(location: Location, ammi: Run):
+    unknown = ammi("search", location.index, "ship", "--where", "yaer=1987")
     assert unknown.code == 1
     assert "no document has the metadata key 'yaer' of the filter: the keys are subject, year" in unknown.err
-    of_another_kind = ammi("search", place.index, "ship", "--where", "subject>=1987")
+    of_another_kind = ammi("search", location.index, "ship", "--where", "subject>=1987")
     assert of_another_kind.code == 0  # a number on a command line may be meant as a text
     for spelled in ("=1987", "<>", "!"):
-        refused = ammi("search", place.index, "ship", "--where", spelled)
+        refused = ammi("search", location.index, "ship", "--where", spelled)
         assert refused.code == 2
         assert "write KEY=VALUE" in " ".join(refused.err.replace("│", "").split())
 
 
-def test_numbers_are_ids_however_they_are_written(place: Place, ammi: Run, tmp_path):
+def test_numbers_are_ids_however_they_are_written(location: Location, ammi: Run, tmp_path):
     """U2: 17 of a JSON file and "17" of a table are one document."""
     index = tmp_path / "index"
     texts = ["a ship", "a wave", "a cloud"]
     lines = "".join(f'{{"id": {n}, "text": "{text}"}}\n' for n, text in enumerate(texts))
     table = "id,text\n" + "".join(f"{n},{text}\n" for n, text in enumerate(texts))
-    assert ammi("index", "build", index, "-", "--model", place.model, stdin=lines).code == 0
+    assert ammi("index", "build", index, "-", "--model", location.model, stdin=lines).code == 0
     again = ammi("index", "add", index, "-", "--format", "csv", "--json", stdin=table).json
     assert (again["replaced"], again["documents"]) == (3, 3)
     assert set(ids(ammi("search", index, "--like", 1, "--json").json)) == {"0", "2"}
@@ -87,8 +87,8 @@ def test_numbers_are_ids_however_they_are_written(place: Place, ammi: Run, tmp_p
     assert ammi("index", "delete", index, 0, "--json").json["documents"] == 2
 
 
-def test_duplicates_are_those_that_the_collection_finds(place: Place, ammi: Run, tmp_path):
-    index = shutil.copytree(place.index, tmp_path / "index")
+def test_duplicates_are_those_that_the_collection_finds(location: Location, ammi: Run, tmp_path):
+    index = shutil.copytree(location.index, tmp_path / "index")
     copied = {"id": "copy", "text": "", "subject": "x"}
     with Collection.open(index) as collection:
         copied["text"] = f"{collection.get('note-1').text} and more"
@@ -111,20 +111,20 @@ def test_duplicates_are_those_that_the_collection_finds(place: Place, ammi: Run,
     assert "threshold is 7" in ammi("duplicates", index, "--threshold", 7).err
 
 
-def test_drift_starts_from_a_document_or_a_text(place: Place, ammi: Run):
-    with Collection.open(place.index) as collection:
+def test_drift_starts_from_a_document_or_a_text(location: Location, ammi: Run):
+    with Collection.open(location.index) as collection:
         expected = collection.drift("note-1", distances=[0, 2, 4])
         from_text = collection.drift(query="wheat soil")
-    drifted = ammi("drift", place.index, "note-1", "--distances", "0,2,4", "--json").json
+    drifted = ammi("drift", location.index, "note-1", "--distances", "0,2,4", "--json").json
     assert drifted == {"start": "note-1", "steps": [step._asdict() for step in expected]}
-    assert ammi("drift", place.index, "--text", "wheat soil", "--json").json["steps"] == [
+    assert ammi("drift", location.index, "--text", "wheat soil", "--json").json["steps"] == [
         step._asdict() for step in from_text
     ]
-    shown = ammi("drift", place.index, "note-1").out
+    shown = ammi("drift", location.index, "note-1").out
     assert re.search(r"from +note-1 ", shown)
 
 
-def test_a_search_imports_no_more_than_it_needs(place: Place):
+def test_a_search_imports_no_more_than_it_needs(location: Location):
     """U15: what learned the model takes seconds to import, and a search needs none of it."""
     code = """
         import atexit, sys
@@ -135,14 +135,14 @@ def test_a_search_imports_no_more_than_it_needs(place: Place):
         main()
     """
     for what in (("ship harbour", "--where", "year>=1981"), ("--like", "note-3", "--radius", "4")):
-        command = [sys.executable, "-c", textwrap.dedent(code), str(place.index), *what, "--json"]
+        command = [sys.executable, "-c", textwrap.dedent(code), str(location.index), *what, "--json"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=ENVIRONMENT)
         assert done.returncode == 0, done.stderr
         assert done.stdout.startswith('{"query"')
         assert done.stderr.strip() == "[]"
 
 
-def test_a_place_is_all_that_a_search_needs(place: Place, tmp_path):
+def test_a_place_is_all_that_a_search_needs(location: Location, tmp_path):
     moved = tmp_path / "moved"
-    shutil.copytree(place.index, moved)
+    shutil.copytree(location.index, moved)
     assert process("search", moved, "ship harbour", "--json", cwd=tmp_path).json["hits"]

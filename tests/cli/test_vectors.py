@@ -122,9 +122,9 @@ def test_a_collection_of_vectors_from_a_file_to_answers(embedded: Embedded, ammi
         check_refused(asked, f"{index} is asked with a text, and its model reads vectors: ask with --vector FILE")
 
 
-def test_a_collection_of_texts_is_not_asked_with_vectors(embedded: Embedded, ammi: Run, place):
-    refused = ammi("search", place.index, "--vector", embedded.npy)
-    check_refused(refused, f"{place.index} is asked with a vector, and its model reads texts: ask with a text")
+def test_a_collection_of_texts_is_not_asked_with_vectors(embedded: Embedded, ammi: Run, location):
+    refused = ammi("search", location.index, "--vector", embedded.npy)
+    check_refused(refused, f"{location.index} is asked with a vector, and its model reads texts: ask with a text")
 
 
 def test_sparse_vectors_stay_sparse(embedded: Embedded, ammi: Run, tmp_path):

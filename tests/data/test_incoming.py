@@ -1,4 +1,4 @@
-"""Documents as Python holds them: every form gives the same documents, and what is missing is named by its place."""
+"""Documents as Python holds them: every form gives the same documents, and what is missing is named by its location."""
 
 import json
 import subprocess
@@ -132,8 +132,8 @@ def test_the_index_of_a_frame_is_no_id_unless_it_is_called_so():
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, 7])
 def test_a_missing_text_is_refused_with_its_place(missing):
     rows = [{"id": 1, "text": "a"}, {"id": 2, "text": missing}]
-    for form, place in ((rows, "document 2"), (pd.DataFrame(rows, dtype=object), "the DataFrame row 2")):
-        with pytest.raises(BadRecordError, match=f"^{place} has (null|7) for a text: expected a string$"):
+    for form, location in ((rows, "document 2"), (pd.DataFrame(rows, dtype=object), "the DataFrame row 2")):
+        with pytest.raises(BadRecordError, match=f"^{location} has (null|7) for a text: expected a string$"):
             list(documents_from(form))
     with pytest.raises(BadRecordError, match=r"^document 2 is .* of type .*: expected a text, a dict, a vector"):
         list(documents_from(["a", missing]))

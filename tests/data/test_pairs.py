@@ -200,9 +200,9 @@ def test_a_place_that_cannot_be_written_is_noticed_before_the_work(tmp_path):
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "file").touch()
     places = [tmp_path / "file" / "pairs", Path("/proc/ammi/pairs")] if Path("/proc").is_dir() else [tmp_path / "file"]
-    for place in places:
-        with pytest.raises(OSError, match=rf"{place} cannot be written, for .* in .*: choose another folder"):
-            check_place(place)
+    for location in places:
+        with pytest.raises(OSError, match=rf"{location} cannot be written, for .* in .*: choose another folder"):
+            check_place(location)
 
 
 @pytest.mark.parametrize(

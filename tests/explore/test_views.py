@@ -166,7 +166,9 @@ def test_once_computes_once_for_all_threads():
 def test_a_sample_is_the_same_every_time_and_others_are_found_on_it(tmp_path):
     given_texts, group = texts(120)
     records = [{"id": n, "text": text, "subject": int(group[n])} for n, text in enumerate(given_texts)]
-    with Collection.create(tmp_path / "place", DocumentHasher(LSH(16, random_state=0)).fit(given_texts)) as collection:
+    with Collection.create(
+        tmp_path / "location", DocumentHasher(LSH(16, random_state=0)).fit(given_texts)
+    ) as collection:
         collection.add(records)
         first, again = Explorer(collection, 50), Explorer(collection, 50)
         assert first.sample.ids == again.sample.ids
@@ -175,7 +177,7 @@ def test_a_sample_is_the_same_every_time_and_others_are_found_on_it(tmp_path):
         located = first.locate([*range(120), "nothing"])
         assert [one.id for one in located] == list(range(120))
         assert sum(one.exact for one in located) == 50
-        codes = collection.index.export()[1]
+        codes = collection.store.export()[1]
         for one in located:
             own = np.bitwise_count(first.sample.codes ^ codes[int(one.id)]).sum(axis=1)
             assert own[one.point] == own.min()
@@ -188,8 +190,8 @@ def test_bits_without_a_model_of_words_are_told_by_documents(tmp_path):
     rng = np.random.default_rng(0)
     given_texts, group = texts(120)
     bits = np.stack([group == 0, rng.integers(0, 2, 120)], axis=1).astype(np.uint8)
-    with Collection.create_for_codes(tmp_path / "place", 2, "made elsewhere") as collection:
-        collection.index.add(np.packbits(bits, axis=1), texts=given_texts, fingerprint="made elsewhere")
+    with Collection.create_for_codes(tmp_path / "location", 2, "made elsewhere") as collection:
+        collection.store.add(np.packbits(bits, axis=1), texts=given_texts, fingerprint="made elsewhere")
         explorer = Explorer(collection)
         assert explorer.words.source == "documents"
         assert {word for word, _ in explorer.words.up(0, 4)} == set(WORDS["oil"].split())

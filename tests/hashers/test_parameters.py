@@ -156,7 +156,7 @@ def test_the_docstring_has_the_first_parameter_then_its_own_then_the_inherited()
         (partial(pow, 2), "builtins.pow(2)"),
         ([1, 2], "[1, 2]"),
     ],
-    ids=lambda value: type(value).__name__,  # some values are told by their place in memory
+    ids=lambda value: type(value).__name__,  # some values are told by their location in memory
 )
 def test_values_in_words(value, words):
     assert in_words(value) == words
@@ -204,7 +204,7 @@ def test_clones_and_pickles_have_the_same_parameters(name):
 
 
 def test_what_a_base_declares_is_not_declared_again_but_where_it_is_another():
-    """BMMI has fewer bits than the others; its field says so, and keeps its place."""
+    """BMMI has fewer bits than the others; its field says so, and keeps its location."""
     assert declared_parameters(BMMI)["n_bits"].about != declared_parameters(AMMI)["n_bits"].about
     assert BMMI().n_bits == 16
     assert declared_parameters(BMMI)["patience"] is declared_parameters(AMMI)["patience"]

@@ -24,7 +24,7 @@ from ammi.tuning.tasks import Task
 from tests.cli.conftest import Run, ammi, notes
 from tests.conftest import topics
 from tests.scale.conftest import Nodes
-from tests.search.engines import postgres_place
+from tests.search.stores import postgres_location
 from tests.servers import postgres
 from tests.tuning.small import SHORT, Scripted
 
@@ -110,13 +110,13 @@ def test_an_encode_that_loses_a_node(two_nodes: Nodes, shards: Shards, ammi: Run
 
 
 def test_a_load_that_loses_a_node(two_nodes: Nodes, shards: Shards, ammi: Run, tmp_path):
-    place = tmp_path / "index"
-    arguments = ("index", "build", place, shards.folder, "--model", shards.model_folder, "--json")
+    location = tmp_path / "index"
+    arguments = ("index", "build", location, shards.folder, "--model", shards.model_folder, "--json")
     at_the_loss: list[int] = []
 
     def some_are_there() -> bool:
         try:
-            with Collection.open(place) as collection:
+            with Collection.open(location) as collection:
                 at_the_loss[:] = [len(collection)]
         except FileNotFoundError:  # it is made just now
             return False
@@ -128,8 +128,8 @@ def test_a_load_that_loses_a_node(two_nodes: Nodes, shards: Shards, ammi: Run, t
     assert built.code == 0, built.err
     assert at_the_loss[0] < len(shards.documents)
     assert built.json["added"] == built.json["documents"] == len(shards.documents)
-    with Collection.open(place) as collection:
-        ids, codes = collection.index.export()
+    with Collection.open(location) as collection:
+        ids, codes = collection.store.export()
         assert ids == shards.ids
         np.testing.assert_array_equal(codes, shards.codes)
         assert collection.get(ids[-1]).metadata == {"subject": "sea", "year": 1983}
@@ -138,26 +138,26 @@ def test_a_load_that_loses_a_node(two_nodes: Nodes, shards: Shards, ammi: Run, t
     again = ammi(*arguments, *RAY_AGAIN)
     assert again.json["were there"] == 7 * N_DOCUMENTS
     assert again.json["documents"] == len(shards.documents)
-    with Collection.open(place) as collection:
-        assert collection.index.export()[0] == shards.ids
+    with Collection.open(location) as collection:
+        assert collection.store.export()[0] == shards.ids
 
 
 def test_a_store_with_many_writers(two_nodes: Nodes, shards: Shards, ammi: Run, tmp_path):
-    url, _, name = postgres_place(tmp_path).partition("#")
-    place = f"{url}&approximate=hnsw#{name}"
+    url, _, name = postgres_location(tmp_path).partition("#")
+    location = f"{url}&approximate=hnsw#{name}"
     files = sorted(shards.folder.iterdir())[:3]
     arguments = ("--model", shards.model_folder, "--json")
-    first = ammi("index", "build", place, *files[:2], *arguments, *RAY)
+    first = ammi("index", "build", location, *files[:2], *arguments, *RAY)
     assert first.json["added"] == first.json["documents"] == 2 * N_DOCUMENTS
     hnsw = f"SELECT count(*) FROM pg_indexes WHERE indexname = 'codes_1_hnsw' AND schemaname = '{name}'"
     assert postgres().execute(hnsw) == [(1,)]
-    again = ammi("index", "build", place, *files, *arguments, *RAY_AGAIN)
+    again = ammi("index", "build", location, *files, *arguments, *RAY_AGAIN)
     assert (again.json["were there"], again.json["added"]) == (2 * N_DOCUMENTS, N_DOCUMENTS)
-    other = ammi("index", "build", place.replace("@", ":hush@"), *files, "--model", shards.other_folder, *RAY_AGAIN)
+    other = ammi("index", "build", location.replace("@", ":hush@"), *files, "--model", shards.other_folder, *RAY_AGAIN)
     assert other.code == 1
-    assert f"{place} holds a collection of model" in other.err
-    with Collection.open(place) as collection:
-        found = dict(zip(*collection.index.export(), strict=True))
+    assert f"{location} holds a collection of model" in other.err
+    with Collection.open(location) as collection:
+        found = dict(zip(*collection.store.export(), strict=True))
     assert len(found) == 3 * N_DOCUMENTS
     np.testing.assert_array_equal([found[id] for id in shards.ids[: len(found)]], shards.codes[: len(found)])
 

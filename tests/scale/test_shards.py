@@ -13,10 +13,10 @@ from ammi.data import holds_codes, read_codes, write_codes
 from ammi.data.code_tables import about_code_table, write_code_table, write_manifest
 from ammi.scale.cluster import check_address, import_ray
 from ammi.scale.shards import Reading, find_shards
-from tests.cli.conftest import Place, Run, ammi, place, write
+from tests.cli.conftest import Location, Run, ammi, location, write
 from tests.damage import flipped
 
-__all__ = ["ammi", "place"]
+__all__ = ["ammi", "location"]
 
 
 def test_shards_of_folders_and_files_are_in_order_and_have_names(tmp_path):
@@ -144,8 +144,8 @@ def test_a_missing_extra_names_what_to_install(monkeypatch):
 RAY = ("--engine", "ray", "--address", "127.0.0.1:1")
 
 
-def test_what_commands_refuse(place: Place, ammi: Run, tmp_path):
-    model, shards = place.model, tmp_path / "shards"
+def test_what_commands_refuse(location: Location, ammi: Run, tmp_path):
+    model, shards = location.model, tmp_path / "shards"
     shards.mkdir()
     write(shards / "a.jsonl", [{"text": "one"}])
     out = tmp_path / "codes"
@@ -165,15 +165,15 @@ def test_what_commands_refuse(place: Place, ammi: Run, tmp_path):
         assert not out.exists()
 
 
-def test_shards_of_codes_of_another_model_are_left_alone(place: Place, ammi: Run, tmp_path):
+def test_shards_of_codes_of_another_model_are_left_alone(location: Location, ammi: Run, tmp_path):
     shards, out = tmp_path / "shards", tmp_path / "codes"
     for folder in (shards, out):
         folder.mkdir()
     write(shards / "a.jsonl", [{"text": "one"}])
     write_code_table(out / "a.parquet", [(["x"], CODES[:1])], 24, "f" * 16)
     before = (out / "a.parquet").read_bytes()
-    result = ammi("encode", place.model, shards, "--out", out, *RAY)
+    result = ammi("encode", location.model, shards, "--out", out, *RAY)
     assert result.code == 1
-    fingerprint = json.loads(Path(place.model, "config.json").read_text())["fingerprint"]
+    fingerprint = json.loads(Path(location.model, "config.json").read_text())["fingerprint"]
     assert f"is of model {'f' * 16}, not of {fingerprint}" in result.err
     assert (out / "a.parquet").read_bytes() == before

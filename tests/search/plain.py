@@ -27,7 +27,7 @@ def random_codes(rng: np.random.Generator, n: int, m: int, distinct: int) -> np.
 
 
 class PlainIndex:
-    """What an Index does, in a dict that keeps insertion order; the ids are compared as they are written."""
+    """What a Store does, in a dict that keeps insertion order; the ids are compared as they are written."""
 
     def __init__(self, m: int) -> None:
         self.m = m

@@ -6,8 +6,8 @@ import sys
 
 import numpy as np
 
-from ammi.search import HammingIndex, OtherModelError, open_index
-from ammi.search.copying import copy_index
+from ammi.search import HammingIndex, OtherModelError, open_store
+from ammi.search.copying import copy_store
 
 N_BITS = 64
 NOBODY = 65534
@@ -16,7 +16,7 @@ NOBODY = 65534
 def read_while_recoded(folder: str) -> None:
     """Search until the model is new; an answer is all old or all new, and so is all that is said about the index."""
     seen = set()
-    with open_index(folder) as index:
+    with open_store(folder) as index:
         print("ready", flush=True)
         while "new" not in seen:
             try:
@@ -36,7 +36,7 @@ def read_while_recoded(folder: str) -> None:
 def change_while_recoded(folder: str) -> None:
     """Add, replace and delete documents until the model is new; say which should be there."""
     step = 0
-    with open_index(folder) as index:
+    with open_store(folder) as index:
         present = set(index)
         print("ready", flush=True)
         try:
@@ -93,15 +93,15 @@ def count_without_permission(folder: str) -> None:
             print(len(index), flush=True)
 
 
-def copy(folder: str, place: str) -> None:
+def copy(folder: str, location: str) -> None:
     """Copy an index; after each block say how many documents it had, and wait for a line before going on."""
 
     def advance(n: int) -> None:
         print(n, flush=True)
         sys.stdin.readline()
 
-    with open_index(folder) as index:
-        copy_index(index, place, advance=advance)
+    with open_store(folder) as index:
+        copy_store(index, location, advance=advance)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,15 @@
-"""Whole collections copied from engine to engine: all arrives, once, whatever interrupts it."""
+"""Whole collections copied from store to store: all arrives, once, whatever interrupts it."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 
-from ammi.search import DamagedError, HammingIndex, Index, KeptVectors, open_index
-from ammi.search.copying import copy_index
-from ammi.search.milvus.index import MilvusIndex
-from ammi.search.postgres.index import PostgresIndex
-from tests.search.engines import PLACES, every_engine
+from ammi.search import DamagedError, HammingIndex, KeptVectors, Store, open_store
+from ammi.search.copying import copy_store
+from ammi.search.milvus.index import MilvusStore
+from ammi.search.postgres.store import PostgresStore
+from tests.search.stores import LOCATIONS, every_store
 from tests.search.test_index import content
 from tests.search.test_processes import start
 
@@ -22,9 +22,9 @@ METADATA: list[dict[str, Any]] = [
 ]
 
 
-def make(engine: type[Index], home, n: int = 40, *, kept: KeptVectors | None = None, text_index: bool = True) -> Index:
+def make(store: type[Store], home, n: int = 40, *, kept: KeptVectors | None = None, text_index: bool = True) -> Store:
     rng = np.random.default_rng(0)
-    index = engine.create(PLACES[engine](home), 20, **ABOUT, vectors=kept, text_index=text_index)  # type: ignore[arg-type]
+    index = store.create(LOCATIONS[store](home), 20, **ABOUT, vectors=kept, text_index=text_index)  # type: ignore[arg-type]
     codes = np.packbits(rng.integers(0, 2, (n, 20), dtype=np.uint8), axis=1)
     ids = [f"{number}" if number % 3 else number for number in range(n - 2)] + ["\0", "x" * 5000]
     texts = [None if number % 5 == 0 else f"the oil\0 {number}" for number in range(n)]
@@ -35,7 +35,7 @@ def make(engine: type[Index], home, n: int = 40, *, kept: KeptVectors | None = N
     return index
 
 
-def everything(index: Index) -> tuple:
+def everything(index: Store) -> tuple:
     documents = [content(entry) for block in index.entries() for entry in block]
     about = index.n_bits, index.fingerprint, index.vectors, index.text_index, index.files(), index.keys_indexed
     with index._reading():
@@ -48,84 +48,84 @@ def test_there_and_back_all_is_the_same(tmp_path, kept):
     for folder in ("a", "b", "c"):
         (tmp_path / folder).mkdir()
     with make(HammingIndex, tmp_path / "a", kept=kept, text_index=kept is None) as first:
-        there, back = PLACES[PostgresIndex](tmp_path / "b"), PLACES[HammingIndex](tmp_path / "c")
+        there, back = LOCATIONS[PostgresStore](tmp_path / "b"), LOCATIONS[HammingIndex](tmp_path / "c")
         told: list[int] = []
-        copied = copy_index(first, there, advance=told.append)
-        assert (copied.place, copied.documents, copied.there, sum(told)) == (there, 39, 0, 78)
-        with open_index(there) as second:
-            assert type(second) is PostgresIndex
+        copied = copy_store(first, there, advance=told.append)
+        assert (copied.location, copied.documents, copied.there, sum(told)) == (there, 39, 0, 78)
+        with open_store(there) as second:
+            assert type(second) is PostgresStore
             assert everything(second) == everything(first)
-            again = copy_index(second, back)
-        with open_index(back) as third:
+            again = copy_store(second, back)
+        with open_store(back) as third:
             assert everything(third) == everything(first)
             assert third.add(np.zeros((1, 3), np.uint8), vectors=None if kept is None else np.zeros((1, 3))) == [39]
         assert copied.checksum == again.checksum
 
 
 @pytest.mark.parametrize(
-    "engines",
-    [(HammingIndex, PostgresIndex), (PostgresIndex, MilvusIndex), (MilvusIndex, HammingIndex)],
+    "stores",
+    [(HammingIndex, PostgresStore), (PostgresStore, MilvusStore), (MilvusStore, HammingIndex)],
     ids=["there", "on", "back"],
 )
-def test_a_copy_that_is_killed_goes_on(tmp_path, engines):
+def test_a_copy_that_is_killed_goes_on(tmp_path, stores):
     (tmp_path / "from").mkdir()
     (tmp_path / "to").mkdir()
-    to = PLACES[engines[1]](tmp_path / "to")
-    with make(engines[0], tmp_path / "from", 2_100) as index:
-        place, expected = index.place, everything(index)
-    with start("copy", place, to) as process:
+    to = LOCATIONS[stores[1]](tmp_path / "to")
+    with make(stores[0], tmp_path / "from", 2_100) as index:
+        location, expected = index.location, everything(index)
+    with start("copy", location, to) as process:
         assert process.stdin
         assert process.stdout
         process.stdin.write("go on\n")
         process.stdin.flush()
         brought = sum(int(process.stdout.readline()) for _ in range(2))
         process.kill()
-    with open_index(place) as index:
-        copied = copy_index(index, to)
+    with open_store(location) as index:
+        copied = copy_store(index, to)
         assert brought <= copied.there < copied.documents == 2_099
-        with open_index(to) as target:
+        with open_store(to) as target:
             assert everything(target) == expected
-        assert copy_index(index, to).there == 2_099
+        assert copy_store(index, to).there == 2_099
 
 
-@every_engine
-def test_what_holds_something_else_is_refused_and_unharmed(engine, tmp_path):
+@every_store
+def test_what_holds_something_else_is_refused_and_unharmed(store, tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
     with make(HammingIndex, tmp_path / "a") as index:
-        place = PLACES[engine](tmp_path / "b")
-        with pytest.raises(ValueError, match="is copied to itself: name another place"):
-            copy_index(index, index.place)
-        copy_index(index, place)
-        with open_index(place) as target:
+        location = LOCATIONS[store](tmp_path / "b")
+        with pytest.raises(ValueError, match="is copied to itself: name another location"):
+            copy_store(index, index.location)
+        copy_store(index, location)
+        with open_store(location) as target:
             target.set_metadata([5], {"year": 1988})
             before = everything(target)
             with pytest.raises(FileExistsError, match=r"holds another collection than .* \(document '5' is not"):
-                copy_index(index, place)
+                copy_store(index, location)
             assert everything(target) == before
             target.delete(target)
             target.add(np.zeros((1, 3), np.uint8))
             with pytest.raises(FileExistsError, match="holds another collection"):
-                copy_index(index, place)
+                copy_store(index, location)
         others = [(16, {}), (20, {"fingerprint": "x"}), (20, {"fingerprint": "ab\0cd", "text_index": False})]
         for n, (n_bits, about) in enumerate([*others, (20, {"fingerprint": "ab\0cd"})]):
-            other = f"{place}{n}"
-            engine.create(other, n_bits, **about).close()  # type: ignore[arg-type]
+            other = f"{location}{n}"
+            store.create(other, n_bits, **about).close()  # type: ignore[arg-type]
             with pytest.raises(FileExistsError, match=r"its (bits: 16, not 20|model|word index: none|files)"):
-                copy_index(index, other)
-            with open_index(other) as target:
+                copy_store(index, other)
+            with open_store(other) as target:
                 assert len(target) == 0
 
 
 def test_what_changes_on_the_way_is_noticed(tmp_path):
     with make(HammingIndex, tmp_path) as index:
-        to = PLACES[PostgresIndex](tmp_path)
+        to = LOCATIONS[PostgresStore](tmp_path)
         index.add(np.zeros((3000, 3), np.uint8))
 
         def meddle(n: int) -> None:
             if n == 1000:
-                with open_index(to) as target:
+                with open_store(to) as target:
                     target.add(np.zeros((1, 3), np.uint8), ["meddled"])
 
         with pytest.raises(DamagedError, match=r"were copied, but .* has .*: was it changed meanwhile\? delete it"):
-            copy_index(index, to, advance=meddle)
+            copy_store(index, to, advance=meddle)

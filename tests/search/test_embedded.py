@@ -1,4 +1,4 @@
-"""What only the embedded engine promises: what it keeps in its folder, and what it leaves open."""
+"""What only the embedded store promises: what it keeps in its folder, and what it leaves open."""
 
 import gc
 import json
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from ammi.search import HammingIndex, Hits
 from ammi.search.embedded.blocks import BLOCK
-from tests.search.engines import traced
+from tests.search.stores import traced
 
 CODES = np.arange(24, dtype=np.uint8).reshape(3, 8)
 
@@ -82,7 +82,7 @@ def test_indexed_keys_are_kept_and_added_to(tmp_path):
         assert index.keys_indexed == ["b", "a"]
         index.add(CODES, metadata=[{"c": 1}, {"c": [1, 2, 1]}, {"c": 3}])
         index.index_keys(["c", "a"])
-    with HammingIndex.open(index.place) as index:
+    with HammingIndex.open(index.location) as index:
         assert index.keys_indexed == ["b", "a", "c"]
         assert [hit.id for hit in index.search(CODES[:1], where={"c": 1})[0]] == [0, 1]
         wrong: Any

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from ammi.search import HammingIndex
 from ammi.search.filters import complaint, from_text, matches, parse
-from tests.search.engines import PLACES, every_engine
 from tests.search.metadata import KEYS, filters, metadata
+from tests.search.stores import LOCATIONS, every_store
 
 YEAR = {"year": 1987, "lang": ["en", "de"], "ok": True, "score": 0.5, "empty": [], "none": None, "deep": {"a": 1}}
 
@@ -114,11 +114,11 @@ def test_sql_means_what_matches_does(indexes, documents, where):
             assert not (expected and complaint(filter, index._documents.keys.kinds()))
 
 
-@every_engine
-def test_a_filter_that_can_keep_nothing_is_refused(engine, tmp_path):
+@every_store
+def test_a_filter_that_can_keep_nothing_is_refused(store, tmp_path):
     """U11: a key that no document has, or values of another type, were no hits and no word."""
     query = np.zeros((1, 1), np.uint8)
-    with engine.create(PLACES[engine](tmp_path), 8) as index:
+    with store.create(LOCATIONS[store](tmp_path), 8) as index:
         assert index.search(query, where={"yaer": 1987}) == [[]]  # an empty index has no keys
         index.add(np.zeros((3, 1), np.uint8), metadata=[{"year": "1987"}, {"lang": "en", "n": [1, "a"]}, {"x": None}])
         for ask in (

@@ -1,4 +1,4 @@
-"""An index of any engine does what a dict and a plain numpy ranking do, whatever happens to it, in whatever order."""
+"""An index of any store does what a dict and a plain numpy ranking do, whatever happens to it, in whatever order."""
 
 import tempfile
 from collections.abc import Callable
@@ -18,14 +18,14 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from ammi.search import Entry, HammingIndex, Index, KeptVectors
-from ammi.search.milvus.index import MilvusIndex
-from ammi.search.postgres.index import PostgresIndex
+from ammi.search import Entry, HammingIndex, KeptVectors, Store
+from ammi.search.milvus.index import MilvusStore
+from ammi.search.postgres.store import PostgresStore
 from ammi.search.ranking import VectorRanking
 from ammi.search.vectors import VECTOR_KINDS, packed, unpacked
-from tests.search.engines import EXAMPLES, PLACES, every_engine
 from tests.search.metadata import KEYS, filters, metadata
 from tests.search.plain import PlainIndex, random_codes
+from tests.search.stores import EXAMPLES, LOCATIONS, every_store
 
 ids = st.integers(-2, 6) | st.sampled_from(["", "1", "-2", "01", "1.0", "b", "\0", "καὶ", 2**62, -(2**63)])
 documents = st.lists(st.tuples(ids, st.none() | st.text(max_size=5), metadata), max_size=8)
@@ -35,7 +35,7 @@ seeds = st.integers(0, 2**32 - 1)
 class Changes(RuleBasedStateMachine):
     """Random changes, each made on the index and on its plain twin, and the same questions asked to both."""
 
-    engine: type[Index]
+    store: type[Store]
     vectors: Any  # KeptVectors, or None
 
     @initialize(
@@ -45,8 +45,8 @@ class Changes(RuleBasedStateMachine):
         self.home = tempfile.TemporaryDirectory()
         self.m = m
         self.vectors = None if kind is None else KeptVectors(kind, 3)
-        place = PLACES[self.engine](Path(self.home.name))
-        self.index = self.engine.create(place, m, keys=keys, vectors=self.vectors)
+        location = LOCATIONS[self.store](Path(self.home.name))
+        self.index = self.store.create(location, m, keys=keys, vectors=self.vectors)
         self.plain = PlainIndex(m)
 
     def codes(self, n, seed):
@@ -180,7 +180,7 @@ class Changes(RuleBasedStateMachine):
     @rule()
     def reopen(self):
         self.index.close()
-        self.index = self.engine.open(self.index.place)
+        self.index = self.store.open(self.index.location)
 
     @invariant()
     def all_is_there(self):
@@ -211,24 +211,24 @@ def cosine(a: np.ndarray, b: Any) -> float:
     return float(a @ b.astype(np.float64) / length) if length else 0.0
 
 
-@every_engine
-def test_any_changes_in_any_order(engine):
-    machine = type(f"{engine.__name__}Changes", (Changes,), {"engine": engine})
+@every_store
+def test_any_changes_in_any_order(store):
+    machine = type(f"{store.__name__}Changes", (Changes,), {"store": store})
     run_state_machine_as_test(
-        machine, settings=settings(max_examples=EXAMPLES.get(engine, 30), stateful_step_count=15, deadline=None)
+        machine, settings=settings(max_examples=EXAMPLES.get(store, 30), stateful_step_count=15, deadline=None)
     )
 
 
 @pytest.fixture
-def index(engine, tmp_path):
-    with engine.create(PLACES[engine](tmp_path), 8) as index:
+def index(store, tmp_path):
+    with store.create(LOCATIONS[store](tmp_path), 8) as index:
         yield index
 
 
 CODES = np.arange(3, dtype=np.uint8)[:, None]
 
 
-@every_engine
+@every_store
 def test_a_number_and_its_text_are_one_id(index):
     """U2: the same documents from JSONL and from CSV must not be there twice."""
     index.add(CODES, [1, 17, "x"])
@@ -245,13 +245,13 @@ def test_a_number_and_its_text_are_one_id(index):
     assert list(index) == ["x", "007", 18]
 
 
-@every_engine
+@every_store
 def test_within_one_call_the_last_of_an_id_counts(index):
     assert index.add(CODES, [5, "5", 6], texts=["first", "last", None]) == [5, "5", 6]
     assert [(entry.id, entry.text) for block in index.entries() for entry in block] == [("5", "last"), (6, None)]
 
 
-@every_engine
+@every_store
 def test_the_codes_of_documents_are_those_that_they_were_added_with(index):
     codes = np.arange(200, dtype=np.uint8)[:, None]
     index.add(codes)
@@ -262,14 +262,14 @@ def test_the_codes_of_documents_are_those_that_they_were_added_with(index):
     assert [code if code is None else code.tobytes() for code in found] == [*expected, expected[0], None]
 
 
-@every_engine
+@every_store
 def test_a_list_in_the_metadata_has_each_of_its_values(index):
     index.add(CODES, ["a", "b", "c"], metadata=[{"labels": ["earn", "acq"]}, {"labels": "earn"}, {"labels": []}])
     found = [[hit.id for hit in index.search(CODES[:1], where={"labels": w})[0]] for w in ("earn", ["acq", "grain"])]
     assert found == [["a", "b"], ["a"]]
 
 
-@every_engine
+@every_store
 def test_entries_keep_their_view_while_the_index_changes(index):
     index.add(np.zeros((3000, 1), np.uint8), metadata=[{"n": 0}] * 3000)
     seen: list[int] = []
@@ -282,10 +282,10 @@ def test_entries_keep_their_view_while_the_index_changes(index):
     assert set(index.column("n")) == {1, 2}
 
 
-@pytest.mark.parametrize("engine", [HammingIndex, MilvusIndex, PostgresIndex])
+@pytest.mark.parametrize("store", [HammingIndex, MilvusStore, PostgresStore])
 def test_nothing_is_changed_inside_of_a_block_that_sees_one_state(index):
     index.add(CODES)
-    with index.one_view():
+    with index.snapshot():
         for change in (lambda: index.add(CODES), lambda: index.delete([0]), lambda: index.set_metadata([0], {"a": 1})):
             with pytest.raises(ValueError, match="end the block first"):
                 change()
@@ -294,7 +294,7 @@ def test_nothing_is_changed_inside_of_a_block_that_sees_one_state(index):
     assert len(index) == 2
 
 
-@every_engine
+@every_store
 def test_the_state_is_another_after_every_change(index):
     states = [index.state()]
     for change in (
@@ -307,17 +307,17 @@ def test_the_state_is_another_after_every_change(index):
         change()
         states.append(index.state())
         assert index.state() == states[-1]
-    if states[0] is not None:  # that of an engine which cannot tell
+    if states[0] is not None:  # that of a store which cannot tell
         assert len(set(states)) == len(states)
 
 
-@every_engine
+@every_store
 def test_entries_that_nobody_finishes_leave_nothing_open(index):
     index.add(CODES)
     assert len(next(index.entries())) == 3
 
 
-@every_engine
+@every_store
 def test_metadata_is_set_for_all_or_for_each(index):
     index.add(CODES, ["a", "b", "c"], metadata=[{"x": 1, "y": 1}, {}, {"x": 3}])
     index.set_metadata(["a", "b", "a"], [{"x": 2}, {"y": 2}, {"z": 2}])
@@ -331,7 +331,7 @@ def test_metadata_is_set_for_all_or_for_each(index):
     assert index.keys() == {"x": 2, "y": 2, "z": 1}
 
 
-@pytest.mark.parametrize("engine", [HammingIndex, PostgresIndex])
+@pytest.mark.parametrize("store", [HammingIndex, PostgresStore])
 def test_what_is_added_during_a_recode_is_encoded_too(index):
     index.add(np.zeros((3000, 1), np.uint8), texts=["old"] * 3000)
     calls: list[int] = []
@@ -356,7 +356,7 @@ def test_what_is_added_during_a_recode_is_encoded_too(index):
     assert [hit.id for hit in index.search(codes[[6]], 3)[0]] == [8, 2999, 0]
 
 
-@every_engine
+@every_store
 def test_a_recode_that_fails_changes_nothing(index):
     index.add(CODES, texts=["a", "b", "c"])
     for wrong, words in ((CODES[:1], "1 codes of 3 documents"), (CODES.astype(int), "codes are int64")):
@@ -366,7 +366,7 @@ def test_a_recode_that_fails_changes_nothing(index):
     np.testing.assert_array_equal(index.export()[1], CODES)
 
 
-@every_engine
+@every_store
 def test_hits_become_a_data_frame(index):
     index.add(CODES, ["a", "b", "c"], ["A", None, "C"], [{"year": 1987}, {"id": "mine"}, {}])
     frame = index.search(CODES[:1])[0].to_pandas()

@@ -85,7 +85,7 @@ def test_a_flipped_bit_is_never_answered_from(tmp_path, name):
 
 def alter(index: HammingIndex, statement: str) -> None:
     """Alter a row behind the back of the index, as a fault in memory would: the pages have the right checksums."""
-    db = connect(Path(index.place) / "index.sqlite", "mode=rw")
+    db = connect(Path(index.location) / "index.sqlite", "mode=rw")
     db.execute(statement)
     db.close()
 

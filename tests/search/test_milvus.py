@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 
-from ammi.search import DamagedError, OtherModelError, check_index, create_index, index_exists, open_index
+from ammi.search import DamagedError, OtherModelError, check_store, create_store, open_store, store_exists
 from ammi.search.filters import matches, parse
 from ammi.search.milvus import client as milvus_client
 from ammi.search.milvus import rows as milvus_rows
@@ -27,14 +27,14 @@ from ammi.search.milvus import server as milvus_server
 from ammi.search.milvus import store as milvus_store
 from ammi.search.milvus import turns as milvus_turns
 from ammi.search.milvus.filters import tags_of, to_expression
-from ammi.search.milvus.index import MilvusIndex
+from ammi.search.milvus.index import MilvusStore
 from ammi.search.milvus.rows import Rows
 from ammi.search.milvus.server import LiteServer, parsed_address
 from ammi.search.ranking import WordRanking
 from ammi.search.vectors import KeptVectors
-from tests.search.engines import PLACES
 from tests.search.metadata import KEYS, filters, metadata
 from tests.search.plain import PlainIndex, random_codes
+from tests.search.stores import LOCATIONS
 from tests.search.test_index import Changes
 from tests.servers import milvus
 
@@ -42,7 +42,7 @@ ZERO = np.zeros((1, 1), np.uint8)
 
 
 @pytest.fixture
-def place(tmp_path):
+def location(tmp_path):
     return f"milvus-lite:{tmp_path / 'index.db'}"
 
 
@@ -76,7 +76,7 @@ def many(tmp_path_factory):
         {key: value} for key in KEYS[:3] for value in (1, "a", [1, "b"], 2**53 + 1, -(10**400), 0.1, True, "é" * 40)
     ]
     drawn += [{"a": [f"value {n}" for n in range(5000)]}, {"a": "x" * 70_000}, {'b"': [0.5, 1e300], "ç": ["z", "\0"]}]
-    with MilvusIndex.create(f"milvus-lite:{tmp_path_factory.mktemp('many')}/index.db", 8) as index:
+    with MilvusStore.create(f"milvus-lite:{tmp_path_factory.mktemp('many')}/index.db", 8) as index:
         index.add(np.zeros((len(drawn), 1), np.uint8), metadata=drawn)
         yield drawn, index
 
@@ -107,8 +107,8 @@ def test_milvus_keeps_all_that_a_filter_keeps(many, where):
         ({"n": []}, 0),
     ],
 )
-def test_what_can_be_said_is_asked_of_the_server(place, where, most):
-    with MilvusIndex.create(place, 8) as index:
+def test_what_can_be_said_is_asked_of_the_server(location, where, most):
+    with MilvusStore.create(location, 8) as index:
         index.add(np.zeros((100, 1), np.uint8), metadata=[{"a": f"value {n}", "n": n} for n in range(100)])
         with index._reading():
             rows = Rows(index._store, index._view)
@@ -123,7 +123,7 @@ def test_tags_are_never_too_long():
 # Limits
 
 
-def test_ties_and_filters_go_beyond_what_a_server_finds_at_once(place, monkeypatch):
+def test_ties_and_filters_go_beyond_what_a_server_finds_at_once(location, monkeypatch):
     """Of 16,384 and more; here of 40."""
     monkeypatch.setattr(milvus_search, "MOST", 40)
     monkeypatch.setattr(milvus_search, "_MOST_HITS", 100)
@@ -134,7 +134,7 @@ def test_ties_and_filters_go_beyond_what_a_server_finds_at_once(place, monkeypat
     codes = random_codes(rng, 700, 12, distinct=6)
     marks = [{"n": n, "odd": bool(n % 2)} for n in range(700)]
     plain = PlainIndex(12)
-    with MilvusIndex.create(place, 12) as index:
+    with MilvusStore.create(location, 12) as index:
         index.add(codes, texts=["oil"] * 700, metadata=marks)
         plain.add(codes, range(700), ["oil"] * 700, marks)
         index.set_metadata([3, 5], {"late": 1})
@@ -156,13 +156,13 @@ def test_ties_and_filters_go_beyond_what_a_server_finds_at_once(place, monkeypat
         assert index.column("n") == list(range(700))
 
 
-def test_what_is_longer_than_a_field_is_kept_whole(place):
+def test_what_is_longer_than_a_field_is_kept_whole(location):
     texts = ["x" * 65_536, "é\0" * 100_000, "", None, "".join(f" word{n}" for n in range(9000))]
     metadata: list[Any] = [{}, {"long": "ü" * 80_000, "n": 1}, {"n": [2] * 20_000}, {"n": 3}, {}]
     vectors = np.arange(5 * 900.0).reshape(5, 900)
     files = {"weights": random.Random(0).randbytes(5_100_001), "empty": b"", "config": b"{}"}
     ids: list[Any] = ["i" * 15_000, 1, "b", "c", "d"]
-    with MilvusIndex.create(place, 8, files=files, vectors=KeptVectors("float16", 900)) as index:
+    with MilvusStore.create(location, 8, files=files, vectors=KeptVectors("float16", 900)) as index:
         index.add(np.zeros((5, 1), np.uint8), ids, texts, metadata, vectors=vectors)
         assert index.files() == files
         found = index.get(ids)
@@ -180,21 +180,21 @@ def test_what_is_longer_than_a_field_is_kept_whole(place):
         assert len(index) == 5
 
 
-def test_vectors_that_are_too_long_are_refused_before_anything_is_made(place):
+def test_vectors_that_are_too_long_are_refused_before_anything_is_made(location):
     with pytest.raises(ValueError, match=r"vectors of 25000 numbers as float16 are too long for .*: keep none"):
-        MilvusIndex.create(place, 8, vectors=KeptVectors("float16", 25_000))
-    assert not index_exists(place)
+        MilvusStore.create(location, 8, vectors=KeptVectors("float16", 25_000))
+    assert not store_exists(location)
 
 
 # Addresses
 
 
 def test_addresses_are_taken_apart(monkeypatch):
-    place, _, *rest = parsed_address("milvus://root:s%2Fcret@db.example:1234/news#articles")
-    assert place == "milvus://root@db.example:1234/news#articles"
+    location, _, *rest = parsed_address("milvus://root:s%2Fcret@db.example:1234/news#articles")
+    assert location == "milvus://root@db.example:1234/news#articles"
     assert rest == ["http://db.example:1234", "root:s/cret", "news", "articles"]
-    place, _, *rest = parsed_address("milvus://tok-en@db.example?secure=true")
-    assert place == "milvus://db.example?secure=true"
+    location, _, *rest = parsed_address("milvus://tok-en@db.example?secure=true")
+    assert location == "milvus://db.example?secure=true"
     assert rest == ["https://db.example:19530", "tok-en", "", "ammi"]
     monkeypatch.setenv("MILVUS_TOKEN", "root:from outside")
     assert parsed_address("milvus://[::1]:5").token == "root:from outside"
@@ -202,7 +202,7 @@ def test_addresses_are_taken_apart(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("place", "words"),
+    ("location", "words"),
     [
         ("milvus-lite:", "names no file: write milvus-lite:FILE"),
         ("milvus-lite:///tmp/x", "names no file"),
@@ -213,19 +213,23 @@ def test_addresses_are_taken_apart(monkeypatch):
         ("milvus://secret@host/#my-index", "'my-index' cannot be the name of an index in Milvus: take letters"),
     ],
 )
-def test_places_that_cannot_be_are_refused(place, words):
-    for use in (open_index, create_index, index_exists):
+def test_places_that_cannot_be_are_refused(location, words):
+    for use in (open_store, create_store, store_exists):
         with pytest.raises(ValueError, match=words) as refused:
-            use(place)
+            use(location)
         assert "secret" not in str(refused.value)
 
 
 def test_a_wrong_address_is_refused_without_the_password(monkeypatch):
     monkeypatch.setattr(milvus_client, "_CONNECT", 1.0)
-    for place in ("milvus://root:secret@127.0.0.1:1/", "milvus://secret@127.0.0.1:1/", "milvus://u:secret@no.invalid"):
-        for use in (open_index, create_index, index_exists):
+    for location in (
+        "milvus://root:secret@127.0.0.1:1/",
+        "milvus://secret@127.0.0.1:1/",
+        "milvus://u:secret@no.invalid",
+    ):
+        for use in (open_store, create_store, store_exists):
             with pytest.raises(ConnectionError, match=r"no connection to milvus://.*: check the address") as refused:
-                use(place)
+                use(location)
             assert "secret" not in str(refused.value)
             assert "\n" not in str(refused.value)
 
@@ -240,11 +244,11 @@ def test_a_refused_user_is_told_where_the_password_goes():
 
 
 def test_an_index_on_a_server(remote):
-    with MilvusIndex.create(remote, 16, fingerprint="ab12", files={"a": b"b"}) as index:
-        assert index.place == remote
+    with MilvusStore.create(remote, 16, fingerprint="ab12", files={"a": b"b"}) as index:
+        assert index.location == remote
         index.add(np.zeros((3, 2), np.uint8), ["a", "b", "c"], ["oil", "price", None], [{"n": 1}, {"n": 2}, {}])
         index.delete(["a"])
-        with MilvusIndex.open(remote) as other:
+        with MilvusStore.open(remote) as other:
             assert [hit.id for hit in other.search(np.zeros((1, 2), np.uint8), where={"n": 2})[0]] == ["b"]
             other.set_metadata(["c"], {"n": 2})
             assert other.add(np.zeros((1, 2), np.uint8)) == [0]
@@ -258,23 +262,23 @@ def test_an_index_on_a_server(remote):
         )
         assert (index.n_bits, index.fingerprint, index.files()) == (8, "x", {"m": b"n"})
         assert [hit.id for hit in index.search(ZERO + 1)[0]] == ["b", "c", 0]
-    assert index_exists(remote)
+    assert store_exists(remote)
     with pytest.raises(FileExistsError, match="holds an index: open it"):
-        MilvusIndex.create(remote)
-    assert check_index(remote) == []
+        MilvusStore.create(remote)
+    assert check_store(remote) == []
 
 
 def test_any_changes_in_any_order_on_a_server(tmp_path, monkeypatch):
     """Where others may look at what was removed, and writers take turns by claims."""
     numbers = count()
-    monkeypatch.setitem(PLACES, MilvusIndex, lambda home: f"{milvus().url}#state{next(numbers)}")
-    machine = type("ServerChanges", (Changes,), {"engine": MilvusIndex})
+    monkeypatch.setitem(LOCATIONS, MilvusStore, lambda home: f"{milvus().url}#state{next(numbers)}")
+    machine = type("ServerChanges", (Changes,), {"store": MilvusStore})
     run_state_machine_as_test(machine, settings=settings(max_examples=3, stateful_step_count=12, deadline=None))
 
 
 def test_an_index_that_is_closed_or_gone_says_so(remote):
-    index = MilvusIndex.create(remote, 8)
-    with MilvusIndex.open(remote) as other:
+    index = MilvusStore.create(remote, 8)
+    with MilvusStore.open(remote) as other:
         for name in index._store.client.names():
             if name.startswith(index._store.name):
                 index._store.client.drop(name)
@@ -291,7 +295,7 @@ def test_an_index_that_is_closed_or_gone_says_so(remote):
                 use(index)
             with pytest.raises(FileNotFoundError, match="was deleted or replaced after it was opened: open it again"):
                 use(other)
-        MilvusIndex.create(remote, 8).close()
+        MilvusStore.create(remote, 8).close()
         with pytest.raises(FileNotFoundError, match="was deleted or replaced"):
             len(other)
 
@@ -302,7 +306,7 @@ def test_collections_of_other_programs_are_left_alone(remote):
     name = remote.rpartition("#")[2]
     client = MilvusClient(f"http://127.0.0.1:{milvus().port}")
     client.create_collection(name, dimension=4)
-    for use in (open_index, create_index):
+    for use in (open_store, create_store):
         with pytest.raises(ValueError, match=f"the collection '{name}' of .* belongs to another program or index"):
             use(remote)
     assert client.has_collection(name)
@@ -310,13 +314,13 @@ def test_collections_of_other_programs_are_left_alone(remote):
 
 
 def test_names_of_indexes_do_not_meet(remote):
-    with MilvusIndex.create(f"{remote}_pieces", 8) as longer:
+    with MilvusStore.create(f"{remote}_pieces", 8) as longer:
         longer.add(ZERO)
         with pytest.raises(ValueError, match=r"_pieces' of .* belongs to another program or index: choose another"):
-            MilvusIndex.create(remote, 8)
-        MilvusIndex.create(f"{remote}_2", 8).close()
+            MilvusStore.create(remote, 8)
+        MilvusStore.create(f"{remote}_2", 8).close()
         with pytest.raises(ValueError, match="belongs to another program or index"):
-            MilvusIndex.create(f"{remote}_2_words", 8)
+            MilvusStore.create(f"{remote}_2_words", 8)
         assert len(longer) == 1
 
 
@@ -331,37 +335,37 @@ def test_files_that_are_not_of_milvus_lite_are_refused(tmp_path):
         db.commit()
     before = other.read_bytes()
     for file, words in ((notes, "is no file of milvus-lite"), (other, "is a database of another program")):
-        for use in (open_index, create_index):
+        for use in (open_store, create_store):
             with pytest.raises(ValueError, match=words):
                 use(f"milvus-lite:{file}")
-        assert not index_exists(f"milvus-lite:{file}")
+        assert not store_exists(f"milvus-lite:{file}")
     assert notes.read_text().startswith("These are my notes")
     assert other.read_bytes() == before
     assert {file.name for file in tmp_path.iterdir()} == {"notes.db", "other.db"}
 
 
-def test_a_creation_cut_short_leaves_no_index_and_can_be_repeated(place, monkeypatch):
+def test_a_creation_cut_short_leaves_no_index_and_can_be_repeated(location, monkeypatch):
     def fail(self, head):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(milvus_store.Store, "begin", fail)
+        patch.setattr(milvus_store.Tables, "begin", fail)
         with pytest.raises(KeyboardInterrupt):
-            MilvusIndex.create(place, 8)
-    assert not index_exists(place)
+            MilvusStore.create(location, 8)
+    assert not store_exists(location)
     with pytest.raises(FileNotFoundError, match="was cut short: create it again"):
-        MilvusIndex.open(place)
-    with MilvusIndex.create(place, 16) as index:
+        MilvusStore.open(location)
+    with MilvusStore.create(location, 16) as index:
         assert index.n_bits == 16
 
 
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setattr(milvus_server, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"pip install 'ammi\[milvus\]'"):
-        MilvusIndex.create("milvus-lite:nowhere.db")
-    program = "import sys; sys.modules['pymilvus'] = None; import ammi.search as s; s.open_index('milvus://x')"
+        MilvusStore.create("milvus-lite:nowhere.db")
+    program = "import sys; sys.modules['pymilvus'] = None; import ammi.search as s; s.open_store('milvus://x')"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stderr.splitlines()[-1].startswith("ImportError: a place of Milvus needs pymilvus")
+    assert done.stderr.splitlines()[-1].startswith("ImportError: a location of Milvus needs pymilvus")
     assert "pip install 'ammi[milvus]'" in done.stderr
 
 
@@ -373,8 +377,8 @@ def run(program: str, *arguments: str) -> "subprocess.Popen[str]":
 
 WRITER = """
     import sys, numpy as np
-    from ammi.search import open_index
-    with open_index(sys.argv[1]) as index:
+    from ammi.search import open_store
+    with open_store(sys.argv[1]) as index:
         for step in range(10**6):
             index.add(np.full((50, 1), step % 200, np.uint8), range(50), [f"step {step} " * 2000] * 50)
             print(step, flush=True)
@@ -393,7 +397,7 @@ def killed_after(process: "subprocess.Popen[str]", step: int) -> int:
     return int(later[-1]) if later else step
 
 
-def check_steps(index: MilvusIndex, least: int) -> None:
+def check_steps(index: MilvusStore, least: int) -> None:
     """All documents are of one step, which is the last one that was acknowledged or the one after it."""
     entries = [entry for block in index.entries() for entry in block]
     (step,) = {int(entry.code[0]) for entry in entries}
@@ -402,26 +406,26 @@ def check_steps(index: MilvusIndex, least: int) -> None:
     assert {entry.text for entry in entries} == {f"step {step} " * 2000}
 
 
-def test_one_process_at_a_time_has_a_file_and_one_that_is_killed_loses_nothing(place, monkeypatch):
+def test_one_process_at_a_time_has_a_file_and_one_that_is_killed_loses_nothing(location, monkeypatch):
     monkeypatch.setattr(milvus_server, "_PATIENCE", 0.2)
-    MilvusIndex.create(place, 8).close()
-    process = run(WRITER, place)
+    MilvusStore.create(location, 8).close()
+    process = run(WRITER, location)
     assert process.stdout
     process.stdout.readline()
-    for use in (open_index, create_index):
+    for use in (open_store, create_store):
         with pytest.raises(BlockingIOError, match=r"is open in another process, .* one at a time: close it"):
-            use(place)
-    assert index_exists(place)
+            use(location)
+    assert store_exists(location)
     monkeypatch.setattr(milvus_server, "_PATIENCE", 20.0)
     last = killed_after(process, 2)
-    with MilvusIndex.open(place) as index:
+    with MilvusStore.open(location) as index:
         check_steps(index, last)
         index.add(ZERO, ["new"])
         assert len(index) == 51
         _no_leftovers(index)
 
 
-def _no_leftovers(index: MilvusIndex) -> None:
+def _no_leftovers(index: MilvusStore) -> None:
     store = index._store
     head = store.newest().head
     assert store.client.count(store.documents(head.generation), f"row >= {head.rows}") == 0
@@ -432,9 +436,9 @@ def _no_leftovers(index: MilvusIndex) -> None:
 def test_writers_on_a_server_take_turns_and_the_killed_are_tidied_up(remote, monkeypatch):
     monkeypatch.setattr(milvus_turns, "LEASE", 1.0)
     monkeypatch.setattr(milvus_turns, "PATIENCE", 0.5)
-    with MilvusIndex.create(remote, 8) as index:
+    with MilvusStore.create(remote, 8) as index:
         process = run(
-            WRITER.replace("with open_index", "from ammi.search.milvus import turns\n    with open_index"), remote
+            WRITER.replace("with open_store", "from ammi.search.milvus import turns\n    with open_store"), remote
         )
         assert process.stdout
         process.stdout.readline()
@@ -455,7 +459,7 @@ def test_writers_on_a_server_take_turns_and_the_killed_are_tidied_up(remote, mon
 def test_a_server_that_dies_while_it_is_loaded_keeps_what_was_acknowledged(remote):
     """Also a milvus-lite file's; then the index is opened again."""
     server = milvus()
-    with MilvusIndex.create(remote, 8) as index:
+    with MilvusStore.create(remote, 8) as index:
         index.add(np.zeros((10, 1), np.uint8))
         with ThreadPoolExecutor(1) as other:
             acknowledged = 10
@@ -479,19 +483,19 @@ def test_a_server_that_dies_while_it_is_loaded_keeps_what_was_acknowledged(remot
         with pytest.raises(ConnectionError, match="was lost"):
             index.search(ZERO)
         server.start()
-    with MilvusIndex.open(remote) as index:
+    with MilvusStore.open(remote) as index:
         assert len(index) in (acknowledged, acknowledged + 200)
         assert len(list(index)) == len(index)
 
 
-def test_a_dead_milvus_lite_says_so_and_a_new_one_takes_its_place(place):
-    with MilvusIndex.create(place, 8) as index:
+def test_a_dead_milvus_lite_says_so_and_a_new_one_takes_its_place(location):
+    with MilvusStore.create(location, 8) as index:
         index.add(ZERO)
         served_by(index).kill()
         for use in (lambda: index.add(ZERO), lambda: index.search(ZERO), lambda: list(index.entries())):
             with pytest.raises(ConnectionError, match=r"the connection to milvus-lite:.* was lost .*: open it again"):
                 use()
-        with MilvusIndex.open(place) as again:
+        with MilvusStore.open(location) as again:
             assert list(again) == [0]
 
 
@@ -499,8 +503,8 @@ def test_a_dead_milvus_lite_says_so_and_a_new_one_takes_its_place(place):
 
 
 @pytest.mark.parametrize(("part", "words"), [(b"a text", "document 'd7' is not as it was"), (b"n 7", "document 'd7'")])
-def test_a_row_that_is_not_as_it_was_written_is_named(place, tmp_path, part, words):
-    with MilvusIndex.create(place, 8) as index:
+def test_a_row_that_is_not_as_it_was_written_is_named(location, tmp_path, part, words):
+    with MilvusStore.create(location, 8) as index:
         metadata = [{"name": f"n {n}"} for n in range(9)]
         index.add(np.zeros((9, 1), np.uint8), [f"d{n}" for n in range(9)], ["a text"] * 9, metadata)
     with closing(sqlite3.connect(tmp_path / "index.db")) as db:
@@ -508,15 +512,15 @@ def test_a_row_that_is_not_as_it_was_written_is_named(place, tmp_path, part, wor
         ((row, data),) = db.execute("SELECT id, data FROM ammi_documents_0 WHERE milvus_id = '7'").fetchall()
         db.execute("UPDATE ammi_documents_0 SET data = ? WHERE id = ?", (data.replace(part, part.upper()), row))
         db.commit()
-    (sentence,) = check_index(place)
+    (sentence,) = check_store(location)
     assert words in sentence
-    with MilvusIndex.open(place) as index, pytest.raises(DamagedError, match=words):
+    with MilvusStore.open(location) as index, pytest.raises(DamagedError, match=words):
         index.search(ZERO, 9)
 
 
 @pytest.mark.parametrize("spoiled", [bytes.swapcase, lambda spelled: spelled.replace(b"=", b"A")])
-def test_a_file_that_is_not_as_it_was_written_is_named(place, tmp_path, spoiled):
-    MilvusIndex.create(place, 8, files={"model": b"a model"}).close()
+def test_a_file_that_is_not_as_it_was_written_is_named(location, tmp_path, spoiled):
+    MilvusStore.create(location, 8, files={"model": b"a model"}).close()
     with closing(sqlite3.connect(tmp_path / "index.db")) as db:
         db.text_factory = bytes
         ((row, data),) = db.execute("SELECT id, data FROM ammi_pieces").fetchall()
@@ -524,24 +528,24 @@ def test_a_file_that_is_not_as_it_was_written_is_named(place, tmp_path, spoiled)
         assert spelled in data
         db.execute("UPDATE ammi_pieces SET data = ? WHERE id = ?", (data.replace(spelled, spoiled(spelled)), row))
         db.commit()
-    (sentence,) = check_index(place)
+    (sentence,) = check_store(location)
     assert "the files of the model are not as they were written" in sentence
 
 
-def test_missing_documents_are_noticed(place, tmp_path):
-    with MilvusIndex.create(place, 8) as index:
+def test_missing_documents_are_noticed(location, tmp_path):
+    with MilvusStore.create(location, 8) as index:
         index.add(np.zeros((9, 1), np.uint8))
     with closing(sqlite3.connect(tmp_path / "index.db")) as db:
         db.execute("DELETE FROM ammi_documents_0 WHERE milvus_id = '7'")
         db.commit()
-    assert "9 documents were written, and 8 are there" in check_index(place)[0]
+    assert "9 documents were written, and 8 are there" in check_store(location)[0]
 
 
 # Many at once
 
 
-def test_threads_read_whole_changes_while_one_writes(place):
-    with MilvusIndex.create(place, 8) as index:
+def test_threads_read_whole_changes_while_one_writes(location):
+    with MilvusStore.create(location, 8) as index:
         index.add(np.zeros((30, 1), np.uint8), range(30), metadata=[{"version": 0}] * 30)
         done = False
 
@@ -567,8 +571,8 @@ def test_threads_read_whole_changes_while_one_writes(place):
         _no_leftovers(index)
 
 
-def test_what_is_written_during_a_recode_is_encoded_too(place):
-    with MilvusIndex.create(place, 8) as index:
+def test_what_is_written_during_a_recode_is_encoded_too(location):
+    with MilvusStore.create(location, 8) as index:
         index.add(np.zeros((300, 1), np.uint8), texts=["old"] * 300)
         calls: list[int] = []
 

@@ -9,32 +9,32 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from ammi.search import DamagedError, OtherModelError, check_index, index_exists, open_index, repair_index
+from ammi.search import DamagedError, OtherModelError, check_store, open_store, repair_store, store_exists
 from ammi.search.filters import matches, parse
-from ammi.search.postgres.index import PostgresIndex
+from ammi.search.postgres.store import PostgresStore
 from ammi.search.postgres.values import escaped, unescaped
-from tests.search.engines import postgres_place
 from tests.search.metadata import KEYS, filters, metadata
 from tests.search.plain import ranking
+from tests.search.stores import postgres_location
 from tests.servers import PostgresServer, postgres
 
 CODES = np.arange(24, dtype=np.uint8).reshape(3, 8)
 
 
 @pytest.fixture
-def place(tmp_path) -> str:
-    return postgres_place(tmp_path)
+def location(tmp_path) -> str:
+    return postgres_location(tmp_path)
 
 
 @pytest.fixture
-def index(place):
-    with PostgresIndex.create(place, 64, fingerprint="ab12") as index:
+def index(location):
+    with PostgresStore.create(location, 64, fingerprint="ab12") as index:
         yield index
 
 
-def in_schema(place: str, statement: str) -> None:
+def in_schema(location: str, statement: str) -> None:
     """What another program does to the tables of an index."""
-    postgres().execute(f"SET search_path = {place.partition('#')[2]}, public", statement)
+    postgres().execute(f"SET search_path = {location.partition('#')[2]}, public", statement)
 
 
 @given(st.lists(st.text(st.sampled_from("\0\1\2a"), max_size=6), min_size=2, max_size=2))
@@ -50,7 +50,8 @@ def indexes(tmp_path_factory):
     """Without an indexed key, and with all."""
     homes = tmp_path_factory.mktemp("none"), tmp_path_factory.mktemp("all")
     made = [
-        PostgresIndex.create(postgres_place(home), 8, keys=keys) for home, keys in zip(homes, ([], KEYS), strict=True)
+        PostgresStore.create(postgres_location(home), 8, keys=keys)
+        for home, keys in zip(homes, ([], KEYS), strict=True)
     ]
     yield made
     for index in made:
@@ -77,15 +78,15 @@ def test_sql_means_what_matches_does(indexes, documents, where):
 
 
 @pytest.fixture
-def searched(place):
+def searched(location):
     """An index of many codes that has HNSW, opened for exact search and for approximate; with codes and queries."""
     rng = np.random.default_rng(0)
     codes, queries = (rng.integers(0, 256, (n, 8), dtype=np.uint8) for n in (1500, 20))
-    url, _, name = place.partition("#")
-    with PostgresIndex.create(place, 64) as exact:
+    url, _, name = location.partition("#")
+    with PostgresStore.create(location, 64) as exact:
         exact.add(codes, metadata=[{"even": n % 2 == 0} for n in range(len(codes))])
-        with PostgresIndex.open(f"{url}&approximate=hnsw#{name}") as near:
-            assert near.place == f"{url}&approximate=hnsw#{name}"
+        with PostgresStore.open(f"{url}&approximate=hnsw#{name}") as near:
+            assert near.location == f"{url}&approximate=hnsw#{name}"
             assert near.search(queries, 10) == exact.search(queries, 10)  # as long as there is no HNSW
             near.optimize()
             yield exact, near, codes, queries
@@ -120,16 +121,16 @@ def test_an_approximate_search_finds_as_many_as_there_are(searched):
         assert near._server.execute("SELECT to_regclass('codes_2_hnsw')").fetchone() != (None,)
     assert len(near.search(np.zeros((1, 2), np.uint8), 5)[0]) == 5
     with pytest.raises(ValueError, match="hnsw, which takes codes of 64,000 bits at most, and these have 64,001"):
-        PostgresIndex.create(f"{near.place}2", 64_001)
+        PostgresStore.create(f"{near.location}2", 64_001)
 
 
 def test_hnsw_is_made_where_processes_cannot_share_so_much_memory(searched, monkeypatch):
     exact, _, codes, queries = searched
-    url, _, name = exact.place.partition("#")
+    url, _, name = exact.location.partition("#")
     several = "options=-c%20min_parallel_table_scan_size%3D0%20-c%20max_parallel_maintenance_workers%3D2"
     monkeypatch.setattr("ammi.search.postgres.schema._BYTES_OF_HNSW", 1 << 40)
     monkeypatch.setattr("ammi.search.postgres.schema._MOST_BYTES_OF_HNSW", 1 << 40)
-    with PostgresIndex.create(f"{url}&approximate=hnsw&{several}#{name}_2", 64) as index:
+    with PostgresStore.create(f"{url}&approximate=hnsw&{several}#{name}_2", 64) as index:
         index.add(codes)
         index.optimize()
         with index._reading():
@@ -137,12 +138,12 @@ def test_hnsw_is_made_where_processes_cannot_share_so_much_memory(searched, monk
         assert len(index.search(queries[:1], 10)[0]) == 10
 
 
-def test_two_writers_take_turns(index, place):
+def test_two_writers_take_turns(index, location):
     failed: list[BaseException] = []
 
     def write(name: str) -> None:
         try:
-            with PostgresIndex.open(place) as mine:
+            with PostgresStore.open(location) as mine:
                 for n in range(10):
                     mine.add(CODES)
                     mine.add(CODES[:1], [f"{name}"], texts=[f"{n}"])
@@ -175,9 +176,9 @@ def test_threads_share_an_index(index):
     assert found == [["a", "b", "c"]] * 40
 
 
-def test_a_reader_sees_one_snapshot_while_others_write_and_recode(index, place):
+def test_a_reader_sees_one_snapshot_while_others_write_and_recode(index, location):
     index.add(CODES, texts=["a", "b", "c"])
-    with PostgresIndex.open(place) as other:
+    with PostgresStore.open(location) as other:
         going = index.entries()
         with index._reading():
             assert index._count() == 3
@@ -191,7 +192,7 @@ def test_a_reader_sees_one_snapshot_while_others_write_and_recode(index, place):
         assert index.n_bits == 8
         assert not list(going)
         tables = "SELECT count(*) FROM pg_tables WHERE tablename ~ '^codes_' AND schemaname = "
-        name = f"'{place.partition('#')[2]}'"
+        name = f"'{location.partition('#')[2]}'"
         assert postgres().execute(tables + name) == [(2,)]  # somebody was reading the old one
         index.compact()
         assert postgres().execute(tables + name) == [(1,)]
@@ -208,7 +209,7 @@ def test_a_change_that_fails_changes_nothing(index):
         assert index._word_statistics(["oil", "opec"]) == (2, 8, {"oil": 1, "opec": 0})
 
 
-def test_a_lost_connection_loses_the_change_and_not_the_index(index, place):
+def test_a_lost_connection_loses_the_change_and_not_the_index(index, location):
     index.add(CODES, ["a", "b", "c"])
 
     def end_all() -> None:
@@ -223,12 +224,12 @@ def test_a_lost_connection_loses_the_change_and_not_the_index(index, place):
     index.add(CODES, [1, 2, 3])
     end_all()
     assert len(index) == 6
-    assert place.partition("?")[0] in index.place
+    assert location.partition("?")[0] in index.location
 
 
 def test_a_server_that_dies_in_the_middle_of_a_load_keeps_whole_blocks(tmp_path):
     server = PostgresServer()
-    with PostgresIndex.create(f"{server.url}#load", 64) as index:
+    with PostgresStore.create(f"{server.url}#load", 64) as index:
         index.add(CODES)
         killer = threading.Timer(0.5, server.kill)
         killer.start()
@@ -243,7 +244,7 @@ def test_a_server_that_dies_in_the_middle_of_a_load_keeps_whole_blocks(tmp_path)
         assert len(index) == added
         assert [entry.id for block in index.entries() for entry in block] == list(range(added))
         assert index.add(CODES) == [added, added + 1, added + 2]
-        assert check_index(f"{server.url}#load") == []
+        assert check_store(f"{server.url}#load") == []
 
 
 @pytest.mark.parametrize(
@@ -255,16 +256,16 @@ def test_a_server_that_dies_in_the_middle_of_a_load_keeps_whole_blocks(tmp_path)
         ("DELETE FROM documents WHERE position = 1", "the document at position 1 is missing"),
     ],
 )
-def test_what_others_alter_is_found(index, place, change, words):
+def test_what_others_alter_is_found(index, location, change, words):
     index.add(CODES, ["a", "b", "c"], ["A", "B", "C"], [{"x": 1}] * 3)
-    in_schema(place, change)
+    in_schema(location, change)
     found = words if "missing" not in words else "3 documents were written, and 2 are there"
-    assert found in check_index(place)[0]
+    assert found in check_store(location)[0]
     if "no code" not in words:
         with pytest.raises(DamagedError, match=words):
             index.search(CODES, 3)
     with pytest.raises(ValueError, match=r"on a PostgreSQL server, which keeps its own copies: restore the schema"):
-        repair_index(place)
+        repair_store(location)
 
 
 @pytest.mark.parametrize(
@@ -290,7 +291,7 @@ def test_what_others_alter_is_found(index, place, change, words):
     ],
 )
 def test_wrong_addresses_are_refused_in_a_sentence_without_the_password(url, error, words):
-    for use in (open_index, index_exists, PostgresIndex.create):
+    for use in (open_store, store_exists, PostgresStore.create):
         with pytest.raises(error, match=words) as refused:
             use(url)
         assert "hush" not in str(refused.value).replace("postgres:hush", "")
@@ -304,71 +305,71 @@ def test_a_refused_password_is_not_repeated(monkeypatch, tmp_path):
     url = f"postgresql://careful:WRONG@/postgres?host={server.socket}#careful"
     for wrong in (url, url.replace(":WRONG", "")):
         with pytest.raises(PermissionError, match=r"refused the user \(.*give the password in PGPASSWORD") as refused:
-            open_index(wrong)
+            open_store(wrong)
         assert "WRONG" not in str(refused.value)
-    with PostgresIndex.create(url.replace("WRONG", "right"), 64) as index:
-        assert index.place == url.replace(":WRONG", "")
+    with PostgresStore.create(url.replace("WRONG", "right"), 64) as index:
+        assert index.location == url.replace(":WRONG", "")
         assert "right" not in repr(index)
     monkeypatch.setenv("PGPASSWORD", "right")
-    with open_index(index.place) as again:
+    with open_store(index.location) as again:
         assert len(again) == 0
     monkeypatch.delenv("PGPASSWORD")
     passwords = tmp_path / "pgpass"
     passwords.write_text(f"{server.socket}:*:*:careful:right\n*:*:*:careful:right\n")
     passwords.chmod(0o600)
     monkeypatch.setenv("PGPASSFILE", str(passwords))
-    open_index(index.place).close()
+    open_store(index.location).close()
     monkeypatch.setenv("PGUSER", "careful")
     monkeypatch.setenv("PGHOST", server.socket)
     monkeypatch.setenv("PGDATABASE", "postgres")
-    open_index("postgresql://#careful").close()
+    open_store("postgresql://#careful").close()
 
 
 def test_databases_that_will_not_do_say_why(tmp_path):
     server = postgres()
     server.execute("CREATE DATABASE bare", "CREATE DATABASE old ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
     with pytest.raises(ValueError, match=r"'bare' of .* is without pgvector: its owner or a superuser runs CREATE EXT"):
-        PostgresIndex.create(server.url_of("bare"), 8)
-    assert not index_exists(server.url_of("bare"))
+        PostgresStore.create(server.url_of("bare"), 8)
+    assert not store_exists(server.url_of("bare"))
     server.execute("CREATE EXTENSION vector", database="old")
     with pytest.raises(ValueError, match=r"is in SQL_ASCII, expected UTF8: use a database"):
-        PostgresIndex.create(server.url_of("old"), 8)
+        PostgresStore.create(server.url_of("old"), 8)
     with pytest.raises(FileNotFoundError, match=r"has no such database \(.*: create it, or name another one"):
-        PostgresIndex.create(server.url_of("nowhere"), 8)
+        PostgresStore.create(server.url_of("nowhere"), 8)
 
 
 def test_pgvector_may_be_in_any_schema(tmp_path):
     server = postgres()
     server.execute("CREATE DATABASE elsewhere")
     server.execute('CREATE SCHEMA "Extra"', 'CREATE EXTENSION vector SCHEMA "Extra"', database="elsewhere")
-    with PostgresIndex.create(f"{server.url_of('elsewhere')}&approximate=hnsw", 64) as index:
+    with PostgresStore.create(f"{server.url_of('elsewhere')}&approximate=hnsw", 64) as index:
         index.add(CODES, ["a", "b", "c"])
         assert [hits[0].id for hits in index.search(CODES, 1)] == ["a", "b", "c"]
-        assert index.place.endswith("elsewhere?host=" + server.socket + "&approximate=hnsw")
+        assert index.location.endswith("elsewhere?host=" + server.socket + "&approximate=hnsw")
 
 
-def test_schemas_of_others_are_left_alone(index, place):
+def test_schemas_of_others_are_left_alone(index, location):
     server = postgres()
     server.execute("CREATE SCHEMA theirs", "CREATE TABLE theirs.ammi (mine text)", "CREATE SCHEMA vacant")
     url = server.url
-    assert not index_exists(f"{url}#theirs")
+    assert not store_exists(f"{url}#theirs")
     with pytest.raises(FileNotFoundError, match="there is no index in"):
-        open_index(f"{url}#theirs")
+        open_store(f"{url}#theirs")
     with pytest.raises(FileExistsError, match=r"the schema 'theirs' of .* holds tables of another program: name"):
-        PostgresIndex.create(f"{url}#theirs", 8)
+        PostgresStore.create(f"{url}#theirs", 8)
     assert server.execute("SELECT count(*) FROM pg_class WHERE relnamespace = 'theirs'::regnamespace") == [(1,)]
-    PostgresIndex.create(f"{url}#vacant", 8).close()
+    PostgresStore.create(f"{url}#vacant", 8).close()
     with pytest.raises(FileExistsError, match="holds an index: open it"):
-        PostgresIndex.create(place, 8)
-    in_schema(place, "UPDATE ammi SET format = 9")
+        PostgresStore.create(location, 8)
+    in_schema(location, "UPDATE ammi SET format = 9")
     with pytest.raises(ValueError, match="has format 9, and this ammi reads format 1: upgrade ammi"):
-        open_index(place)
+        open_store(location)
 
 
-def test_a_table_that_is_missing_is_not_looked_for_elsewhere(index, place):
+def test_a_table_that_is_missing_is_not_looked_for_elsewhere(index, location):
     server = postgres()
     index.add(CODES, ["a", "b", "c"], ["one", "two", "three"])
-    schema = place.partition("#")[2]
+    schema = location.partition("#")[2]
     server.execute(f"CREATE TABLE public.documents AS TABLE {schema}.documents", f"DROP TABLE {schema}.documents")
     try:
         for change in (lambda: index.delete(["a"]), lambda: index.add(CODES, ["a", "b", "c"]), lambda: list(index)):
@@ -379,17 +380,17 @@ def test_a_table_that_is_missing_is_not_looked_for_elsewhere(index, place):
         server.execute("DROP TABLE public.documents")
 
 
-def test_users_without_rights_can_do_no_more_than_they_may(index, place):
+def test_users_without_rights_can_do_no_more_than_they_may(index, location):
     server = postgres()
     index.add(CODES, ["a", "b", "c"])
-    schema = place.partition("#")[2]
+    schema = location.partition("#")[2]
     server.execute(
         "CREATE ROLE reader LOGIN",
         f"GRANT USAGE ON SCHEMA {schema} TO reader",
         f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO reader",
     )
     as_reader = f"{server.url_of('postgres', 'reader')}#{schema}"
-    with PostgresIndex.open(as_reader) as reading:
+    with PostgresStore.open(as_reader) as reading:
         assert [hits[0].id for hits in reading.search(CODES, 1)] == ["a", "b", "c"]
         with pytest.raises(PermissionError, match=r"does not allow it \(permission denied .*: let the owner"):
             reading.add(CODES)
@@ -398,7 +399,7 @@ def test_users_without_rights_can_do_no_more_than_they_may(index, place):
         index.recode(lambda entries: (CODES[: len(entries)], None), 64, fingerprint="new", files=None)
         assert [hits[0].id for hits in reading.search(CODES, 1)] == ["a", "b", "c"]  # from other tables
     with pytest.raises(PermissionError, match="permission denied for database"):
-        PostgresIndex.create(f"{server.url_of('postgres', 'reader')}#other", 8)
+        PostgresStore.create(f"{server.url_of('postgres', 'reader')}#other", 8)
     assert list(index) == ["a", "b", "c"]
 
 
@@ -411,17 +412,17 @@ def test_codes_of_another_model_or_of_other_bits_change_nothing(index):
     assert list(index) == ["a", "b", "c"]
 
 
-def test_an_index_that_was_deleted_says_so(index, place):
-    in_schema(place, f"DROP SCHEMA {place.partition('#')[2]} CASCADE")
+def test_an_index_that_was_deleted_says_so(index, location):
+    in_schema(location, f"DROP SCHEMA {location.partition('#')[2]} CASCADE")
     for use in (lambda: len(index), lambda: index.add(CODES)):
         with pytest.raises(FileNotFoundError, match="was deleted or replaced after it was opened: open it again"):
             use()
 
 
-def test_a_writer_that_waits_too_long_gives_up(index, place, monkeypatch):
+def test_a_writer_that_waits_too_long_gives_up(index, location, monkeypatch):
     monkeypatch.setattr("ammi.search.postgres.server.PATIENCE", 0.2)
     with psycopg.connect(postgres().url) as other:
-        other.execute(f"SELECT FROM {place.partition('#')[2]}.ammi FOR UPDATE")
+        other.execute(f"SELECT FROM {location.partition('#')[2]}.ammi FOR UPDATE")
         with pytest.raises(TimeoutError, match="another process has been writing to the index"):
             index.add(CODES)
     index.add(CODES)

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from ammi.search import HammingIndex
-from ammi.search.postgres.index import PostgresIndex
-from tests.search.engines import PLACES
+from ammi.search.postgres.store import PostgresStore
 from tests.search.processes import N_BITS
+from tests.search.stores import LOCATIONS
 
 ROOT = Path(__file__).parents[2]
 SET = 50  # documents
-on_disk_or_server = pytest.mark.parametrize("engine", [HammingIndex, PostgresIndex])
+on_disk_or_server = pytest.mark.parametrize("store", [HammingIndex, PostgresStore])
 
 
 def start(part: str, *arguments: object) -> subprocess.Popen[str]:
@@ -34,12 +34,12 @@ def finish(process: subprocess.Popen[str]) -> str:
 
 
 @on_disk_or_server
-def test_readers_and_writers_during_a_recode(engine, tmp_path):
+def test_readers_and_writers_during_a_recode(store, tmp_path):
     """A reader sees all old or all new; what a writer does meanwhile is neither lost nor left with old codes."""
-    place = PLACES[engine](tmp_path)
-    index = engine.create(place, N_BITS, fingerprint="old", files={"model": b"old"})
+    location = LOCATIONS[store](tmp_path)
+    index = store.create(location, N_BITS, fingerprint="old", files={"model": b"old"})
     index.add(np.zeros((10_000, 8), np.uint8))
-    others = [start("read_while_recoded", place), start("change_while_recoded", place)]
+    others = [start("read_while_recoded", location), start("change_while_recoded", location)]
     for process in others:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"

@@ -1,4 +1,4 @@
-"""Rankings score a shortlist just as their formulas say, on every engine, whatever was added and deleted before."""
+"""Rankings score a shortlist just as their formulas say, on every store, whatever was added and deleted before."""
 
 import math
 from contextlib import suppress
@@ -24,8 +24,8 @@ from ammi.search.ranking import (
     opening,
     rarity_of,
 )
-from tests.search.engines import PLACES, every_engine, with_examples
 from tests.search.plain import distances, random_codes
+from tests.search.stores import LOCATIONS, every_store, with_examples
 
 M = 24
 VOCABULARY = ["oil", "price", "of", "opec", "ab", "a", "ÉTÉ", "été", "日本", "日本語", "नमस्ते", "x_1", "Oil", "oils"]
@@ -94,9 +94,9 @@ def test_texts_with_most_of_the_words_are_those_of_the_plain_sum(lists, n, more)
     statistics = WordStatistics(41 + more, 1000, having)
     told: dict[int, float] = {}
     for places in sorted(lists, key=len):
-        for place in places:
-            told[place] = told.get(place, 0) + rarity_of(len(places), statistics.texts)
-    expected = sorted(sorted(told), key=lambda place: -told[place])[:n]
+        for location in places:
+            told[location] = told.get(location, 0) + rarity_of(len(places), statistics.texts)
+    expected = sorted(sorted(told), key=lambda location: -told[location])[:n]
     found = most_told(statistics, lambda word: np.array(sorted(lists[int(word[5:])]), np.int64), n)
     assert found.tolist() == sorted(expected)
 
@@ -108,12 +108,12 @@ def test_the_opening_is_the_first_paragraph_or_a_hundred_characters():
     assert opening("") == ""
 
 
-@every_engine
-def test_words_are_scored_by_the_formula(engine, tmp_path_factory):
+@every_store
+def test_words_are_scored_by_the_formula(store, tmp_path_factory):
     """After documents were added, replaced, deleted and recoded: the statistics are those of what is there."""
 
     @with_examples(
-        engine,
+        store,
         first=st.lists(st.none() | texts, max_size=12),
         later=st.lists(st.none() | texts, max_size=6),
         query=texts,
@@ -123,7 +123,7 @@ def test_words_are_scored_by_the_formula(engine, tmp_path_factory):
     )
     def check(first, later, query, where, k, seed):
         rng = np.random.default_rng(seed)
-        with engine.create(PLACES[engine](tmp_path_factory.mktemp("ranking")), 8) as index:
+        with store.create(LOCATIONS[store](tmp_path_factory.mktemp("ranking")), 8) as index:
             index.add(random_codes(rng, len(first), 8, 5), texts=first, metadata=[{"odd": False}] * len(first))
             replaced = list(range(0, 2 * len(later), 2))
             marks = [{"odd": bool(number % 4)} for number in replaced]
@@ -150,16 +150,16 @@ def test_words_are_scored_by_the_formula(engine, tmp_path_factory):
                 assert all((hit.text, hit.metadata) == expected[hit.id] for hit in hits)
 
 
-@every_engine
-def test_the_cosine_counts_three_times_what_the_words_tell_where_vectors_are_kept(engine, tmp_path_factory):
+@every_store
+def test_the_cosine_counts_three_times_what_the_words_tell_where_vectors_are_kept(store, tmp_path_factory):
     @with_examples(
-        engine, documents=st.lists(st.none() | texts, min_size=1, max_size=12), query=texts, seed=st.integers(0, 5)
+        store, documents=st.lists(st.none() | texts, min_size=1, max_size=12), query=texts, seed=st.integers(0, 5)
     )
     def check(documents, query, seed):
         rng = np.random.default_rng(seed)
         rows, asked = rng.integers(-3, 4, (len(documents), 5)).astype(np.float64), rng.normal(size=5)
-        place = PLACES[engine](tmp_path_factory.mktemp("ranking"))
-        with engine.create(place, M, vectors=KeptVectors("float16", 5)) as index:
+        location = LOCATIONS[store](tmp_path_factory.mktemp("ranking"))
+        with store.create(location, M, vectors=KeptVectors("float16", 5)) as index:
             codes = random_codes(rng, len(documents), M, 5)
             index.add(codes, texts=documents, vectors=rows)
             (hits,) = index.search_ranked(codes[:1], [WordRanking(query, asked)], len(documents))
@@ -177,12 +177,12 @@ def test_the_cosine_counts_three_times_what_the_words_tell_where_vectors_are_kep
 
 
 @pytest.fixture
-def index(engine, tmp_path):
-    with engine.create(PLACES[engine](tmp_path), M) as index:
+def index(store, tmp_path):
+    with store.create(LOCATIONS[store](tmp_path), M) as index:
         yield index
 
 
-@every_engine
+@every_store
 def test_certain_bits_count_more_than_others(index):
     """The asymmetric score is the log probability of a code under independent bits, less that of the likeliest one."""
     rng = np.random.default_rng(0)
@@ -200,7 +200,7 @@ def test_certain_bits_count_more_than_others(index):
         assert [hit.score for hit in hits] == pytest.approx((log_p - surest)[expected].tolist())
 
 
-@every_engine
+@every_store
 def test_ties_are_in_insertion_order_and_far_documents_with_the_words_are_found(index):
     n = 3 * SHORTLIST
     near, far = np.zeros((n, 3), np.uint8), np.full((2, 3), 255, np.uint8)
@@ -213,7 +213,7 @@ def test_ties_are_in_insertion_order_and_far_documents_with_the_words_are_found(
     assert [hit.id for hit in index.search_ranked(near[:1], [WordRanking("!")], 2)[0]] == ["near 1", "near 2"]
 
 
-@every_engine
+@every_store
 def test_of_many_documents_with_a_word_those_with_the_rarer_words_are_scored(index):
     """More documents have "common" than a shortlist holds; the one with "rare", too, is the last of them."""
     n = 3 * SHORTLIST
@@ -223,7 +223,7 @@ def test_of_many_documents_with_a_word_those_with_the_rarer_words_are_scored(ind
     assert hits[0].id == 2 * n - 1
 
 
-@every_engine
+@every_store
 def test_filters_hold_in_every_stage(index):
     """A document that has the words, and one that is near, are both left out."""
     codes = np.array([[0, 0, 0], [255, 255, 255], [0, 0, 1]], np.uint8)
@@ -235,9 +235,9 @@ def test_filters_hold_in_every_stage(index):
             index.search_ranked(codes[:1], [ranking], 5, {"z": 2})
 
 
-@every_engine
-def test_an_index_can_do_without_words(engine, tmp_path):
-    with engine.create(PLACES[engine](tmp_path), 8, text_index=False) as index:
+@every_store
+def test_an_index_can_do_without_words(store, tmp_path):
+    with store.create(LOCATIONS[store](tmp_path), 8, text_index=False) as index:
         assert not index.text_index
         index.add(np.zeros((2, 1), np.uint8), texts=["oil", None])
         index.add(np.zeros((1, 1), np.uint8), [0], ["price"])
@@ -284,12 +284,12 @@ def test_counts_of_words_follow_what_other_processes_change(tmp_path):
 )
 def test_what_is_remembered_of_words_changes_no_answer(tmp_path_factory, steps, few, remembered, most_places):
     """Whatever another process changes between two questions, and however little is read or kept of a word."""
-    place = tmp_path_factory.mktemp("ranking") / "index"
+    location = tmp_path_factory.mktemp("ranking") / "index"
     with (
         patch.multiple("ammi.search.embedded.words", _FEW=few, _REMEMBERED=remembered),
         patch("ammi.search.ranking._MOST_PLACES", most_places),
-        HammingIndex.create(place, 8) as writer,
-        HammingIndex.open(place) as index,
+        HammingIndex.create(location, 8) as writer,
+        HammingIndex.open(location) as index,
     ):
         for new, removed, query in steps:
             writer.add(np.zeros((len(new), 1), np.uint8), texts=new)

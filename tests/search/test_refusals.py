@@ -10,32 +10,32 @@ import pytest
 
 from ammi.search import HammingIndex, OtherModelError
 from ammi.search.embedded.connections import connect
-from ammi.search.postgres.index import PostgresIndex
-from tests.search.engines import PLACES, every_engine
+from ammi.search.postgres.store import PostgresStore
+from tests.search.stores import LOCATIONS, every_store
 
 CODES = np.arange(24, dtype=np.uint8).reshape(3, 8)
 
 
 @pytest.fixture
-def engine():
+def store():
     return HammingIndex
 
 
 @pytest.fixture
-def index(engine, tmp_path):
-    with engine.create(PLACES[engine](tmp_path), 64, fingerprint="ab12", files={"model": b"weights"}) as index:
+def index(store, tmp_path):
+    with store.create(LOCATIONS[store](tmp_path), 64, fingerprint="ab12", files={"model": b"weights"}) as index:
         index.add(CODES, ["a", "b", "c"])
         yield index
 
 
-@every_engine
-def test_a_fingerprint_that_is_no_text_is_refused(engine, tmp_path):
+@every_store
+def test_a_fingerprint_that_is_no_text_is_refused(store, tmp_path):
     for wrong in ("\ud800", 7):
         with pytest.raises(ValueError, match=r"the fingerprint .* is no text"):
-            engine.create(PLACES[engine](tmp_path), 8, fingerprint=wrong)
+            store.create(LOCATIONS[store](tmp_path), 8, fingerprint=wrong)
 
 
-@every_engine
+@every_store
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -73,7 +73,7 @@ def test_bad_documents_are_refused_and_change_nothing(index, arguments, words):
     np.testing.assert_array_equal(codes, CODES)
 
 
-@every_engine
+@every_store
 def test_bad_questions_are_refused(index):
     with pytest.raises(ValueError, match="k is 0"):
         index.search(CODES, 0)
@@ -93,7 +93,7 @@ def test_bad_questions_are_refused(index):
         assert [hits[0].id for hits in find(CODES, 1, fingerprint="ab12")] == ["a", "b", "c"]
 
 
-@every_engine
+@every_store
 def test_unknown_ids_are_refused_and_nothing_is_deleted(index):
     index.add(CODES[:1], [1])
     with pytest.raises(ValueError, match=r"no document has the id 'd' \(2 of 3 ids are unknown\)"):
@@ -113,14 +113,14 @@ def test_bits_after_the_last_are_refused(tmp_path):
             index.search(np.full((1, 2), 255, np.uint8))
 
 
-@every_engine
-def test_an_index_remembers_its_model(engine, index):
-    with engine.open(index.place) as again:
+@every_store
+def test_an_index_remembers_its_model(store, index):
+    with store.open(index.location) as again:
         assert (again.n_bits, again.fingerprint, again.files()) == (64, "ab12", {"model": b"weights"})
-        assert repr(again) == f"{engine.__name__}({index.place!r})"
+        assert repr(again) == f"{store.__name__}({index.location!r})"
 
 
-@every_engine
+@every_store
 def test_numpy_ids_and_sizes_are_as_good_as_python_ones(index):
     index.add(CODES, np.array([7, 8, 9]), np.array(["x", "y", "z"]))
     assert index.export()[0] == ["a", "b", "c", 7, 8, 9]
@@ -129,7 +129,7 @@ def test_numpy_ids_and_sizes_are_as_good_as_python_ones(index):
     assert index.get(np.array([8]))[0].text == "y"
 
 
-@every_engine
+@every_store
 @pytest.mark.parametrize("wrong", [["year", 7], ["\ud800"], "year"])
 def test_keys_that_cannot_be_are_refused(index, wrong):
     with pytest.raises(ValueError, match=r"cannot be a metadata key to index|keys is the str"):
@@ -137,13 +137,13 @@ def test_keys_that_cannot_be_are_refused(index, wrong):
     assert index.keys_indexed == []
 
 
-@every_engine
+@every_store
 def test_exported_codes_cannot_be_changed(index):
     with pytest.raises(ValueError, match="read-only"):
         index.export()[1][0] = 0
 
 
-@pytest.mark.parametrize("engine", [HammingIndex, PostgresIndex])
+@pytest.mark.parametrize("store", [HammingIndex, PostgresStore])
 def test_a_closed_index_says_so(index):
     index.close()
     index.close()
@@ -155,7 +155,7 @@ def test_a_closed_index_says_so(index):
 
 def test_creating_over_an_index_or_a_database_is_refused(index, tmp_path):
     with pytest.raises(FileExistsError, match="holds an index: open it"):
-        HammingIndex.create(index.place)
+        HammingIndex.create(index.location)
     assert len(index) == 3
     wrong: Any
     for wrong in (0, 8.5, True, "64", 2**64):
@@ -204,17 +204,20 @@ def test_databases_of_other_programs_are_refused(tmp_path):
 )
 def test_another_format_is_refused(index, version, words):
     index.close()
-    db = connect(Path(index.place) / "index.sqlite", "mode=rw")
+    db = connect(Path(index.location) / "index.sqlite", "mode=rw")
     db.execute(f"PRAGMA user_version = {version}")
     db.close()
     with pytest.raises(ValueError, match=words):
-        HammingIndex.open(index.place)
+        HammingIndex.open(index.location)
 
 
 def test_a_truncated_file_is_called_damaged(index):
     index.add(np.zeros((500, 8), np.uint8), texts=["a text"] * 500)
     index.close()
-    file = Path(index.place) / "index.sqlite"
+    file = Path(index.location) / "index.sqlite"
     os.truncate(file, file.stat().st_size // 2)
-    with pytest.raises(ValueError, match=r"is damaged .*: restore a copy"), HammingIndex.open(index.place) as damaged:
+    with (
+        pytest.raises(ValueError, match=r"is damaged .*: restore a copy"),
+        HammingIndex.open(index.location) as damaged,
+    ):
         damaged.export()

@@ -7,29 +7,29 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ammi.search import DamagedError, Entry, HammingIndex, check_index, repair_index
+from ammi.search import DamagedError, Entry, HammingIndex, check_store, repair_store
 from ammi.search.embedded.connections import connect
-from tests.search.engines import PLACES, every_engine
+from tests.search.stores import LOCATIONS, every_store
 from tests.search.test_integrity import CODES, alter, content, flip, make
 
 
-@every_engine
-def test_nothing_is_wrong_with_a_whole_index(engine, tmp_path):
-    place = PLACES[engine](tmp_path)
-    with engine.create(place, 64, keys=["a"]) as index:
+@every_store
+def test_nothing_is_wrong_with_a_whole_index(store, tmp_path):
+    location = LOCATIONS[store](tmp_path)
+    with store.create(location, 64, keys=["a"]) as index:
         index.add(
             CODES[:50], texts=["a text", "καὶ ἄλλο", "", None, "x\0y"] * 10, metadata=[{"a": [1, 1.0, -0.0]}] * 50
         )
         index.delete([3])
     looked: list[int] = []
-    assert check_index(place, advance=looked.append) == []
+    assert check_store(location, advance=looked.append) == []
     assert sum(looked) == 49
 
 
 def test_a_repair_of_a_whole_index_changes_nothing(tmp_path):
     with make(tmp_path, 20) as index:
         before = {file.name: file.stat().st_ino for file in tmp_path.iterdir()}
-        repaired = repair_index(tmp_path)
+        repaired = repair_store(tmp_path)
         assert (repaired.kept, repaired.lost, repaired.damage, repaired.old) == (20, [], [], None)
         assert {file.name: file.stat().st_ino for file in tmp_path.iterdir()} == before
         assert len(index) == 20
@@ -44,9 +44,9 @@ def test_all_is_kept_that_a_flipped_bit_did_not_meet(tmp_path, seed):
     bit = int(np.random.default_rng(seed).integers(8 * 4096, 8 * file.stat().st_size))
     flip(file, bit)
     page = bit // 8 // 4096 + 1
-    assert check_index(tmp_path / "a")[0] == f"page {page} of index.sqlite does not have its checksum"
+    assert check_store(tmp_path / "a")[0] == f"page {page} of index.sqlite does not have its checksum"
     try:
-        repaired = repair_index(tmp_path / "a")
+        repaired = repair_store(tmp_path / "a")
     except DamagedError as error:
         assert "cannot be repaired" in str(error)  # noqa: PT017  # the page says how long codes are
         return
@@ -54,7 +54,7 @@ def test_all_is_kept_that_a_flipped_bit_did_not_meet(tmp_path, seed):
     assert repaired.kept + len(repaired.lost) + repaired.unnamed == 300
     assert repaired.old
     assert (page * 4096) <= Path(repaired.old).stat().st_size
-    assert check_index(tmp_path / "a") == []
+    assert check_store(tmp_path / "a") == []
     with HammingIndex.open(tmp_path / "a") as index:
         for block in index.entries():
             for entry in block:
@@ -82,10 +82,10 @@ def test_a_document_that_is_lost_is_named(tmp_path):
         "the vector of document 8 is not as it was written",
         "the document at position 9 is missing",
     ]
-    assert check_index(tmp_path) == damage
-    repaired = repair_index(tmp_path)
+    assert check_store(tmp_path) == damage
+    repaired = repair_store(tmp_path)
     assert repaired == (17, ["d7", 8], 1, damage, str(tmp_path / "index.sqlite.damaged-1"))
-    assert check_index(tmp_path) == []
+    assert check_store(tmp_path) == []
     with HammingIndex.open(tmp_path) as index:
         assert index.files() == {"model": bytes(5000)}
         assert index.keys_indexed == ["year"]
@@ -107,9 +107,9 @@ def test_tables_that_do_not_agree_are_found_and_made_anew(tmp_path, statement, w
     with make(tmp_path, 20) as index:
         expected = content(index)
         alter(index, statement)
-    (found,) = check_index(tmp_path)
+    (found,) = check_store(tmp_path)
     assert words in found
-    assert repair_index(tmp_path).kept == 20
+    assert repair_store(tmp_path).kept == 20
     with HammingIndex.open(tmp_path) as index:
         assert content(index) == expected
 
@@ -120,11 +120,11 @@ def test_what_is_left_of_a_file_that_was_cut_short_is_kept(tmp_path):
     file = tmp_path / "index.sqlite"
     os.truncate(file, file.stat().st_size - 4096)
     looked: list[int] = []
-    assert check_index(tmp_path, advance=looked.append)[0].endswith("pages of index.sqlite the last 1 are missing")
-    repaired = repair_index(tmp_path)
+    assert check_store(tmp_path, advance=looked.append)[0].endswith("pages of index.sqlite the last 1 are missing")
+    repaired = repair_store(tmp_path)
     assert 0 < sum(looked) == repaired.kept <= 300
     assert repaired.kept + len(repaired.lost) + repaired.unnamed <= 300
-    assert check_index(tmp_path) == []
+    assert check_store(tmp_path) == []
     with HammingIndex.open(tmp_path) as index:
         assert {entry.id: entry.text for block in index.entries() for entry in block}.items() <= whole.items()
 
@@ -135,9 +135,9 @@ def test_a_number_of_pages_that_was_damaged_is_not_believed(tmp_path):
     flip(file, 28 * 8)  # of which it says to have billions then
     for length in (file.stat().st_size, 1000, 50, 0):
         os.truncate(file, length)
-        assert "is missing" not in check_index(tmp_path)[0]
+        assert "is missing" not in check_store(tmp_path)[0]
         with pytest.raises(DamagedError, match="cannot be repaired"):
-            repair_index(tmp_path)
+            repair_store(tmp_path)
 
 
 def test_first_bytes_that_are_lost_are_put_back(tmp_path):
@@ -145,8 +145,8 @@ def test_first_bytes_that_are_lost_are_put_back(tmp_path):
         expected = content(index)
     with open(tmp_path / "index.sqlite", "r+b") as file:
         file.write(b"SQL\0")
-    assert check_index(tmp_path) == ["the first bytes of index.sqlite are not those of a database"]
-    assert repair_index(tmp_path).kept == 20
+    assert check_store(tmp_path) == ["the first bytes of index.sqlite are not those of a database"]
+    assert repair_store(tmp_path).kept == 20
     with HammingIndex.open(tmp_path) as index:
         assert content(index) == expected
 
@@ -158,8 +158,8 @@ def test_a_stale_index_is_kept_as_it_is_when_it_is_repaired(tmp_path):
     with HammingIndex.open(tmp_path / "a") as index:
         index.delete(["d1"])
     shutil.copy(tmp_path / "b" / "index.sqlite", tmp_path / "a" / "index.sqlite")
-    assert check_index(tmp_path / "a") == ["index.sqlite ends with change 1, but 2 were acknowledged"]
-    assert repair_index(tmp_path / "a").kept == 20
+    assert check_store(tmp_path / "a") == ["index.sqlite ends with change 1, but 2 were acknowledged"]
+    assert repair_store(tmp_path / "a").kept == 20
     with HammingIndex.open(tmp_path / "a") as index:
         assert len(index) == 20
 
@@ -167,7 +167,7 @@ def test_a_stale_index_is_kept_as_it_is_when_it_is_repaired(tmp_path):
 def test_those_who_have_a_repaired_index_open_have_to_open_it_again(tmp_path):
     with make(tmp_path, 20) as index:
         alter(index, "DELETE FROM texts WHERE position = 7")
-        repair_index(tmp_path)
+        repair_store(tmp_path)
         with pytest.raises(FileNotFoundError, match="open it again"):
             index.delete(["d1"])
     with connect(tmp_path / "index.sqlite.damaged-1", "mode=rw") as db:  # with the journal that it had
@@ -182,13 +182,13 @@ def test_what_cannot_be_repaired_stays_as_it_is(tmp_path):
         before = (tmp_path / str(n) / "index.sqlite").read_bytes()
         words = r"cannot be repaired \((what codes it has is not as it was|no document is whole).*: restore a copy"
         with pytest.raises(DamagedError, match=words):
-            repair_index(tmp_path / str(n))
+            repair_store(tmp_path / str(n))
         assert {file.name for file in (tmp_path / str(n)).iterdir()} == {"index.sqlite", "index.changes"}
         assert (tmp_path / str(n) / "index.sqlite").read_bytes() == before
 
 
 def test_what_cannot_be_checked_says_so(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no index in"):
-        check_index(tmp_path)
+        check_store(tmp_path)
     with pytest.raises(ValueError, match="has no repair"):
-        repair_index("memory:x")
+        repair_store("memory:x")

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from ammi.search import HammingIndex, KeptVectors
-from ammi.search.postgres.index import PostgresIndex
+from ammi.search.postgres.store import PostgresStore
 from ammi.search.ranking import VectorRanking
 from ammi.search.vectors import VECTOR_KINDS, cosines, packed, unpacked
-from tests.search.engines import PLACES, every_engine, traced
 from tests.search.plain import random_codes
+from tests.search.stores import LOCATIONS, every_store, traced
 
 M, WIDTH = 24, 5
 finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -72,8 +72,8 @@ def test_a_vector_of_float16_comes_back_as_it_was():
 
 
 @pytest.fixture(params=VECTOR_KINDS)
-def index(engine, tmp_path, request):
-    with engine.create(PLACES[engine](tmp_path), M, vectors=KeptVectors(request.param, WIDTH)) as index:
+def index(store, tmp_path, request):
+    with store.create(LOCATIONS[store](tmp_path), M, vectors=KeptVectors(request.param, WIDTH)) as index:
         yield index
 
 
@@ -81,7 +81,7 @@ def vectors_of(index) -> dict:
     return {entry.id: entry.vector for block in index.entries() for entry in block}
 
 
-@every_engine
+@every_store
 def test_a_shortlist_is_ranked_by_the_cosine(index):
     rng = np.random.default_rng(0)
     codes, X = random_codes(rng, 200, M, 50), rng.normal(size=(200, WIDTH))
@@ -104,7 +104,7 @@ def test_a_shortlist_is_ranked_by_the_cosine(index):
             assert [hit.distance for hit in hits] == [distances[n] for n in order]
 
 
-@every_engine
+@every_store
 def test_words_find_candidates_for_a_vector(index):
     codes, X = np.array([[0, 0, 0], [255, 255, 255], [255, 0, 0]], np.uint8), np.eye(WIDTH)[[0, 1, 2]]
     index.add(codes, ["near", "far", "other"], ["oil", "zyzzyva", "price"], vectors=X)
@@ -113,7 +113,7 @@ def test_words_find_candidates_for_a_vector(index):
         assert [(hit.id, hit.score) for hit in hits] == [expected]
 
 
-@every_engine
+@every_store
 def test_vectors_go_with_their_documents(index):
     codes, X = np.zeros((4, 3), np.uint8), np.arange(20.0).reshape(4, WIDTH)
     index.add(codes, ["a", "b", "a", "c"], vectors=X)  # of one id the last counts
@@ -128,7 +128,7 @@ def test_vectors_go_with_their_documents(index):
     np.testing.assert_array_equal(list(vectors_of(index).values()), rows)
 
 
-@every_engine
+@every_store
 def test_a_recode_may_bring_vectors_of_another_width(index):
     index.add(np.zeros((3000, 3), np.uint8), vectors=np.ones((3000, WIDTH)))
     index.delete(range(5))
@@ -148,9 +148,9 @@ def test_a_recode_may_bring_vectors_of_another_width(index):
         np.testing.assert_array_equal(list(vectors_of(index).values()), expected)
 
 
-@pytest.mark.parametrize("engine", [HammingIndex, PostgresIndex])
-def test_what_is_added_during_a_recode_has_its_new_vector(engine, tmp_path):
-    with engine.create(PLACES[engine](tmp_path), 8, vectors=KeptVectors("float16", 2)) as index:
+@pytest.mark.parametrize("store", [HammingIndex, PostgresStore])
+def test_what_is_added_during_a_recode_has_its_new_vector(store, tmp_path):
+    with store.create(LOCATIONS[store](tmp_path), 8, vectors=KeptVectors("float16", 2)) as index:
         index.add(np.zeros((2000, 1), np.uint8), vectors=np.zeros((2000, 2)))
         late: list[Any] = []
 
@@ -167,15 +167,15 @@ def test_what_is_added_during_a_recode_has_its_new_vector(engine, tmp_path):
         np.testing.assert_array_equal(list(found.values()), np.full((2000, 3), 4.0))
         index.add(np.zeros((1, 1), np.uint8), ["later"], vectors=np.ones((1, 3)))
         assert len(vectors_of(index)) == len(index)
-        table = "vectors" if engine is HammingIndex else "vectors_2"
+        table = "vectors" if store is HammingIndex else "vectors_2"
         with index._reading():
-            store = index._store if engine is HammingIndex else index._server
+            store = index._store if store is HammingIndex else index._server
             ((rows,),) = store.execute(f"SELECT COUNT(*) FROM {table}")
         assert rows == len(index)
 
 
-@every_engine
-def test_what_is_no_vector_of_the_index_is_refused_and_changes_nothing(index, engine, tmp_path):
+@every_store
+def test_what_is_no_vector_of_the_index_is_refused_and_changes_nothing(index, store, tmp_path):
     codes = np.zeros((2, 3), np.uint8)
     index.add(codes[:1], ["a"], vectors=np.ones((1, WIDTH)))
     for vectors, words in (
@@ -195,7 +195,7 @@ def test_what_is_no_vector_of_the_index_is_refused_and_changes_nothing(index, en
             index.search_ranked(codes[:1], [VectorRanking(vector)])
     with pytest.raises(ValueError, match="shortlist is 5, but 10 documents are to be chosen from it: pass 10 or more"):
         index.search_ranked(codes[:1], [VectorRanking(np.ones(5))], 10, shortlist=5)
-    with engine.create(f"{PLACES[engine](tmp_path)}2", 8) as none:
+    with store.create(f"{LOCATIONS[store](tmp_path)}2", 8) as none:
         with pytest.raises(ValueError, match="keeps no vectors, but some were given: create one that keeps them"):
             none.add(codes[:, :1], vectors=np.ones((2, 5)))
         with pytest.raises(ValueError, match=r"keeps no vectors to rank by: .* vectors=\"float16\" \(--keep-vectors"):
@@ -203,8 +203,8 @@ def test_what_is_no_vector_of_the_index_is_refused_and_changes_nothing(index, en
         assert none.vectors is None
     for wrong, words in ((KeptVectors("float64", 3), "'float16' or 'int8'"), (KeptVectors("int8", 0), "of width 0")):
         with pytest.raises(ValueError, match=words):
-            engine.create(f"{PLACES[engine](tmp_path)}3", 8, vectors=wrong)
-        assert not engine.exists(f"{PLACES[engine](tmp_path)}3")
+            store.create(f"{LOCATIONS[store](tmp_path)}3", 8, vectors=wrong)
+        assert not store.exists(f"{LOCATIONS[store](tmp_path)}3")
 
 
 def test_an_index_of_before_is_one_without_vectors(tmp_path):

@@ -128,8 +128,8 @@ def _of_index(method: str, *arguments: Any) -> object:
         return list(found) if isinstance(found, Iterator) else found
 
 
-def _of_collection(method: str, place: str, *arguments: Any) -> object:
-    with Collection.open(place) as collection:
+def _of_collection(method: str, location: str, *arguments: Any) -> object:
+    with Collection.open(location) as collection:
         found = getattr(collection, method)(*arguments)
         return list(found) if isinstance(found, Iterator) else found
 
@@ -175,12 +175,12 @@ OF_INDEXES: Calls = {
     "HammingIndex.exists": call(HammingIndex.exists, any_places),
     "HammingIndex.check": call(HammingIndex.check, any_places),
     "HammingIndex.repair": call(HammingIndex.repair, any_places),
-    "search.create_index": call(_closed(search.create_index), any_places, numbers),
-    "search.open_index": call(_closed(search.open_index), any_places),
-    "search.index_exists": call(search.index_exists, any_places),
+    "search.create_store": call(_closed(search.create_store), any_places, numbers),
+    "search.open_store": call(_closed(search.open_store), any_places),
+    "search.store_exists": call(search.store_exists, any_places),
     "search.is_served": call(search.is_served, any_places),
-    "search.check_index": call(search.check_index, any_places),
-    "search.repair_index": call(search.repair_index, any_places),
+    "search.check_store": call(search.check_store, any_places),
+    "search.repair_store": call(search.repair_store, any_places),
     **calls(
         "search",
         {search.nearest: (packed, packed, st.integers(0, 9)), search.within: (packed, packed, numbers)},

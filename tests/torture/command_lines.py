@@ -82,8 +82,8 @@ NUMBERS = {
 }
 NAMES, COLUMNS = ["note-1", "note-2", "1", "2"], ["text", "id", "vector", "label", "year"]
 SENSIBLE = {  # by the name of a parameter; others than these are given as well
-    "place": ["index", "index", "index", "vector-index", "model", "nowhere", SERVED, SERVED, *NO_SERVERS],
-    "engine": ["local", "ray"],
+    "location": ["index", "index", "index", "vector-index", "model", "nowhere", SERVED, SERVED, *NO_SERVERS],
+    "store": ["local", "ray"],
     "address": [NOBODY, "127.0.0.1", "nowhere:x"],
     "name": ["reuters", "newsgroups"],
     "part": ["all", "table1", "figure1", "table2", "table3", "report"],

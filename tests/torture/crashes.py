@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ammi import load
-from ammi.search import HammingIndex, check_index, repair_index
+from ammi.search import HammingIndex, check_store, repair_store
 from tests.search.plain import PlainIndex
 from tests.torture import jobs
 from tests.torture.commands import FORK
@@ -108,10 +108,10 @@ class _Last:
             return self.steps
 
 
-def _found(look: Look, place: Path) -> object:
+def _found(look: Look, location: Path) -> object:
     """What is there, or the error that says why nothing can be seen."""
     try:
-        return look(place)
+        return look(location)
     except Exception as error:
         return repr(error)
 
@@ -131,10 +131,10 @@ def crash_repair(folder: Path, changes: int, losses: int, seed: int = 0) -> Outc
     process.start()
     process.join()
 
-    def repaired(place: Path) -> list[tuple]:
-        repair_index(place)
-        assert check_index(place) == []
-        return content_at(place)
+    def repaired(location: Path) -> list[tuple]:
+        repair_store(location)
+        assert check_store(location) == []
+        return content_at(location)
 
     whole = Expected()[changes]
     return _crash("repair", folder, "index", 1, losses, seed, repaired, lambda made: whole)
@@ -162,7 +162,7 @@ def crash_saves(folder: Path, steps: int, losses: int, seed: int = 0) -> Outcome
         steps,
         losses,
         seed,
-        lambda place: load(place / "model").fingerprint_,
+        lambda location: load(location / "model").fingerprint_,
         lambda made: fingerprints[max(made - 1, 0)],
     )
 
@@ -178,7 +178,7 @@ def _crash(
     expected: Callable[[int], object],
 ) -> Outcome:
     rng, outcome = np.random.default_rng(seed), Outcome()
-    attacked, before, place = folder / name, folder / "before", folder / "after"
+    attacked, before, location = folder / name, folder / "before", folder / "after"
     shutil.copytree(attacked, before)
     calls = record([sys.executable, "-m", "tests.torture.jobs", job, str(attacked), "0", str(steps)], attacked)
     disk, said = Disk(attacked, before), ""
@@ -188,8 +188,8 @@ def _crash(
         disk.apply(call)
         made = said.count("\n")
         for power_is_lost in (False, *[True] * losses):
-            disk.write(place, rng if power_is_lost else None)
-            found = _found(look, place)
+            disk.write(location, rng if power_is_lost else None)
+            found = _found(look, location)
             event = "power lost" if power_is_lost else "killed"
             if found in (expected(made), expected(min(made + 1, steps))):
                 outcome.good(event)

@@ -32,23 +32,23 @@ class Work(NamedTuple):
 
 
 @contextmanager
-def disk(place: Path, before: Path, pages: int) -> Iterator[None]:
+def disk(location: Path, before: Path, pages: int) -> Iterator[None]:
     """A disk with a copy of `before`, and room for so many pages more."""
-    place.mkdir(exist_ok=True)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1g", "tmpfs", place], check=True)
+    location.mkdir(exist_ok=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1g", "tmpfs", location], check=True)
     try:
-        shutil.copytree(before, place, dirs_exist_ok=True)
-        used = shutil.disk_usage(place).used
-        subprocess.run(["mount", "-o", f"remount,size={used + pages * PAGE}", place], check=True)
+        shutil.copytree(before, location, dirs_exist_ok=True)
+        used = shutil.disk_usage(location).used
+        subprocess.run(["mount", "-o", f"remount,size={used + pages * PAGE}", location], check=True)
         yield
     finally:
-        subprocess.run(["umount", place], check=True)
+        subprocess.run(["umount", location], check=True)
 
 
 def fill(folder: Path, tries: int, work: Work) -> Outcome:
     """Do the work with more and more room, in about so many steps."""
     outcome = Outcome()
-    before, place = folder / "before", folder / "disk"
+    before, location = folder / "before", folder / "disk"
     before.mkdir()
     work.prepare(before)
     old = work.look(before)
@@ -56,14 +56,14 @@ def fill(folder: Path, tries: int, work: Work) -> Outcome:
     while ended != "done":
         enough *= 2
         assert enough < _MOST, f"it does not end well with {enough // 2} pages: {ended}"
-        with disk(place, before, enough):
-            ended = _done(work, place)
-            new = _looked(work.look, place)
+        with disk(location, before, enough):
+            ended = _done(work, location)
+            new = _looked(work.look, location)
     for room in range(0, enough, max(1, enough // tries)):
-        with disk(place, before, room):
-            ended = _done(work, place)
-            subprocess.run(["mount", "-o", "remount,size=1g", place], check=True)
-            found = _looked(work.look, place)
+        with disk(location, before, room):
+            ended = _done(work, location)
+            subprocess.run(["mount", "-o", "remount,size=1g", location], check=True)
+            found = _looked(work.look, location)
         if ended == "done":
             outcome.good("done") if found == new else outcome.bad(f"{room} pages: done, but {found!r:.300}")
         elif ended.startswith("refused") and found in (old, new):
@@ -73,17 +73,17 @@ def fill(folder: Path, tries: int, work: Work) -> Outcome:
     return outcome
 
 
-def _looked(look: Callable[[Path], Any], place: Path) -> Any:
+def _looked(look: Callable[[Path], Any], location: Path) -> Any:
     try:
-        return look(place)
+        return look(location)
     except Exception as error:
         return repr(error)
 
 
-def _done(work: Work, place: Path) -> str:
+def _done(work: Work, location: Path) -> str:
     """How the work ended, in a process of its own."""
     receiving, sending = FORK.Pipe(duplex=False)
-    process = FORK.Process(target=lambda: sending.send(_do(work, place)))
+    process = FORK.Process(target=lambda: sending.send(_do(work, location)))
     process.start()
     sending.close()
     try:
@@ -94,9 +94,9 @@ def _done(work: Work, place: Path) -> str:
         process.join()
 
 
-def _do(work: Work, place: Path) -> str:
+def _do(work: Work, location: Path) -> str:
     try:
-        command = work.do(place)
+        command = work.do(location)
     except (OSError, ValueError) as error:
         return f"refused: {error}"
     except Exception as error:
@@ -107,8 +107,8 @@ def _do(work: Work, place: Path) -> str:
     return "done" if ended.code == 0 else f"refused: {ended.said}" if ended.cleanly else f"failed: {ended}"
 
 
-def _change(place: Path) -> None:
-    jobs.change_index(place / "index", 0, 1, lambda step: None)
+def _change(location: Path) -> None:
+    jobs.change_index(location / "index", 0, 1, lambda step: None)
 
 
 def _index(folder: Path) -> None:
@@ -149,38 +149,40 @@ WORKS = {
     "change of an index": Work(_index, _change, lambda folder: content_at(folder / "index")),
     "save": Work(
         _documents_and_model,
-        lambda place: runs.model(1).save(place / "model"),
+        lambda location: runs.model(1).save(location / "model"),
         lambda folder: load(folder / "model").fingerprint_,
     ),
     "encode": Work(
         _documents_and_model,
-        lambda place: ["encode", place / "model", place / "docs.jsonl", "--out", place / "codes.npz"],
+        lambda location: ["encode", location / "model", location / "docs.jsonl", "--out", location / "codes.npz"],
         _codes,
     ),
     "build": Work(
         _collection,
-        lambda place: ["index", "add", place / "index", place / "docs.jsonl"],
+        lambda location: ["index", "add", location / "index", location / "docs.jsonl"],
         lambda folder: len(_collection_content(folder)[1]),
     ),
     "rebuild": Work(
         _collection,
-        lambda place: ["index", "rebuild", place / "index", "--model", place / "other"],
+        lambda location: ["index", "rebuild", location / "index", "--model", location / "other"],
         _collection_content,
     ),
-    "export": Work(_collection, lambda place: ["index", "export", place / "index", place / "all.jsonl"], _exported),
+    "export": Work(
+        _collection, lambda location: ["index", "export", location / "index", location / "all.jsonl"], _exported
+    ),
     "fit with a checkpoint": Work(
         _documents_and_model,
-        lambda place: [
-            *("fit", place / "docs.jsonl", "--bits", 16, "--set", "epochs=3", "--seed", 0),
-            *("--set", f"checkpoint={place / 'run'}", "--out", place / "fitted"),
+        lambda location: [
+            *("fit", location / "docs.jsonl", "--bits", 16, "--set", "epochs=3", "--seed", 0),
+            *("--set", f"checkpoint={location / 'run'}", "--out", location / "fitted"),
         ],
         _fitted,
     ),
     "tune": Work(
         _documents_and_model,
-        lambda place: [
-            *("tune", "ammi", place / "docs.jsonl", "--labels", "labels", "--bits", 16, "--trials", 2),
-            *("--set", "epochs=1", "--out", place / "tuned"),
+        lambda location: [
+            *("tune", "ammi", location / "docs.jsonl", "--labels", "labels", "--bits", 16, "--trials", 2),
+            *("--set", "epochs=1", "--out", location / "tuned"),
         ],
         lambda folder: (folder / "tuned" / "best.json").exists(),
     ),

@@ -95,22 +95,22 @@ inputs = st.builds(
 )
 
 
-def try_one(attempt: Attempt, file: str, content: bytes, place: Workplace) -> Judged:
+def try_one(attempt: Attempt, file: str, content: bytes, location: Workplace) -> Judged:
     """Make an attempt in the workplace, which is then as it was."""
     Path(file).write_bytes(content)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return attempt.run(file, place.served)
+            return attempt.run(file, location.served)
     except Exception as error:
         return Judged(True, foreign(error))
     finally:
         with suppress(OSError):
             os.unlink(file)
-        place.restore()
+        location.restore()
 
 
-def run_batch(number: int, size: int, place: Workplace, last: Path) -> dict[str, Any]:
+def run_batch(number: int, size: int, location: Workplace, last: Path) -> dict[str, Any]:
     """Make so many attempts, and count how they ended; each is written down before, in case it is the last."""
     counts: Counter[str] = Counter()
     findings: dict[str, dict[str, Any]] = {}
@@ -120,7 +120,7 @@ def run_batch(number: int, size: int, place: Workplace, last: Path) -> dict[str,
         _forget_peak()
         signal.alarm(HANGS)
         start = time.process_time()
-        judged = try_one(attempt, one.name, one.content, place)
+        judged = try_one(attempt, one.name, one.content, location)
         wrong, kilobytes = judged.wrong, peak_kilobytes()
         if kilobytes > MOST_KILOBYTES:
             wrong = wrong or f"took {kilobytes:,} kB"
@@ -153,17 +153,17 @@ def _forget_peak() -> None:
         Path("/proc/self/clear_refs").write_text("5")
 
 
-def _batch(number: int, size: int, place: Workplace, last: Path, result: Path) -> None:
+def _batch(number: int, size: int, location: Workplace, last: Path, result: Path) -> None:
     """A batch in a process of its own."""
-    place.restore()
-    result.write_text(json.dumps(run_batch(number, size, place, last)))
+    location.restore()
+    result.write_text(json.dumps(run_batch(number, size, location, last)))
 
 
-def _in_a_process(number: int, size: int, place: Workplace) -> dict[str, Any]:
+def _in_a_process(number: int, size: int, location: Workplace) -> dict[str, Any]:
     """What a batch found; a process that did not come to its end is something that was found."""
     with tempfile.TemporaryDirectory() as folder:
         last, result = Path(folder, "last.txt"), Path(folder, "result.json")
-        process = get_context("fork").Process(target=_batch, args=(number, size, place, last, result))
+        process = get_context("fork").Process(target=_batch, args=(number, size, location, last, result))
         process.start()
         process.join()
         if result.exists():
@@ -177,12 +177,12 @@ def run_all(n_attempts: int, kept: Path | None = None) -> Outcome:
     done: dict[str, dict[str, int]] = json.loads(kept.read_text()) if kept and kept.exists() else {}
     outcome = Outcome()
     torch.set_num_threads(1)
-    with workplace() as place:
-        _warm_up(place)
+    with workplace() as location:
+        _warm_up(location)
         for number in range(-(-n_attempts // BATCH)):
             counts = done.get(str(number))
             if counts is None:
-                found = _in_a_process(number, min(BATCH, n_attempts - number * BATCH), place)
+                found = _in_a_process(number, min(BATCH, n_attempts - number * BATCH), location)
                 counts = found["counts"]
                 for at, finding in found["findings"].items():
                     print(at, json.dumps(finding), file=sys.stderr, flush=True)
@@ -201,9 +201,9 @@ def run_all(n_attempts: int, kept: Path | None = None) -> Outcome:
     return outcome
 
 
-def _warm_up(place: Workplace) -> None:
+def _warm_up(location: Workplace) -> None:
     """Import and compile here what all batches need."""
     hashers.VDSH(4, epochs=1, verbose=False).fit(np.eye(4))  # torch's Adam imports for seconds
     with tempfile.TemporaryDirectory() as folder:
-        run_batch(1 << 30, 400, place, Path(folder, "last.txt"))
+        run_batch(1 << 30, 400, location, Path(folder, "last.txt"))
     signal.alarm(0)

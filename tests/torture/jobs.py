@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ammi.search import HammingIndex, repair_index
+from ammi.search import HammingIndex, repair_store
 from tests.search.plain import PlainIndex
 
 N_BITS = 64
@@ -45,12 +45,12 @@ def change_index(folder: Path, first: int, last: int, said: Say = say) -> None:
 
 def repair(folder: Path, first: int, last: int, said: Say = say) -> None:
     """Repair an index, which may be done once."""
-    repair_index(folder)
+    repair_store(folder)
     said(first)
 
 
 def save_models(folder: Path, first: int, last: int, said: Say = say) -> None:
-    """Save one model after another in the same place."""
+    """Save one model after another in the same location."""
     for step in range(first, last):
         model(step).save(folder / "model")
         said(step)

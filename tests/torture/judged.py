@@ -22,13 +22,13 @@ class Judged(NamedTuple):
 
 def foreign(error: BaseException) -> str | None:
     """What is wrong with an error: all but one sentence that our code made is."""
-    place = traceback.extract_tb(error.__traceback__)[-1]
+    location = traceback.extract_tb(error.__traceback__)[-1]
     if "fault of the server" in str(error):
         return str(error)
     if isinstance(error, OSError | ImportError) and not isinstance(error, UnicodeError):
         return None
-    ours = place.filename.startswith(PACKAGE) and (place.line or "").startswith("raise")
-    if isinstance(error, ValueError | TypeError) and (ours or place.filename.endswith(_SPEAK_FOR_US)):
+    ours = location.filename.startswith(PACKAGE) and (location.line or "").startswith("raise")
+    if isinstance(error, ValueError | TypeError) and (ours or location.filename.endswith(_SPEAK_FOR_US)):
         return None
     return f"{type(error).__name__}: {str(error)[:300]}{where(error)}"
 

@@ -11,17 +11,17 @@ from multiprocessing.sharedctypes import SynchronizedArray
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.search import Entry, Hit, Index, create_index, open_index
-from ammi.search.engine import Place
+from ammi.search import Entry, Hit, Store, create_store, open_store
+from ammi.search.store_methods import Location
 from tests.torture.commands import FORK
 from tests.torture.outcome import Outcome
 
 N_BITS, SETS, SIZE = 64, 12, 20
 
 
-def run(place: Place, seconds: float, writers: int = 2, readers: int = 2, seed: int = 0) -> Outcome:
+def run(location: Location, seconds: float, writers: int = 2, readers: int = 2, seed: int = 0) -> Outcome:
     outcome = Outcome()
-    create_index(place, N_BITS, keys=["set"]).close()
+    create_store(location, N_BITS, keys=["set"]).close()
     begun, made = (FORK.Array("q", SETS) for _ in range(2))  # the version of each set that is in hand, and that is made
     until = time.monotonic() + seconds
     jobs = [(_write, (writer, writers)) for writer in range(writers)] + [
@@ -30,7 +30,7 @@ def run(place: Place, seconds: float, writers: int = 2, readers: int = 2, seed: 
     pipes, processes = [], []
     for job, numbers in jobs:
         receiving, sending = FORK.Pipe(duplex=False)
-        process = FORK.Process(target=_reporting, args=(job, place, begun, made, until, sending, seed, *numbers))
+        process = FORK.Process(target=_reporting, args=(job, location, begun, made, until, sending, seed, *numbers))
         process.start()
         sending.close()
         pipes.append(receiving)
@@ -49,10 +49,12 @@ def run(place: Place, seconds: float, writers: int = 2, readers: int = 2, seed: 
     return outcome
 
 
-def _reporting(job, place: Place, begun, made, until: float, sending: Connection, seed: int, *numbers: int) -> None:
+def _reporting(
+    job, location: Location, begun, made, until: float, sending: Connection, seed: int, *numbers: int
+) -> None:
     rng, n = np.random.default_rng([seed, *numbers]), 0
     failures: list[str] = []
-    with open_index(place) as index:
+    with open_store(location) as index:
         while time.monotonic() < until and len(failures) < 20:
             n += 1
             try:
@@ -76,7 +78,7 @@ def version_of(one: int, version: int) -> list[tuple[int, bytes, str, dict]]:
 
 
 def _write(
-    index: Index,
+    index: Store,
     begun: SynchronizedArray,
     made: SynchronizedArray,
     rng: np.random.Generator,
@@ -97,7 +99,7 @@ def _write(
 
 
 def _read(
-    index: Index, begun: SynchronizedArray, made: SynchronizedArray, rng: np.random.Generator, reader: int
+    index: Store, begun: SynchronizedArray, made: SynchronizedArray, rng: np.random.Generator, reader: int
 ) -> None:
     """Look at a set in some way."""
     one = int(rng.integers(SETS))

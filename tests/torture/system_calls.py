@@ -168,14 +168,14 @@ class Disk:
             case "exchange", (one, other):
                 self._names.append({_moved(path, {one: other, other: one}): file for path, file in names.items()})
 
-    def write(self, place: Path, rng: np.random.Generator | None) -> None:
-        """Make the files in a place: all that was written, or what a power loss might have left of it."""
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir()
+    def write(self, location: Path, rng: np.random.Generator | None) -> None:
+        """Make the files in a location: all that was written, or what a power loss might have left of it."""
+        shutil.rmtree(location, ignore_errors=True)
+        location.mkdir()
         names = self._names[-1 if rng is None else rng.integers(len(self._names))]
         for path, file in names.items():
             kept = [True] * len(file.since) if rng is None else _survivors(file.since, rng)
-            target = place / path.relative_to(self.folder)
+            target = location / path.relative_to(self.folder)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(file.content(kept))
 

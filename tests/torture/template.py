@@ -111,8 +111,8 @@ def workplace() -> Iterator[Workplace]:
         patch.setenv("AMMI_DATA", str(Path(beside) / "tried"))
         patch.setenv("RAY_ADDRESS", NOBODY)  # else a cluster would be started for every command that asks for one
         try:
-            place = Workplace(Path(beside))
-            with serving(Path(beside) / "served") as place.served:
-                yield place
+            location = Workplace(Path(beside))
+            with serving(Path(beside) / "served") as location.served:
+                yield location
         finally:
             os.chdir(here)

@@ -20,13 +20,13 @@ ASIDE = {
     "evaluate": {"LabelledPrecision", "Step"},
     "features": {"FeatureMaker", "features"},
     "hashers": {"DocumentHasher", "Hasher", "TrainedHasher", "methods"},
-    "search": {"DamagedError", "Entry", "HammingIndex", "Hit", "Hits", "Id", "Index", "KeptVectors", "OtherModelError"}
+    "search": {"DamagedError", "Entry", "HammingIndex", "Hit", "Hits", "Id", "Store", "KeptVectors", "OtherModelError"}
     | {"Repaired"},
 }
 METHODS_ASIDE: dict[type, set[str]] = {
     Collection: {"close"},
     # What Collection calls for `rebuild`, `search` and `add`.
-    HammingIndex: {"close", "one_view", "optimize", "recode", "search_ranked"},
+    HammingIndex: {"close", "snapshot", "optimize", "recode", "search_ranked"},
     DocumentHasher: {"describe", "score"},  # LSH has no score
     MarkovBits: set(),
     chain.ChainDistributions: {"cross_entropy", "mean"},
@@ -35,9 +35,9 @@ METHODS_ASIDE: dict[type, set[str]] = {
 
 
 @pytest.fixture(scope="module")
-def place():
-    with workplace() as place:
-        yield place
+def location():
+    with workplace() as location:
+        yield location
 
 
 @settings(
@@ -49,9 +49,9 @@ def place():
     suppress_health_check=list(HealthCheck),
 )
 @given(one=inputs)
-def test_every_input_ends_well_or_with_a_sentence(one: Input, place):
+def test_every_input_ends_well_or_with_a_sentence(one: Input, location):
     for attempt in one.attempts:
-        judged = try_one(attempt, one.name, one.content, place)
+        judged = try_one(attempt, one.name, one.content, location)
         assert judged.wrong is None, f"{attempt} {one.name} {one.content!r:.500}"
 
 

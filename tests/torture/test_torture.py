@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 from ammi.search import HammingIndex
-from ammi.search.postgres.index import PostgresIndex
-from tests.search.engines import PLACES
+from ammi.search.postgres.store import PostgresStore
+from tests.search.stores import LOCATIONS
 from tests.torture import crashes, disks, flips, runs, saves, side_by_side
 from tests.torture.outcome import Outcome
 
@@ -61,9 +61,9 @@ def test_one_flipped_bit(name, tmp_path):
     check(flips.flip(tmp_path, 40, flips.KINDS[name]), 40)
 
 
-@pytest.mark.parametrize("engine", [HammingIndex, PostgresIndex])
-def test_readers_and_writers_side_by_side(engine, tmp_path):
-    outcome = side_by_side.run(PLACES[engine](tmp_path), 2.0)
+@pytest.mark.parametrize("store", [HammingIndex, PostgresStore])
+def test_readers_and_writers_side_by_side(store, tmp_path):
+    outcome = side_by_side.run(LOCATIONS[store](tmp_path), 2.0)
     check(outcome, 50)
     assert outcome.seen["changes"] > 10
     assert outcome.seen["looks"] > 10

@@ -11,13 +11,13 @@ from tests.web.serving import TOKEN, build, serving
 
 
 @pytest.fixture(scope="session")
-def place(tmp_path_factory) -> Path:
+def location(tmp_path_factory) -> Path:
     return build(tmp_path_factory.mktemp("served") / "articles")
 
 
 @pytest.fixture(scope="session")
-def address(place) -> Iterator[str]:
-    with serving(place) as address:
+def address(location) -> Iterator[str]:
+    with serving(location) as address:
         yield address
 
 
@@ -28,14 +28,14 @@ def web(address) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture(scope="session")
-def here(place) -> Iterator[Collection]:
-    with Collection.open(place) as collection:
+def here(location) -> Iterator[Collection]:
+    with Collection.open(location) as collection:
         yield collection
 
 
 @pytest.fixture(scope="session")
 def guarded(tmp_path_factory) -> Iterator[tuple[str, Collection]]:
     """The address of a server that may be changed by those who have its token, and its collection on this machine."""
-    place = build(tmp_path_factory.mktemp("guarded") / "articles")
-    with serving(place, "--writable", "--token", TOKEN) as address, Collection.open(place) as here:
+    location = build(tmp_path_factory.mktemp("guarded") / "articles")
+    with serving(location, "--writable", "--token", TOKEN) as address, Collection.open(location) as here:
         yield address, here

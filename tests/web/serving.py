@@ -38,19 +38,19 @@ RECORDS += [
 ]
 
 
-def build(place: Path) -> Path:
+def build(location: Path) -> Path:
     model = DocumentHasher(LSH(N_BITS, random_state=0)).fit([record["text"] for record in RECORDS])
-    with Collection.create(place, model, keys=["subject"]) as collection:
+    with Collection.create(location, model, keys=["subject"]) as collection:
         collection.add(RECORDS)
-    return place
+    return location
 
 
 @contextmanager
-def serving(place: Path, *options: str, program: str | None = None) -> Iterator[str]:
+def serving(location: Path, *options: str, program: str | None = None) -> Iterator[str]:
     """The address of a server process for as long as the block lasts; it must end well."""
-    begin = [sys.executable, "-m", "ammi", "serve", str(place), "--port", "0"]
+    begin = [sys.executable, "-m", "ammi", "serve", str(location), "--port", "0"]
     if program is not None:
-        begin = [sys.executable, "-c", program, str(place)]
+        begin = [sys.executable, "-c", program, str(location)]
     process = subprocess.Popen([*begin, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout
     assert process.stderr

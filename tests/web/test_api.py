@@ -94,7 +94,7 @@ def test_copies_come_in_pages(web, here):
 
 def test_the_figures_are_those_of_the_codes(web, here):
     about = web.get("/api/collection").json()
-    bits = np.unpackbits(here.index.export()[1], axis=1)
+    bits = np.unpackbits(here.store.export()[1], axis=1)
     assert np.abs(np.array(about["balance"]) - bits.mean(axis=0)).max() < 1e-4
     assert (about["documents"], about["bits"], about["distinct_codes"]) == (
         len(RECORDS),
@@ -112,14 +112,14 @@ def test_the_map_is_rough_at_first_and_then_ready(web, here):
         assert time.monotonic() < end
         time.sleep(found["retry"])
     assert (found["state"], found["points"], found["documents"]) == ("ready", len(RECORDS), len(RECORDS))
-    assert found["ids"] == here.index.export()[0]
+    assert found["ids"] == here.store.export()[0]
     x = np.frombuffer(base64.b64decode(found["x"]), "<u2")
     y = np.frombuffer(base64.b64decode(found["y"]), "<u2")
     assert len(x) == len(y) == found["points"]
     assert {key for region in found["regions"] for key in region} == {"x", "y", "words", "documents"}
     assert set(found["colours"]) == {"subject", "year"}
     places = web.post("/api/map/locate", json={"ids": ["d3", "nothing", 5]}).json()["places"]
-    assert [(place["id"], place["exact"]) for place in places] == [("d3", True), (5, True)]
+    assert [(location["id"], location["exact"]) for location in places] == [("d3", True), (5, True)]
     assert abs(places[0]["x"] - x[3] / 65535) < 1e-4
 
 

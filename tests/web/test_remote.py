@@ -144,7 +144,7 @@ def test_a_token_is_needed_and_never_shown(writable, monkeypatch):
     with pytest.raises(PermissionError) as refused:
         Collection.open(bare.replace("http://", "http://secret@"))
     with Collection.open(address) as there:
-        shown = f"{refused.value} {there!r} {there.place} {there.describe()}"
+        shown = f"{refused.value} {there!r} {there.location} {there.describe()}"
     assert "secret" not in shown
     assert TOKEN not in shown
     monkeypatch.setenv("AMMI_TOKEN", TOKEN)

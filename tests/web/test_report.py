@@ -17,9 +17,9 @@ SAMPLE = 100
 
 
 @pytest.fixture(scope="module")
-def page(place, tmp_path_factory) -> str:
+def page(location, tmp_path_factory) -> str:
     out = tmp_path_factory.mktemp("report") / "page.html"
-    command = [sys.executable, "-m", "ammi", "report", str(place), "--out", str(out), "--documents", str(SAMPLE)]
+    command = [sys.executable, "-m", "ammi", "report", str(location), "--out", str(out), "--documents", str(SAMPLE)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert f"shows {SAMPLE} documents" in done.stderr
@@ -63,7 +63,7 @@ def test_it_has_the_views_of_a_sample(page, here):
         assert np.array_equal(np.frombuffer(bytes.fromhex(document["code"]), np.uint8), here.get(document["id"]).code)
 
 
-def test_a_text_cannot_leave_its_place(place, page):
+def test_a_text_cannot_leave_its_place(location, page):
     embedded = page.partition('id="ammi-data">')[2].partition("</script>")[0]
     assert "<" not in embedded
-    assert str(Path(place).parent) not in page
+    assert str(Path(location).parent) not in page

@@ -34,9 +34,9 @@ with Collection.open(sys.argv[1]) as collection:
 
 
 @pytest.fixture(scope="module")
-def small(place) -> Iterator[str]:
+def small(location) -> Iterator[str]:
     """A server with low limits."""
-    with serving(place, program=SMALL) as address:
+    with serving(location, program=SMALL) as address:
         yield address
 
 
@@ -57,8 +57,8 @@ def test_no_token_no_answer_but_the_page(guarded):
         assert web.delete("/api/documents/new", headers=right).json() == {"deleted": 1}
 
 
-def test_other_machines_need_a_token(place):
-    command = [sys.executable, "-m", "ammi", "serve", str(place), "--host", "0.0.0.0", "--port", "0"]
+def test_other_machines_need_a_token(location):
+    command = [sys.executable, "-m", "ammi", "serve", str(location), "--host", "0.0.0.0", "--port", "0"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
     assert "0.0.0.0 can be reached from other machines, and there is no token" in done.stderr
@@ -172,9 +172,9 @@ def test_who_sends_slowly_or_breaks_off_stops_nobody(small):
 
 def test_a_broken_pipe_ends_other_commands_but_no_server(tmp_path):
     """A client that hangs up while it is answered breaks one."""
-    place = build(tmp_path / "articles")
-    with serving(place) as address:
-        (server,) = [one for one in psutil.Process().children() if str(place) in one.cmdline()]
+    location = build(tmp_path / "articles")
+    with serving(location) as address:
+        (server,) = [one for one in psutil.Process().children() if str(location) in one.cmdline()]
         server.send_signal(signal.SIGPIPE)
         assert httpx.get(f"{address}/health").status_code == 200
 
@@ -208,7 +208,7 @@ def test_a_request_has_its_time(here):
         "/api/documents/%ff",
     ],
 )
-def test_errors_are_a_sentence_without_paths(web, place, path):
+def test_errors_are_a_sentence_without_paths(web, location, path):
     with socket.create_connection((web.base_url.host, web.base_url.port)) as connection:  # which tidies no path
         connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
         answer = b""
@@ -217,6 +217,6 @@ def test_errors_are_a_sentence_without_paths(web, place, path):
             answer += part
     text = answer.decode()
     assert 400 <= int(text.split()[1]) < 500
-    assert str(place.parent) not in text
+    assert str(location.parent) not in text
     assert "Traceback" not in text
     assert "make_app" not in text

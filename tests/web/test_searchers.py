@@ -13,22 +13,25 @@ from tests.web.serving import build, serving
 @pytest.fixture(scope="module")
 def many(tmp_path_factory) -> Iterator[httpx.Client]:
     """A server with two searchers, which are ready."""
-    place = build(tmp_path_factory.mktemp("many") / "articles")
-    with serving(place, "--writable", "--searchers", "2") as address, httpx.Client(base_url=address, timeout=60) as web:
-        wait_for_searchers(place, 2)
-        web.headers["place"] = str(place)
+    location = build(tmp_path_factory.mktemp("many") / "articles")
+    with (
+        serving(location, "--writable", "--searchers", "2") as address,
+        httpx.Client(base_url=address, timeout=60) as web,
+    ):
+        wait_for_searchers(location, 2)
+        web.headers["location"] = str(location)
         yield web
 
 
-def searchers_of(place: object) -> list[psutil.Process]:
-    """The processes that answer searches in a place and have read its codes, which takes a file that stays open."""
+def searchers_of(location: object) -> list[psutil.Process]:
+    """The processes that answer searches in a location and have read its codes, which takes a file that stays open."""
     found = [one for one in psutil.process_iter(["cmdline"]) if "ammi.web.searchers" in (one.info["cmdline"] or [])]
-    return [one for one in found if one.info["cmdline"][-1] == str(place)]
+    return [one for one in found if one.info["cmdline"][-1] == str(location)]
 
 
-def wait_for_searchers(place: object, n: int) -> None:
+def wait_for_searchers(location: object, n: int) -> None:
     for _ in range(600):
-        ready = [one for one in searchers_of(place) if any("index.sqlite" in file.path for file in one.open_files())]
+        ready = [one for one in searchers_of(location) if any("index.sqlite" in file.path for file in one.open_files())]
         if len(ready) == n:
             time.sleep(0.5)
             return
@@ -68,15 +71,15 @@ def test_they_see_every_change(many):
 
 
 def test_one_that_ends_is_replaced(many):
-    place = many.headers["place"]
-    searchers_of(place)[0].kill()
+    location = many.headers["location"]
+    searchers_of(location)[0].kill()
     time.sleep(0.5)  # until the server has heard of it
     assert [many.get("/api/search", params={"q": f"oil {n}"}).status_code for n in range(4)] == [200] * 4
-    wait_for_searchers(place, 2)
+    wait_for_searchers(location, 2)
 
 
-def test_they_end_with_the_server(place):
-    with serving(place, "--searchers", "1"):
-        wait_for_searchers(place, 1)
-        (searcher,) = searchers_of(place)
+def test_they_end_with_the_server(location):
+    with serving(location, "--searchers", "1"):
+        wait_for_searchers(location, 1)
+        (searcher,) = searchers_of(location)
     searcher.wait(30)

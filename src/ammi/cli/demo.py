@@ -22,16 +22,16 @@ QUESTIONS = ("inverse of a matrix", "date and time in another time zone", "fouri
 NUMBERS = {"documents", "subpackages", "bits", "precision"}
 START = "scipy.linalg.inv"
 NEXT = (
-    'search {place} "read a file line by line"',
-    'search {place} "sparse matrix" --where package=scipy',
-    "search {place} --like json.dumps -k 5",
-    "drift {place} statistics.median",
-    "duplicates {place} --threshold 0.9",
-    "evaluate {place} --labels label",
+    'search {location} "read a file line by line"',
+    'search {location} "sparse matrix" --where package=scipy',
+    "search {location} --like json.dumps -k 5",
+    "drift {location} statistics.median",
+    "duplicates {location} --threshold 0.9",
+    "evaluate {location} --labels label",
     "fit {folder}/docstrings.jsonl.gz --method itq --out {folder}/itq",
-    "index rebuild {place} --model {folder}/itq",
-    "index export {place} {folder}/export.jsonl.gz",
-    "info {place}",
+    "index rebuild {location} --model {folder}/itq",
+    "index export {location} {folder}/export.jsonl.gz",
+    "info {location}",
 )
 EXPLAINED = {
     "LSH": "random hyperplanes, nothing learned",
@@ -67,13 +67,13 @@ def play(demo: "Demo") -> None:
     _ask(demo)
     _section("Drift: documents farther and farther from one")
     ids = {record["id"] for record in demo.records}
-    show_drift(str(demo.place), START if START in ids else demo.records[0]["id"])
+    show_drift(str(demo.location), START if START in ids else demo.records[0]["id"])
     _section(f"Done in {time.perf_counter() - start:.0f} s. Try the collection yourself")
     for command in NEXT:
-        line = command.format(folder=demo.folder, place=demo.place)
+        line = command.format(folder=demo.folder, location=demo.location)
         results.print(f"  ammi {line}", markup=False, soft_wrap=True)
     results.print("\nAnd look at it: start", markup=False)
-    results.print(f"  ammi serve {demo.place}", markup=False, soft_wrap=True)
+    results.print(f"  ammi serve {demo.location}", markup=False, soft_wrap=True)
     results.print(f"and open http://127.0.0.1:{PORT}/ in a browser.", markup=False)
 
 

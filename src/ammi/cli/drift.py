@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from ammi.cli.options import AsJson, Place
+from ammi.cli.options import AsJson, Location
 from ammi.cli.queries import refuse_unread
 from ammi.cli.screen import beginning, document_id, documents_table, results, say_json
 
@@ -12,7 +12,7 @@ DEFAULT = "0,1,5,10,20,50,90"
 
 
 def drift(
-    place: Place,
+    location: Location,
     id: Annotated[
         str | None, typer.Argument(metavar="ID", show_default=False, help="A document of the collection.")
     ] = None,
@@ -34,7 +34,7 @@ def drift(
     if (id is None) == (text is None):
         raise typer.BadParameter("start from a document or from a text: give an ID, or --text TEXT.")
     wanted = _numbers(distances)
-    with Collection.open(place) as collection:
+    with Collection.open(location) as collection:
         if text is not None:
             refuse_unread(collection, "text")
         start = text if id is None else collection.get(id).text

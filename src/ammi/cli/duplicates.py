@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ammi.cli.command import if_stopped
-from ammi.cli.options import AsJson, Place
+from ammi.cli.options import AsJson, Location
 from ammi.cli.screen import beginning, counter, document_id, documents_table, note, results, say_json
 from ammi.urls import shown
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def duplicates(
-    place: Place,
+    location: Location,
     threshold: Annotated[
         float | None,
         typer.Option(
@@ -42,7 +42,7 @@ def duplicates(
     """
     from ammi.collection import Collection
 
-    with Collection.open(place) as collection:
+    with Collection.open(location) as collection:
         n = len(collection)
         with counter("comparing documents", 2 * n) as advance:
             groups = collection.duplicates(threshold, advance=advance)
@@ -56,7 +56,7 @@ def duplicates(
         if apply and copies_found:
             with if_stopped("no document was deleted."):
                 collection.delete(copies_found)
-            note(f"{len(copies_found):,} deleted; {len(collection):,} documents are left in {shown(place)}")
+            note(f"{len(copies_found):,} deleted; {len(collection):,} documents are left in {shown(location)}")
 
 
 def _show(collection: "Collection", groups: "list[Duplicates]") -> None:

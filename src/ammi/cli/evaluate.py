@@ -4,13 +4,13 @@ from typing import Annotated
 
 import typer
 
-from ammi.cli.options import AsJson, Broken, Format, OnError, Place, TextColumn, VectorColumn
+from ammi.cli.options import AsJson, Broken, Format, Location, OnError, TextColumn, VectorColumn
 from ammi.cli.screen import counter, facts, note, say_json
 from ammi.cli.sources import Documents
 
 
 def evaluate(
-    place: Place,
+    location: Location,
     queries: Annotated[
         str | None,
         typer.Argument(
@@ -40,7 +40,7 @@ def evaluate(
     """
     from ammi.collection import Collection
 
-    with Collection.open(place) as collection:
+    with Collection.open(location) as collection:
         asked = None
         if queries is not None:
             width = collection.model.n_features_in_ if collection.reads == "vector" else None

@@ -40,7 +40,7 @@ def _about(path: str, text: str | None, format: str | None) -> dict[str, Any]:
     from ammi.collection import Collection
     from ammi.data import describe_pairs, holds_codes, holds_pairs
     from ammi.hashers.config import holds_model
-    from ammi.search.places import is_url
+    from ammi.search.locations import is_url
 
     if holds_pairs(path):
         return describe_pairs(path)

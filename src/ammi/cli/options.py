@@ -29,7 +29,7 @@ class OnError(StrEnum):
 
 Source = Annotated[str, typer.Argument(metavar="SOURCE", show_default=False, help=_DOCUMENTS)]
 Sources = Annotated[list[str], typer.Argument(metavar="SOURCE", show_default=False, help=_DOCUMENTS)]
-Place = Annotated[
+Location = Annotated[
     str, typer.Argument(metavar="PLACE", show_default=False, help="The folder of a collection, or its URL.")
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", show_default=False, help="The folder of a model.")]

@@ -17,7 +17,7 @@ def refuse_unread(collection: "Collection", given: str) -> None:
     """Refuse a "text" where the collection's model reads vectors, and a "vector" where it reads texts."""
     if collection.reads != given:
         raise ValueError(
-            f"{collection.place} is asked with a {given}, and its model reads {collection.reads}s: "
+            f"{collection.location} is asked with a {given}, and its model reads {collection.reads}s: "
             f"{_HOW[collection.reads]}"
         )
 

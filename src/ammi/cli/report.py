@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ammi.cli.options import Place
+from ammi.cli.options import Location
 from ammi.cli.screen import counter, note
 from ammi.cli.serve import needs_web
 from ammi.files import check_not_read, replacing_file
@@ -15,7 +15,7 @@ DOCUMENTS = 2000
 
 
 def report(
-    place: Place,
+    location: Location,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The HTML file to write.", show_default=False)],
     documents: Annotated[
         int, typer.Option(min=1, max=20_000, help="A sample of so many documents, where there are more.")
@@ -34,10 +34,10 @@ def report(
 
     with needs_web():
         from ammi.web.report import make_report
-    check_not_read(out, place)
-    with Collection.open(place) as collection, counter("making the report"):
+    check_not_read(out, location)
+    with Collection.open(location) as collection, counter("making the report"):
         page = make_report(collection, documents)
         n = min(documents, len(collection))
     with replacing_file(out) as file:
         file.write(page.encode())
-    note(f"{out} shows {n:,} documents of {shown(place)}, in {out.stat().st_size / 1e6:.1f} MB")
+    note(f"{out} shows {n:,} documents of {shown(location)}, in {out.stat().st_size / 1e6:.1f} MB")

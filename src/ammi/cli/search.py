@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ammi.cli.options import AsJson, Place
+from ammi.cli.options import AsJson, Location
 from ammi.cli.queries import query_lines, query_vectors, refuse_unread
 from ammi.cli.screen import beginning, document_id, documents_table, note, results, say_json
 
@@ -30,7 +30,7 @@ class Rank(StrEnum):
 
 
 def search(
-    place: Place,
+    location: Location,
     texts: Annotated[
         list[str] | None,
         typer.Argument(
@@ -97,7 +97,7 @@ def search(
     if not texts and not like and not vector and (sys.stdin is None or sys.stdin.isatty()):
         raise typer.BadParameter("nothing to look for: give a text, --like ID, --vector FILE, or lines through a pipe.")
     condition = _condition(where or [])
-    with Collection.open(place) as collection:
+    with Collection.open(location) as collection:
         for id in like or []:
             _show(f"like {id}", collection.like(id, k, condition, radius=radius), as_json)
         if texts or vector or not like:

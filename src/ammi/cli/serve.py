@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from ammi.cli.command import if_stopped
-from ammi.cli.options import Place
+from ammi.cli.options import Location
 from ammi.cli.screen import counter, note, results
 from ammi.urls import shown
 
@@ -17,7 +17,7 @@ PORT = 8077
 
 
 def serve(
-    place: Place,
+    location: Location,
     host: Annotated[str, typer.Option(metavar="HOST", help="Listen at this address.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Listen at this port; 0 takes a free one.")] = PORT,
     token: Annotated[
@@ -68,20 +68,20 @@ def serve(
     from ammi.collection import Collection
     from ammi.search import is_served
 
-    if is_served(place):
+    if is_served(location):
         words = "is a server already: open it in a browser, or name the collection that it serves"
-        raise ValueError(f"{shown(place)} {words}")
+        raise ValueError(f"{shown(location)} {words}")
     with needs_web():
         from ammi.web.server import Server
         from ammi.web.settings import Settings
     settings = Settings(writable=writable, token=token or None, hosts=tuple(hosts or ()), searchers=searchers)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a client that hangs up ends its connection, not the server
-    with Collection.open(place) as collection:
+    with Collection.open(location) as collection:
         with counter("loading the model"):
             collection.ranks()  # the page asks for it first, and a model of vectors takes seconds to load
         server = Server(collection, host, port, settings)
-        served = escape(shown(place))
+        served = escape(shown(location))
         results.print(f"{served} is at [bold]{server.address}[/], and Ctrl-C ends it.", soft_wrap=True)
         if token:
             note(f"The page asks for the token, or takes it from the address: {server.address}#token=TOKEN")

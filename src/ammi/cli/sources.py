@@ -182,7 +182,7 @@ def _refuse(problem: "BadRecordError") -> None:
 def _refuse_collection(source: str) -> None:
     """The files in a collection's folder are no documents, though those of any other folder are."""
     from ammi.collection import Collection
-    from ammi.search.places import is_url
+    from ammi.search.locations import is_url
 
     if is_url(source) or (Path(source).is_dir() and Collection.exists(source)):
         raise ValueError(

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from ammi.data import ArticlePairs, Document, pairing, write_pairs
 from ammi.data.pairs import SPLITS, Pair, PairTexts, Record, check_place
 from ammi.features import FeatureMaker, PieceFeatures
-from ammi.search.copies import OF_TEXTS, copy_groups
+from ammi.search.duplicates import OF_TEXTS, copy_groups
 from ammi.tuning.display import SILENT, Advance, Bar
 
 Kind = Literal["articles", "replies", "halves"]

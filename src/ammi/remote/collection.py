@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from ammi.collection import Advance, Collection, Duplicates, Place
+from ammi.collection import Advance, Collection, Duplicates, Location
 from ammi.plain import plain
 from ammi.remote.server import Server
 from ammi.search import Entry, Hit, Hits
@@ -39,19 +39,19 @@ class RemoteCollection(Collection):
         self._server = server
 
     @classmethod
-    def open(cls, place: Place) -> Self:
-        collection = cls(Server(fspath(place)))
+    def open(cls, location: Location) -> Self:
+        collection = cls(Server(fspath(location)))
         try:
             about = collection._about()
             if not isinstance(about, dict) or "bits" not in about:
-                raise ValueError(f"{collection.place} is no server of ammi: what it says is not of a collection")
+                raise ValueError(f"{collection.location} is no server of ammi: what it says is not of a collection")
         except BaseException:
             collection.close()
             raise
         return collection
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         return self._server.address
 
     @property
@@ -67,7 +67,7 @@ class RemoteCollection(Collection):
         reads = self._about()["reads"]
         if reads is None:
             raise ValueError(
-                f"{self.place} has no model to read a text or a vector with: search by the id of a document"
+                f"{self.location} has no model to read a text or a vector with: search by the id of a document"
             )
         return reads
 
@@ -191,7 +191,7 @@ class RemoteCollection(Collection):
     def bit_probabilities(self, queries: Sequence[Any]) -> "NDArray[np.floating]":
         found = [self._encoded(query)["probabilities"] for query in queries]
         if any(one is None for one in found):
-            raise ValueError(f"the model of {self.place} does not tell how sure it is of a bit")
+            raise ValueError(f"the model of {self.location} does not tell how sure it is of a bit")
         return np.array(found, np.float64).reshape(len(found), self.n_bits)
 
     def knows(self, query: Any) -> bool:
@@ -214,7 +214,7 @@ class RemoteCollection(Collection):
             "fingerprint": about["fingerprint"],
         }
 
-    def export(self, file: Place, *, advance: Advance = lambda n_documents: None) -> int:
+    def export(self, file: Location, *, advance: Advance = lambda n_documents: None) -> int:
         from ammi.data.exports import write_export
 
         def entries() -> Iterator[Entry]:
@@ -225,7 +225,7 @@ class RemoteCollection(Collection):
         return write_export(Path(file), entries(), self.n_bits, self.fingerprint or "")
 
     @property
-    def index(self) -> NoReturn:  # type: ignore[override]
+    def store(self) -> NoReturn:  # type: ignore[override]
         self._refuse("its index is")
 
     @property
@@ -260,7 +260,7 @@ class RemoteCollection(Collection):
 
         for line in self._server.lines("/api/documents"):
             if not isinstance(line, dict) or not is_exported(line):
-                raise ValueError(f"{self.place} sends {line!r:.60}, which is no document: upgrade ammi there")
+                raise ValueError(f"{self.location} sends {line!r:.60}, which is no document: upgrade ammi there")
             document = exported(line)
             yield Entry(document.id, document.code.packed, document.text, document.metadata, document.vector)
 
@@ -274,14 +274,14 @@ class RemoteCollection(Collection):
         """All documents within a radius, or none: a part would be taken for all."""
         if answer["total"] > len(answer["hits"]):
             raise ValueError(
-                f"{answer['total']:,} documents are that near, and {self.place} gives {len(answer['hits']):,} at most: "
+                f"{answer['total']:,} documents are that near, and {self.location} gives {len(answer['hits']):,} at most: "
                 "take a smaller radius"
             )
         return _hits(answer["hits"])
 
     def _refuse(self, what: str) -> NoReturn:
         raise ValueError(
-            f"{what} where the collection is, not by {self.place}: open its folder, or the URL of its engine"
+            f"{what} where the collection is, not by {self.location}: open its folder, or the URL of its store"
         )
 
 

@@ -1,6 +1,6 @@
 """Shards of documents into a store: actors encode them, and what writes depends on the store.
 
-A server takes many writers: each actor adds its own shards, by the server's transactions. A place that belongs to one
+A server takes many writers: each actor adds its own shards, by the server's transactions. A location that belongs to one
 machine has one writer, the process that asked, which takes the blocks in the order of the files. Either way a block is
 there or not; who loads the same shards again goes on after the blocks that are there.
 """
@@ -56,15 +56,15 @@ class Loader(Worker):
         if skipped:
             yield EncodedBlock([], np.empty((0, 0), np.uint8), None, skipped)
 
-    def load(self, files: Kept, shard: Shard, reading: Reading, place: str) -> Loaded:
+    def load(self, files: Kept, shard: Shard, reading: Reading, location: str) -> Loaded:
         """Add the documents of a shard to a collection, after those that are there."""
         self.know(files)
-        with Collection.open(place) as collection:
+        with Collection.open(location) as collection:
             skipped: list[str] = []
             there, rest = split_there(collection, reading.documents(shard, skipped))
             loaded = Loaded(there, 0, skipped)
             for block in rest:
-                encoded = self._encoded(block, collection.index.vectors is not None, skipped)
+                encoded = self._encoded(block, collection.store.vectors is not None, skipped)
                 loaded.added += add(collection, encoded, self.kept.fingerprint)
             return loaded
 
@@ -77,19 +77,19 @@ class Loader(Worker):
 
 def load_shards(
     collection: Collection,
-    place: str,
+    location: str,
     shards: Sequence[Shard],
     files: Mapping[str, bytes],
     reading: Reading,
     workers: int,
     advance: Advance = lambda n_documents: None,
 ) -> Loaded:
-    """Add the documents of shards to a collection, open at its place, whose model is that of the files."""
+    """Add the documents of shards to a collection, open at its location, whose model is that of the files."""
     total, kept = Loaded(0, 0, []), Kept(dict(files))
     with pool(Loader, min(workers, len(shards))) as actors:
-        if collection.index.shared:
+        if collection.store.shared:
             parts: Iterable[Loaded] = each_in_turn(
-                actors, list(shards), lambda actor, shard: actor.load.remote(kept, shard, reading, place)
+                actors, list(shards), lambda actor, shard: actor.load.remote(kept, shard, reading, location)
             )
         else:
             parts = _in_order(collection, kept, shards, reading, actors)
@@ -98,7 +98,7 @@ def load_shards(
             total.added += part.added
             total.skipped += part.skipped
             advance(part.there + part.added)
-    collection.index.optimize()
+    collection.store.optimize()
     return total
 
 
@@ -116,7 +116,7 @@ def add(collection: Collection, encoded: EncodedBlock, fingerprint: str) -> int:
     """Add a block in one transaction; return how many documents it has."""
     block = Block(encoded.documents)
     if encoded.documents:
-        collection.index.add(
+        collection.store.add(
             encoded.codes, block.ids, block.texts, block.metadata, vectors=encoded.vectors, fingerprint=fingerprint
         )
     return len(encoded.documents)
@@ -128,7 +128,7 @@ def _in_order(
     """Write the blocks of all shards in their order, while actors encode those that come next."""
     import ray
 
-    keep, fingerprint = collection.index.vectors is not None, collection.fingerprint
+    keep, fingerprint = collection.store.vectors is not None, collection.fingerprint
     assert fingerprint is not None
     coming = _left(collection, shards, reading)
     streams: deque[tuple[Any, int, Any]] = deque()

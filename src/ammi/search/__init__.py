@@ -1,12 +1,12 @@
-"""Finding documents by their codes: the Index protocol and its engines, filters, and the exact search under them."""
+"""Finding documents by their codes: the Store protocol and its stores, filters, and the exact search under them."""
 
-from ammi.search.base import Index
 from ammi.search.checks import DamagedError, OtherModelError
 from ammi.search.documents import Entry, Hit, Hits, Id
-from ammi.search.embedded.index import HammingIndex
-from ammi.search.engine import Repaired
+from ammi.search.embedded.store import HammingIndex
 from ammi.search.hamming import nearest, within
-from ammi.search.places import check_index, create_index, index_exists, is_served, open_index, repair_index
+from ammi.search.locations import check_store, create_store, is_served, open_store, repair_store, store_exists
+from ammi.search.store import Store
+from ammi.search.store_methods import Repaired
 from ammi.search.vectors import KeptVectors
 
 __all__ = [
@@ -16,16 +16,16 @@ __all__ = [
     "Hit",
     "Hits",
     "Id",
-    "Index",
     "KeptVectors",
     "OtherModelError",
     "Repaired",
-    "check_index",
-    "create_index",
-    "index_exists",
+    "Store",
+    "check_store",
+    "create_store",
     "is_served",
     "nearest",
-    "open_index",
-    "repair_index",
+    "open_store",
+    "repair_store",
+    "store_exists",
     "within",
 ]

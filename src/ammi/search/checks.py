@@ -1,4 +1,4 @@
-"""What every engine refuses: codes that are not those of its index, and odd numbers and keys."""
+"""What every store refuses: codes that are not those of its index, and odd numbers and keys."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ammi.search.documents import as_list, is_unicode
-from ammi.search.engine import About
 from ammi.search.hamming import Codes
+from ammi.search.store_methods import About
 from ammi.search.vectors import KeptVectors, Packed, Rows, checked_kind, packed
 
 MOST_BITS = 2**22  # a thousand such codes, which an index keeps together, are half of what SQLite takes
@@ -17,20 +17,20 @@ class OtherModelError(ValueError):
     """The codes of a call are of another model than those of the index."""
 
 
-def change_in_view(place: str) -> ValueError:
-    """For engines: a change inside of a block that reads, which would not see it."""
-    return ValueError(f"{place} cannot be changed inside of a block that sees one state of it: end the block first")
+def change_in_view(location: str) -> ValueError:
+    """For stores: a change inside of a block that reads, which would not see it."""
+    return ValueError(f"{location} cannot be changed inside of a block that sees one state of it: end the block first")
 
 
 class DamagedError(ValueError):
     """What an index holds is not what was put into it."""
 
 
-def check_codes(codes: Codes, about: About, fingerprint: str | None, place: str) -> None:
+def check_codes(codes: Codes, about: About, fingerprint: str | None, location: str) -> None:
     """Refuse codes that are not such as the index, or its next version, is about."""
     if fingerprint is not None and fingerprint != about.fingerprint:
         raise OtherModelError(
-            f"the codes are of model {fingerprint}, but the index in {place} holds those of model "
+            f"the codes are of model {fingerprint}, but the index in {location} holds those of model "
             f"{about.fingerprint}: encode with that model, or create an index for this one"
         )
     width = -(-about.n_bits // 8)
@@ -86,28 +86,28 @@ def checked_vectors(vectors: KeptVectors | None) -> KeptVectors | None:
     return vectors
 
 
-def packed_vectors(vectors: Rows | None, kept: KeptVectors | None, names: list[str], place: str) -> Packed | None:
+def packed_vectors(vectors: Rows | None, kept: KeptVectors | None, names: list[str], location: str) -> Packed | None:
     """The vectors of documents as an index keeps them, which come just where it keeps vectors."""
     if vectors is None and kept is None:
         return None
     if kept is None:
-        raise ValueError(f"the index in {place} keeps no vectors, but some were given: create one that keeps them")
+        raise ValueError(f"the index in {location} keeps no vectors, but some were given: create one that keeps them")
     if vectors is None:
-        raise ValueError(f"the index in {place} keeps a vector of each document: add documents with their vectors")
+        raise ValueError(f"the index in {location} keeps a vector of each document: add documents with their vectors")
     return packed(vectors, kept, names)
 
 
-def check_query_vectors(vectors: Sequence[NDArray[np.floating]], kept: KeptVectors | None, place: str) -> None:
+def check_query_vectors(vectors: Sequence[NDArray[np.floating]], kept: KeptVectors | None, location: str) -> None:
     """Refuse to compare the vectors of queries with vectors that are not kept, or not such."""
     for vector in vectors:
         if kept is None:
             raise ValueError(
-                f"{place} keeps no vectors to rank by: rank by distance, or create it anew to keep them, with "
+                f"{location} keeps no vectors to rank by: rank by distance, or create it anew to keep them, with "
                 'vectors="float16" (--keep-vectors float16)'
             )
         if vector.shape != (kept.width,):
             raise ValueError(
-                f"the vector of a query has the shape {vector.shape}, but those kept in {place} have {kept.width} "
+                f"the vector of a query has the shape {vector.shape}, but those kept in {location} have {kept.width} "
                 "numbers: pass one of the same model"
             )
         if not np.isfinite(vector).all():

@@ -1,4 +1,4 @@
-"""A whole collection from one place to another, whatever their engines: restartable, and compared at the end."""
+"""A whole collection from one place to another, whatever their stores: restartable, and compared at the end."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ammi.search.base import Index
 from ammi.search.checks import DamagedError
 from ammi.search.documents import Entry, Record
-from ammi.search.engine import Place
-from ammi.search.places import create_index, index_exists, open_index
+from ammi.search.locations import create_store, open_store, store_exists
+from ammi.search.store import Store
+from ammi.search.store_methods import Location
 
 _AT_ONCE = 1000
 
@@ -20,18 +20,20 @@ _AT_ONCE = 1000
 class Copied(NamedTuple):
     """What a copy came to."""
 
-    place: str
+    location: str
     documents: int
     there: int  # of these, the documents that an earlier run had brought
     checksum: str  # of all documents in their order, the same at both places
 
 
-def copy_index(source: Index, place: Place, *, advance: Callable[[int], None] = lambda n_documents: None) -> Copied:
-    """Copy all that an index has to a place, which holds nothing yet, or what an earlier run brought there.
+def copy_store(
+    source: Store, location: Location, *, advance: Callable[[int], None] = lambda n_documents: None
+) -> Copied:
+    """Copy all that an index has to a location, which holds nothing yet, or what an earlier run brought there.
 
     `advance` is told of each document twice: when it is there, and when all are compared.
     """
-    with _target(source, place) as target:
+    with _target(source, location) as target:
         coming = (entry for block in source.entries() for entry in block)
         given = _Sum()
         there = _skip_what_is_there(source, target, coming, given, advance)
@@ -54,11 +56,11 @@ def copy_index(source: Index, place: Place, *, advance: Callable[[int], None] = 
             advance(len(found))
         if (arrived.count, arrived.hexdigest()) != (given.count, given.hexdigest()):
             raise DamagedError(
-                f"of {source.place} {given.count:,} documents with the checksum {given.hexdigest()} were copied, but "
-                f"{target.place} has {arrived.count:,} with {arrived.hexdigest()}: was it changed meanwhile? delete it "
+                f"of {source.location} {given.count:,} documents with the checksum {given.hexdigest()} were copied, but "
+                f"{target.location} has {arrived.count:,} with {arrived.hexdigest()}: was it changed meanwhile? delete it "
                 "and copy again"
             )
-        return Copied(target.place, given.count, there, given.hexdigest())
+        return Copied(target.location, given.count, there, given.hexdigest())
 
 
 class _Sum:
@@ -84,12 +86,12 @@ def _digest(entry: Entry) -> bytes:
     return blake2b(b"%d %d " % (len(said), len(entry.code)) + said + entry.code.tobytes() + vector).digest()
 
 
-def _target(source: Index, place: Place) -> Index:
-    """The index at a place, which is made where there is none, and refused where it is of something else."""
+def _target(source: Store, location: Location) -> Store:
+    """The index at a location, which is made where there is none, and refused where it is of something else."""
     files, keys = source.files(), source.keys_indexed
-    if not index_exists(place):
-        return create_index(
-            place,
+    if not store_exists(location):
+        return create_store(
+            location,
             source.n_bits,
             fingerprint=source.fingerprint,
             keys=keys,
@@ -97,10 +99,10 @@ def _target(source: Index, place: Place) -> Index:
             text_index=source.text_index,
             vectors=source.vectors,
         )
-    target = open_index(place)
+    target = open_store(location)
     try:
-        if target.place == source.place:
-            raise ValueError(f"{target.place} is copied to itself: name another place")
+        if target.location == source.location:
+            raise ValueError(f"{target.location} is copied to itself: name another location")
         about = ("bits", "n_bits"), ("model", "fingerprint"), ("vectors", "vectors"), ("word index", "text_index")
         for name, attribute in about:
             has, wanted = getattr(target, attribute), getattr(source, attribute)
@@ -116,7 +118,7 @@ def _target(source: Index, place: Place) -> Index:
 
 
 def _skip_what_is_there(
-    source: Index, target: Index, coming: Iterator[Entry], given: _Sum, advance: Callable[[int], None]
+    source: Store, target: Store, coming: Iterator[Entry], given: _Sum, advance: Callable[[int], None]
 ) -> int:
     """Go past the documents that an earlier run brought, which must be the first of those that come."""
     for block in target.entries():
@@ -129,9 +131,9 @@ def _skip_what_is_there(
     return given.count
 
 
-def _other(source: Index, target: Index, why: str) -> FileExistsError:
+def _other(source: Store, target: Store, why: str) -> FileExistsError:
     return FileExistsError(
-        f"{target.place} holds another collection than {source.place} ({why}): name another place, or delete it"
+        f"{target.location} holds another collection than {source.location} ({why}): name another location, or delete it"
     )
 
 
@@ -139,12 +141,12 @@ def _shortly(value: object) -> str:
     return ("there" if value else "none") if value is None or isinstance(value, bool) else str(value)
 
 
-def _next_number(source: Index) -> int:
+def _next_number(source: Store) -> int:
     with source._reading():
         return source._next_number()
 
 
-def _use_numbers_before(target: Index, number: int) -> None:
+def _use_numbers_before(target: Store, number: int) -> None:
     """Give no number below this one to a document that comes without an id: some were deleted that had one."""
     with target._writing():
         if target._next_number() < number:

@@ -1,4 +1,4 @@
-"""Documents as every engine keeps and returns them: an id, a code, perhaps a text, and metadata as JSON holds it."""
+"""Documents as every store keeps and returns them: an id, a code, perhaps a text, and metadata as JSON holds it."""
 
 import gc
 import json

@@ -1,4 +1,4 @@
-"""Filters on metadata, as data: what `where` may say, its parsed form that engines translate, and what it means.
+"""Filters on metadata, as data: what `where` may say, its parsed form that stores translate, and what it means.
 
     {"lang": "en"}                         equal
     {"year": [1987, 1988]}                 any of these
@@ -199,7 +199,7 @@ def values_of(value: Any) -> list[Scalar]:
 
 
 def matches(filter: Filter, metadata: Mapping[str, Any]) -> bool:
-    """Whether a filter keeps a document with this metadata: what every engine's own query must mean."""
+    """Whether a filter keeps a document with this metadata: what every store's own query must mean."""
     return all(holds(condition.test, values_of(metadata.get(condition.key))) for condition in filter)
 
 

@@ -84,7 +84,7 @@ class WordStatistics(NamedTuple):
 class Candidates(NamedTuple):
     """Documents of a shortlist, in insertion order."""
 
-    places: NDArray[np.int64]  # (n,) what the engine finds them by
+    places: NDArray[np.int64]  # (n,) what the store finds them by
     codes: Codes  # (n, ceil(m / 8))
     texts: list[str | None]  # n of them where words were asked for, else none; None of a text without these words
     vectors: NDArray[np.float32] | None = None  # (n, d) where they were asked for

@@ -1,4 +1,4 @@
-"""Vectors that an index keeps beside its codes: rounded, as rows of bytes that any engine can store.
+"""Vectors that an index keeps beside its codes: rounded, as rows of bytes that any store can store.
 
 A vector x is kept as a scale s and whole or half precision numbers v, so that x_i is about s v_i:
 
@@ -88,7 +88,7 @@ def vector_checksum(position: int, vector: bytes) -> int:
 
 
 def vector_rows(positions: Iterable[int], vectors: Packed) -> Iterator[tuple[int, bytes, int]]:
-    """What engines store of vectors: the position, the vector, the checksum of both."""
+    """What stores store of vectors: the position, the vector, the checksum of both."""
     for position, vector in zip(positions, map(bytes, vectors), strict=True):
         yield position, vector, vector_checksum(position, vector)
 

@@ -78,7 +78,7 @@ def document_routes(served: Served) -> APIRouter:
         """Which of these documents there are."""
 
         def there() -> list[Id]:
-            codes = served.collection.index.codes_of(request.ids)
+            codes = served.collection.store.codes_of(request.ids)
             return [id for id, code in zip(request.ids, codes, strict=True) if code is not None]
 
         return await do(lambda: answer({"ids": there()}))
@@ -188,7 +188,7 @@ def _lines(served: Served, where: list[str]) -> Iterator[bytes]:
         records: list[dict[str, Any]] = [export_record(entry, n_bits, fingerprint) for entry in block]
         return b"".join(json.dumps(record, ensure_ascii=False).encode() + b"\n" for record in records)
 
-    for block in collection.index.entries(where_of(where)):
+    for block in collection.store.entries(where_of(where)):
         yield lines(block)
 
 

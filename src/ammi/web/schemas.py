@@ -185,7 +185,7 @@ class Entropy(Model):
 class CollectionAnswer(Model):
     """The collection and its figures."""
 
-    name: str = Field(description="The last part of its place.", examples=["docstrings"])
+    name: str = Field(description="The last part of its location.", examples=["docstrings"])
     documents: int = Field(examples=[26_000])
     bits: int = Field(examples=[64])
     distinct_codes: int = Field(examples=[24_512])
@@ -221,7 +221,7 @@ class Region(Model):
 
 
 class MapAnswer(Model):
-    """The map: a place in the plane for each document of a sample, near to each other where codes are alike.
+    """The map: a point in the plane for each document of a sample, near to each other where codes are alike.
 
     `x` and `y` are base64 of little-endian uint16, a number a point: 0 is left or bottom, 65535 right or top. While
     `state` is "computing" there are no points yet; "rough" is a first layout, and a better one is on its way: ask again
@@ -246,7 +246,7 @@ class MapAnswer(Model):
 class Colours(Model):
     """A metadata value for each point of the map.
 
-    `values` is base64 of uint8, one a point, in the order of the map's points: for categories the place in `names`, for
+    `values` is base64 of uint8, one a point, in the order of the map's points: for categories the position in `names`, for
     numbers 0 (least) to 254 (most); 255 where there is no value, or one that is not among the names.
     """
 

@@ -26,10 +26,10 @@ _log = logging.getLogger("ammi.web")
 class Searchers:
     """Processes that answer one search at a time each, for a collection in a folder."""
 
-    def __init__(self, place: str, n: int):
-        if n and not Path(place).is_dir():
-            raise ValueError(f"{place} is in no folder, which is what searchers read: serve it without them")
-        self._place, self._n = place, n
+    def __init__(self, location: str, n: int):
+        if n and not Path(location).is_dir():
+            raise ValueError(f"{location} is in no folder, which is what searchers read: serve it without them")
+        self._place, self._n = location, n
         self._all: set[Process] = set()
         self._idle: list[Process] = []
         self._turn = asyncio.Semaphore(0)  # whoever has waited longest is next, which a Queue does not see to
@@ -108,7 +108,7 @@ async def _read(stream: asyncio.StreamReader) -> Any:
     return pickle.loads(await stream.readexactly(length))
 
 
-def answer_all(place: str, requests: BinaryIO, answers: BinaryIO) -> None:
+def answer_all(location: str, requests: BinaryIO, answers: BinaryIO) -> None:
     """Answer requests until there are no more."""
     from ammi.collection import Collection
     from ammi.search.hamming import alone
@@ -116,7 +116,7 @@ def answer_all(place: str, requests: BinaryIO, answers: BinaryIO) -> None:
     from ammi.web.settings import Settings
 
     alone()
-    with Collection.open(place) as collection:
+    with Collection.open(location) as collection:
         served = Served(collection, Settings())
         answers.write(_framed("ready"))
         answers.flush()

@@ -32,9 +32,9 @@ class Served:
 
     def __init__(self, collection: Collection, settings: Settings, most_points: int = MOST_POINTS):
         self.collection, self.settings = collection, settings
-        self.name = PurePath(collection.place.rstrip("/")).name or "collection"
+        self.name = PurePath(collection.location.rstrip("/")).name or "collection"
         self.work, self.views = Work(settings), Views(collection, most_points)
-        self.searchers = Searchers(collection.place, settings.searchers)
+        self.searchers = Searchers(collection.location, settings.searchers)
         self._asked = lru_cache(_REMEMBERED)(self._ask)
         self._answers = _Answers()
         self.exports: WeakSet[Iterator[bytes]] = WeakSet()  # those that somebody still reads
@@ -100,7 +100,7 @@ class Served:
     def hits(self, hits: Iterable[Hit], length: int | None) -> list[dict[str, Any]]:
         """Hits with the codes of their documents."""
         found = list(hits)
-        codes = self.collection.index.codes_of([hit.id for hit in found])
+        codes = self.collection.store.codes_of([hit.id for hit in found])
         return [
             {
                 "id": hit.id,
@@ -134,14 +134,14 @@ class Served:
                 hits = self.collection.within(query, radius, where)
             return answer({"query": asked, "rank": by, "hits": self.hits(hits[:k], length), "total": len(hits)})
 
-        with self.collection.index.one_view():
+        with self.collection.store.snapshot():
             if not isinstance(query, str):
                 return find()
             return self._remembered((query, k, radius, repr(where), rank, shortlist, length), find)
 
     def _remembered(self, key: Hashable, make: Callable[[], Response]) -> Response:
         """An answer that was given before, if no document has changed since; those that are often asked for stay."""
-        state = self.collection.index.state()
+        state = self.collection.store.state()
         if state is None:
             return make()
         known = self._answers.get((state, key))
@@ -155,7 +155,7 @@ class Served:
 
     def without_place(self, sentence: str) -> str:
         """A sentence for strangers, to whom it is none of their business where the collection is."""
-        return sentence.replace(self.collection.place, self.name)
+        return sentence.replace(self.collection.location, self.name)
 
     def start(self) -> None:
         """Begin what goes on beside the requests."""

@@ -50,7 +50,7 @@ def view_routes(served: Served) -> APIRouter:
 
     @router.get("/map", response_model=schemas.MapAnswer)
     async def map() -> Response:
-        """A place in the plane for each document of a sample."""
+        """A point in the plane for each document of a sample."""
         return await do(lambda: answer(map_as_json(views.map())))
 
     @router.get("/map/colours", response_model=schemas.Colours)
@@ -87,7 +87,7 @@ def about_collection(served: Served) -> dict[str, Any]:
     collection, limits = served.collection, served.settings
     figures = served.views.explorer().figures
     ranks, fast = collection.ranks(), set(collection.fast_keys())
-    keys = collection.index.key_kinds()
+    keys = collection.store.key_kinds()
     return {
         "name": served.name,
         "documents": len(collection),

@@ -19,7 +19,7 @@ from ammi.explore.layout import Places
 
 _SECONDS_BETWEEN = 10.0  # two computations of the views of a collection that changes all the time
 _TIMES_BETWEEN = 10  # or so many times as long as one takes
-_SECONDS_UNTOLD = 300.0  # where an engine cannot tell whether something was changed
+_SECONDS_UNTOLD = 300.0  # where a store cannot tell whether something was changed
 _SECONDS_FOR_COPIES = 2.0  # that a first request for copies waits for them
 _REMEMBERED = 8  # searches for copies
 
@@ -80,13 +80,13 @@ class Views:
 
     def state(self) -> str:
         """What is another after every change of the documents."""
-        return self._collection.index.state() or f"{len(self._collection)}-{self._collection.fingerprint}"
+        return self._collection.store.state() or f"{len(self._collection)}-{self._collection.fingerprint}"
 
     def _is_old(self) -> bool:
         age = time.monotonic() - self._made
         if age < max(_SECONDS_BETWEEN, _TIMES_BETWEEN * self._took):
             return False
-        return self.state() != self._state or (self._collection.index.state() is None and age > _SECONDS_UNTOLD)
+        return self.state() != self._state or (self._collection.store.state() is None and age > _SECONDS_UNTOLD)
 
     def _renew_later(self) -> None:
         try:

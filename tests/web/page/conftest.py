@@ -51,7 +51,7 @@ DOCUMENTS = [document(number) for number in range(200)] + [
 
 
 @pytest.fixture(scope="session")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def location(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A collection of four subjects, with a document that is all markup, and a copy."""
     model = DocumentHasher(AMMI(32, epochs=6, batch_size=32, random_state=0, verbose=False))
     model.fit([one["text"] for one in DOCUMENTS if one["text"] != EVIL])  # which has words that it does not know
@@ -62,16 +62,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def collection(place: Path) -> Iterator[Collection]:
-    with Collection.open(place) as opened:
+def collection(location: Path) -> Iterator[Collection]:
+    with Collection.open(location) as opened:
         yield opened
 
 
 class Server:
     """`ammi serve` in a process of its own, at an address."""
 
-    def __init__(self, place: Path, *options: str):
-        command = [sys.executable, "-m", "ammi", "serve", str(place), *options]
+    def __init__(self, location: Path, *options: str):
+        command = [sys.executable, "-m", "ammi", "serve", str(location), *options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert self.process.stdout is not None
         said = []
@@ -96,8 +96,8 @@ class Server:
 
 
 @pytest.fixture(scope="session")
-def server(place: Path) -> Iterator[Server]:
-    started = Server(place, "--port", "0")
+def server(location: Path) -> Iterator[Server]:
+    started = Server(location, "--port", "0")
     yield started
     started.stop()
 

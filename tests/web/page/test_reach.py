@@ -92,10 +92,10 @@ AWKWARD = [
 def awkward(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Documents without metadata, of one long line, one long word, letters from right to left, no text."""
     model = DocumentHasher(LSH(32, random_state=0)).fit([document(number)["text"] for number in range(50)])
-    place = tmp_path_factory.mktemp("awkward") / "odd"
-    with Collection.create(place, model) as created:
+    location = tmp_path_factory.mktemp("awkward") / "odd"
+    with Collection.create(location, model) as created:
         created.add(AWKWARD)
-    server = Server(place, "--port", "0", "--writable")
+    server = Server(location, "--port", "0", "--writable")
     yield server
     server.stop()
 
@@ -165,10 +165,10 @@ def test_colours_follow_the_system_and_the_switch(open_page: OpenPage) -> None:
 
 
 def test_a_token_is_asked_for_and_a_server_that_is_gone_is_said_to_be_gone(
-    open_page: OpenPage, place: Path, complaints: list[str]
+    open_page: OpenPage, location: Path, complaints: list[str]
 ) -> None:
     secret = ("--token", "a long word that nobody knows")
-    server = Server(place, "--port", "0", *secret)
+    server = Server(location, "--port", "0", *secret)
     page = open_page(base=server.address)
     page.get_by_label("The token that ammi serve").fill("a wrong one")
     page.get_by_role("button", name="Open the collection").click()
@@ -185,7 +185,7 @@ def test_a_token_is_asked_for_and_a_server_that_is_gone_is_said_to_be_gone(
     server.stop()
     page.locator("#q").fill("oil")
     expect(page.get_by_role("alert")).to_contain_text("see whether ammi serve is still running")
-    server = Server(place, "--port", str(server.port), *secret)
+    server = Server(location, "--port", str(server.port), *secret)
     page.get_by_role("button", name="Try again").click()
     expect(page.locator(".card").first).to_be_visible()
     server.stop()

@@ -1,12 +1,12 @@
 """`ammi index add`: more documents, or codes, into a collection."""
 
 from ammi.cli.index.incoming import Incoming, codes_of
-from ammi.cli.options import AsJson, Broken, Format, IdColumn, OnError, Place, Source, TextColumn, VectorColumn
+from ammi.cli.options import AsJson, Broken, Format, IdColumn, Location, OnError, Source, TextColumn, VectorColumn
 from ammi.cli.sources import Documents
 
 
 def add(
-    place: Place,
+    location: Location,
     source: Source,
     text: TextColumn = None,
     id: IdColumn = None,
@@ -28,7 +28,7 @@ def add(
     """
     from ammi.collection import Collection
 
-    with Collection.open(place) as collection:
+    with Collection.open(location) as collection:
         codes = codes_of(source, format)
         reads = "text" if codes else collection.reads
         width = collection.model.n_features_in_ if reads == "vector" else None

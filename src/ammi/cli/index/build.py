@@ -12,7 +12,7 @@ from ammi.cli.fit import fit_defaults
 from ammi.cli.index.incoming import Incoming, codes_of
 from ammi.cli.index.ray_build import build_on_ray
 from ammi.cli.models import load_model
-from ammi.cli.options import AsJson, Broken, Format, IdColumn, OnError, Place, Sources, TextColumn, VectorColumn
+from ammi.cli.options import AsJson, Broken, Format, IdColumn, Location, OnError, Sources, TextColumn, VectorColumn
 from ammi.cli.screen import note
 from ammi.cli.sources import Documents, default_features
 from ammi.urls import shown
@@ -31,7 +31,7 @@ class KeptAs(StrEnum):
 
 
 def build(
-    place: Place,
+    location: Location,
     sources: Sources,
     model: Annotated[
         Path | None,
@@ -91,7 +91,7 @@ def build(
             raise typer.BadParameter("with --engine ray name a model, made by ammi fit.", param_hint="'--model'")
         reading = {"text": text, "id": id, "vector": vector, "skip": on_error == OnError.skip}
         with cluster(address, workers) as n:
-            build_on_ray(place, sources, model, keys or [], keep_vectors, reading, n, as_json)
+            build_on_ray(location, sources, model, keys or [], keep_vectors, reading, n, as_json)
         return
     source = one_source(sources)
     codes = codes_of(source, format)
@@ -99,7 +99,7 @@ def build(
         raise typer.BadParameter("a file of codes has no vectors to keep.", param_hint="'--keep-vectors'")
     if model is not None and codes is not None:
         _check_same_model(model, codes)
-    _check_free(place)
+    _check_free(location)
     learn = model is None and codes is None
     features = default_features(source, vector, format) if learn else None
     loaded = None if model is None or codes is not None else load_model(model)
@@ -109,25 +109,25 @@ def build(
     incoming = Incoming(documents, codes)
     learned = None
     if features:
-        with if_stopped(f"{shown(place)} was not made"):
+        with if_stopped(f"{shown(location)} was not made"):
             learned = fit_defaults(features, documents)
         note(f"A model of {learned.n_bits} bits was learned from {documents.name}; ammi fit has more to choose from.")
     elif loaded:
         incoming.try_first(loaded)
-    with _create(place, model or learned, codes, keys or [], keep_vectors) as created:
+    with _create(location, model or learned, codes, keys or [], keep_vectors) as created:
         incoming.add_to(created, as_json)
 
 
-def _check_free(place: str) -> None:
+def _check_free(location: str) -> None:
     from ammi.collection import Collection, check_place
 
-    if Collection.exists(place):
-        raise FileExistsError(f"{shown(place)} holds a collection: use ammi index add, or name another place")
-    check_place(place)
+    if Collection.exists(location):
+        raise FileExistsError(f"{shown(location)} holds a collection: use ammi index add, or name another location")
+    check_place(location)
 
 
 def _create(
-    place: str,
+    location: str,
     model: "Path | DocumentHasher | None",
     codes: "CodeFile | None",
     keys: list[str],
@@ -136,9 +136,9 @@ def _create(
     from ammi.collection import Collection
 
     if model is not None:
-        return Collection.create(place, model, keys=keys, vectors=keep_vectors)
+        return Collection.create(location, model, keys=keys, vectors=keep_vectors)
     assert codes
-    return Collection.create_for_codes(place, codes.n_bits, codes.fingerprint, keys=keys)
+    return Collection.create_for_codes(location, codes.n_bits, codes.fingerprint, keys=keys)
 
 
 def _check_same_model(model: Path, codes: "CodeFile") -> None:

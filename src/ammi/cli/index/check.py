@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ammi.cli.command import if_stopped
-from ammi.cli.options import AsJson, Place
+from ammi.cli.options import AsJson, Location
 from ammi.cli.screen import counter, plain, results, say_json
 from ammi.urls import shown
 
@@ -17,7 +17,7 @@ _SHOWN = 20  # sentences and ids; --json has all
 
 
 def check(
-    place: Place,
+    location: Location,
     repair: Annotated[
         bool,
         typer.Option("--repair", help="Keep all documents that are whole, and say what was lost."),
@@ -37,7 +37,7 @@ def check(
     """
     from ammi.collection import Collection
 
-    looked, name = 0, shown(place)
+    looked, name = 0, shown(location)
     with if_stopped(f"{name} is as it was"), counter(f"checking {name}") as advance:
 
         def count(n_documents: int) -> None:
@@ -45,10 +45,10 @@ def check(
             looked += n_documents
             advance(n_documents)
 
-        repaired = Collection.repair(place, advance=count) if repair else None
-        damage = repaired.damage if repaired else Collection.check(place, advance=count)
+        repaired = Collection.repair(location, advance=count) if repair else None
+        damage = repaired.damage if repaired else Collection.check(location, advance=count)
     if as_json:
-        say_json({"place": name, "documents": looked, "damage": damage, **(_as_json(repaired) if repaired else {})})
+        say_json({"location": name, "documents": looked, "damage": damage, **(_as_json(repaired) if repaired else {})})
     else:
         for sentence in _shortened(damage):
             results.print(plain(sentence), soft_wrap=True)
@@ -66,17 +66,17 @@ def _as_json(repaired: "Repaired") -> dict[str, object]:
     }
 
 
-def _outcome(place: str, looked: int, damage: list[str], repaired: "Repaired | None") -> str:
-    from ammi.search.places import is_url
+def _outcome(location: str, looked: int, damage: list[str], repaired: "Repaired | None") -> str:
+    from ammi.search.locations import is_url
 
     if not damage:
-        return f"{place} is whole: {looked:,} documents"
-    if repaired is None and is_url(place):
-        return f"{place} is damaged: restore a copy, by the means of its server"
+        return f"{location} is whole: {looked:,} documents"
+    if repaired is None and is_url(location):
+        return f"{location} is damaged: restore a copy, by the means of its server"
     if repaired is None and not looked:
-        return f"{place} is damaged, and no document of it can be read: restore a copy, or build it again"
+        return f"{location} is damaged, and no document of it can be read: restore a copy, or build it again"
     if repaired is None:
-        return f"{place} is damaged; {looked:,} documents are whole: --repair keeps these"
+        return f"{location} is damaged; {looked:,} documents are whole: --repair keeps these"
     lost = len(repaired.lost) + repaired.unnamed
     names = ", ".join(_shortened(list(map(str, repaired.lost))))
     named = f" ({names})" if repaired.lost else ""

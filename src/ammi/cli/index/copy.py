@@ -17,11 +17,11 @@ def copy(
     target: Annotated[str, typer.Argument(metavar="TO", show_default=False, help=f"Where to. {_PLACE}")],
     as_json: AsJson = False,
 ) -> None:
-    """Copy a collection to another place, of the same engine or another: documents, codes, vectors, model and all.
+    """Copy a collection to another location, of the same store or another: documents, codes, vectors, model and all.
 
     The documents keep their ids and their order. At the end both places are compared by number and by a checksum.
     A copy that was interrupted goes on when the same command is given again, and brings nothing twice.
-    A place that holds something else is refused.
+    A location that holds something else is refused.
 
     [bold]Examples[/]
 

@@ -4,14 +4,14 @@ from typing import Annotated
 
 import typer
 
-from ammi.cli.options import AsJson, Place
+from ammi.cli.options import AsJson, Location
 from ammi.cli.queries import query_lines
 from ammi.cli.screen import plain, results, say_json
 from ammi.urls import shown
 
 
 def delete(
-    place: Place,
+    location: Location,
     ids: Annotated[
         list[str],
         typer.Argument(metavar="ID", show_default=False, help="Ids, or [bold]-[/] for one a line from a pipe."),
@@ -29,13 +29,13 @@ def delete(
 
     if ids == ["-"]:
         ids = [line for line in query_lines() if line.strip()]
-    with Collection.open(place) as collection:
+    with Collection.open(location) as collection:
         before = len(collection)
         collection.delete(ids)
         left = len(collection)
     if as_json:
-        say_json({"place": shown(place), "deleted": before - left, "documents": left})
+        say_json({"location": shown(location), "deleted": before - left, "documents": left})
     else:
         results.print(
-            plain(f"{before - left:,} deleted; {left:,} documents are left in {shown(place)}"), soft_wrap=True
+            plain(f"{before - left:,} deleted; {left:,} documents are left in {shown(location)}"), soft_wrap=True
         )

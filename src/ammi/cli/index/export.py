@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 
 from ammi.cli.command import if_stopped
-from ammi.cli.options import AsJson, Place
+from ammi.cli.options import AsJson, Location
 from ammi.cli.screen import counter, plain, results, say_json
 
 
 def export(
-    place: Place,
+    location: Location,
     file: Annotated[
         Path,
         typer.Argument(
@@ -32,7 +32,7 @@ def export(
     from ammi.collection import Collection
 
     with (
-        Collection.open(place) as collection,
+        Collection.open(location) as collection,
         if_stopped(f"{file} was not written"),
         counter(f"writing {file}", len(collection)) as advance,
     ):

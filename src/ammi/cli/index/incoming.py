@@ -22,13 +22,13 @@ def codes_of(source: str, format: str | None) -> "CodeFile | None":
     return read_codes(source) if format is None and holds_codes(source) else None
 
 
-def say_added(place: str, report: dict[str, int], documents: int, as_json: bool) -> None:
-    """Say what came of adding, and how many documents a place has now."""
+def say_added(location: str, report: dict[str, int], documents: int, as_json: bool) -> None:
+    """Say what came of adding, and how many documents a location has now."""
     if as_json:
-        say_json({"place": place, **report, "documents": documents})
+        say_json({"location": location, **report, "documents": documents})
     else:
         said = ", ".join(f"{n:,} {what}" for what, n in report.items() if n or what == "added")
-        results.print(f"{said}; {documents:,} documents are in {place}", markup=False, soft_wrap=True)
+        results.print(f"{said}; {documents:,} documents are in {location}", markup=False, soft_wrap=True)
 
 
 class Incoming:
@@ -83,9 +83,9 @@ class Incoming:
         after = len(collection)
         replaced = min(self._added, max(0, before + self._added - after))  # others may add and delete meanwhile
         report = {"added": self._added, "replaced": replaced, "skipped": self.documents.n_skipped}
-        say_added(collection.place, report, after, as_json)
+        say_added(collection.location, report, after, as_json)
 
     def _kept(self, collection: "Collection") -> str:
         if not self._added:
-            return f"nothing was added to {collection.place}"
-        return f"{self._added:,} documents were added before this, and stay in {collection.place}"
+            return f"nothing was added to {collection.location}"
+        return f"{self._added:,} documents were added before this, and stay in {collection.location}"

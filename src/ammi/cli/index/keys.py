@@ -6,12 +6,12 @@ import typer
 from rich import box
 from rich.table import Table
 
-from ammi.cli.options import AsJson, Place
+from ammi.cli.options import AsJson, Location
 from ammi.cli.screen import counter, note, plain, results, say_json
 
 
 def keys(
-    place: Place,
+    location: Location,
     names: Annotated[
         list[str] | None,
         typer.Argument(metavar="KEY", show_default=False, help="Make filters on these keys fast, from now on."),
@@ -27,7 +27,7 @@ def keys(
     """
     from ammi.collection import Collection
 
-    with Collection.open(place) as collection:
+    with Collection.open(location) as collection:
         documents = collection.keys()
         for name in names or []:
             if name not in documents:

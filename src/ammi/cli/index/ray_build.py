@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def build_on_ray(
-    place: str,
+    location: str,
     sources: list[str],
     model: Path,
     keys: list[str],
@@ -31,23 +31,23 @@ def build_on_ray(
 
     shards, kept = find_shards(sources), KeptModel.of(model)
     how = Reading(**reading, reads=kept.reads, width=kept.whole.n_features_in_ if kept.reads == "vector" else None)
-    with _opened(place, kept, model, keys, keep_vectors, shards[0], how) as collection:
+    with _opened(location, kept, model, keys, keep_vectors, shards[0], how) as collection:
         with (
             if_stopped(
-                lambda: f"{len(collection):,} documents are in {collection.place}, and the same command goes on"
+                lambda: f"{len(collection):,} documents are in {collection.location}, and the same command goes on"
             ),
             counter(f"adding {len(shards):,} shards with {workers} workers") as advance,
         ):
-            loaded = load_shards(collection, place, shards, kept.files, how, workers, advance)
+            loaded = load_shards(collection, location, shards, kept.files, how, workers, advance)
         after = len(collection)
         report = {"added": loaded.added, "were there": loaded.there, "skipped": len(loaded.skipped)}
         report["replaced"] = loaded.there + loaded.added - after
         note_skipped(loaded.skipped)
-        say_added(collection.place, report, after, as_json)
+        say_added(collection.location, report, after, as_json)
 
 
 def _opened(
-    place: str,
+    location: str,
     kept: "KeptModel",
     model: Path,
     keys: list[str],
@@ -59,18 +59,18 @@ def _opened(
     from ammi.collection import Collection, check_place
     from ammi.ingest import blocks_of
 
-    check_place(place)
-    if not Collection.exists(place):
+    check_place(location)
+    if not Collection.exists(location):
         for block in blocks_of(reading.documents(first, [])):
             block.codes(kept.whole, kept.fingerprint)
             break
-        return Collection.create(place, model, keys=keys, vectors=keep_vectors)
-    collection = Collection.open(place)
+        return Collection.create(location, model, keys=keys, vectors=keep_vectors)
+    collection = Collection.open(location)
     if collection.fingerprint != kept.fingerprint:
         found = collection.fingerprint
         collection.close()
         raise FileExistsError(
-            f"{collection.place} holds a collection of model {found}, not of {kept.fingerprint}: name another place, "
+            f"{collection.location} holds a collection of model {found}, not of {kept.fingerprint}: name another location, "
             "or that model"
         )
     return collection

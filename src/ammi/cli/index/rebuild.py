@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from ammi.cli.command import if_stopped
-from ammi.cli.options import AsJson, Place
+from ammi.cli.options import AsJson, Location
 from ammi.cli.screen import counter, note, plain, results, say_json
 from ammi.urls import shown
 
 
 def rebuild(
-    place: Place,
+    location: Location,
     model: Annotated[Path, typer.Option(metavar="MODEL", show_default=False, help="The folder of the new model.")],
     as_json: AsJson = False,
 ) -> None:
@@ -30,14 +30,14 @@ def rebuild(
     from ammi.hashers.config import read_config
 
     read_config(model)  # what is no model is refused before anything is said
-    with Collection.open(place) as collection:
-        name, old, n = shown(place), collection.fingerprint, len(collection)
+    with Collection.open(location) as collection:
+        name, old, n = shown(location), collection.fingerprint, len(collection)
         note(f"{name} is of model {old} until all of its {n:,} documents are encoded by {model}.")
         with if_stopped(f"{name} is as it was, of model {old}"), counter(f"encoding {name}", n) as advance:
             collection.rebuild(model, advance=advance)
         report = {"documents": len(collection), "bits": collection.n_bits, "model": collection.fingerprint}
     if as_json:
-        say_json({"place": name, "old model": old, **report})
+        say_json({"location": name, "old model": old, **report})
     else:
         results.print(
             plain(f"{report['documents']:,} documents in {name} have codes of {report['bits']} bits now"),

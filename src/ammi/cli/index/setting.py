@@ -5,13 +5,13 @@ from typing import Annotated, Any
 
 import typer
 
-from ammi.cli.options import AsJson, Place
+from ammi.cli.options import AsJson, Location
 from ammi.cli.screen import facts, say_json
 from ammi.plain import from_json
 
 
 def set_(
-    place: Place,
+    location: Location,
     id: Annotated[str, typer.Argument(metavar="ID", show_default=False, help="A document of the collection.")],
     assignments: Annotated[
         list[str],
@@ -33,7 +33,7 @@ def set_(
     from ammi.collection import Collection
 
     values = dict(_assigned(assignment) for assignment in assignments)
-    with Collection.open(place) as collection:
+    with Collection.open(location) as collection:
         collection.set_metadata(id, values)
         entry = collection.get(id)
     if as_json:

@@ -1,1 +1,1 @@
-"""The engine of folders: documents by SQLite, their codes in memory too, for FAISS."""
+"""The store of folders: documents by SQLite, their codes in memory too, for FAISS."""

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.search.embedded.store import Store
+from ammi.search.embedded.database import Database
 from ammi.search.hamming import Codes
 
 T = TypeVar("T", bound=np.generic)
@@ -68,7 +68,7 @@ class CodeTable(NamedTuple):
 class Blocks:
     """The codes on the disk. Its methods are called while reading or writing."""
 
-    def __init__(self, store: Store):
+    def __init__(self, store: Database):
         self._store = store
 
     def count(self) -> int:

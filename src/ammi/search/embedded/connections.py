@@ -39,7 +39,7 @@ def connect(file: Path, mode: str) -> apsw.Connection:
 
 
 class _File(NamedTuple):
-    """What tells a file from another that took its place: where it is on the disk."""
+    """What tells a file from another that took its location: where it is on the disk."""
 
     device: int
     number: int

@@ -26,11 +26,11 @@ from ammi.search.embedded.acknowledged import FILE as ACKNOWLEDGED
 from ammi.search.embedded.acknowledged import AcknowledgedFile
 from ammi.search.embedded.blocks import BLOCK
 from ammi.search.embedded.connections import CHECKSUM_BYTES, FILE, Connections, connect, explaining
-from ammi.search.embedded.index import HammingIndex
+from ammi.search.embedded.database import State, about_checksum, check_ours, problem_with
 from ammi.search.embedded.keys import rows_of_keys
-from ammi.search.embedded.store import State, about_checksum, check_ours, problem_with
-from ammi.search.engine import About, Repaired
+from ammi.search.embedded.store import HammingIndex
 from ammi.search.filters import kinds_by_key
+from ammi.search.store_methods import About, Repaired
 from ammi.search.vectors import VECTOR_KINDS, KeptVectors, vector_checksum
 
 Advance = Callable[[int], None]
@@ -52,21 +52,21 @@ class Whole(NamedTuple):
 
 def find_damage(folder: Path, advance: Advance) -> list[str]:
     """What is damaged, a sentence for each; `advance` is told how many documents were looked at."""
-    with _readable(folder) as (place, lost):
+    with _readable(folder) as (location, lost):
         try:
-            with _Inspection(place) as inspection:
+            with _Inspection(location) as inspection:
                 for _ in inspection.documents(advance):
                     pass
                 inspection.compare_tables()
                 return lost + inspection.damage
         except DamagedError as error:  # nothing of it can be read
-            return [*lost, str(error).replace(str(place), str(folder))]
+            return [*lost, str(error).replace(str(location), str(folder))]
 
 
 def repair(folder: Path, advance: Advance) -> Repaired:
     """Put all documents that are whole into a new file, in the place of the old one, if anything is damaged.
 
-    Repairs take turns, and each begins with what a killed one left: its new file takes its place, or is removed.
+    Repairs take turns, and each begins with what a killed one left: its new file takes its location, or is removed.
     """
     home = folder / _NEW
     with lock(folder, wait=True):
@@ -74,7 +74,7 @@ def repair(folder: Path, advance: Advance) -> Repaired:
             _finish(folder, home)
         try:
             shutil.rmtree(home, ignore_errors=True)
-            with _readable(folder) as (place, lost), _Inspection(place, alone=True) as inspection:
+            with _readable(folder) as (location, lost), _Inspection(location, alone=True) as inspection:
                 inspection.damage[:0] = lost
                 kept = _copy(inspection, home, advance)
                 inspection.compare_tables()
@@ -143,7 +143,7 @@ def _change_over(folder: Path, home: Path) -> str:
 
 
 def _finish(folder: Path, home: Path) -> None:
-    """Let a new file that is acknowledged take its place, without the journal of the old one."""
+    """Let a new file that is acknowledged take its location, without the journal of the old one."""
     for kind in (_JOURNAL, "-shm"):
         Path(f"{folder / FILE}{kind}").unlink(missing_ok=True)
     sync_folder(folder)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ammi.search.documents import Id, Metadata, Record, altered, as_json, checksums, id_key, new_tuple, parsed
 from ammi.search.embedded.blocks import Positions
+from ammi.search.embedded.database import Database
 from ammi.search.embedded.keys import Keys
-from ammi.search.embedded.store import Store
 from ammi.search.embedded.words import WordIndex
 from ammi.search.filters import Filter, matches
 from ammi.search.hamming import Codes
@@ -27,7 +27,7 @@ _ID = "CASE WHEN id_is_text THEN CAST(documents.id AS TEXT) ELSE documents.id EN
 class DocumentTable:
     """The tables of documents. Its methods are called while reading or writing."""
 
-    def __init__(self, store: Store):
+    def __init__(self, store: Database):
         self._store = store
         self.keys = Keys(store)
         self.words = WordIndex(store)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ammi.search.documents import Metadata
 from ammi.search.embedded.blocks import Positions
-from ammi.search.embedded.store import Store
+from ammi.search.embedded.database import Database
 from ammi.search.filters import AnyOf, Between, Condition, Either, Exists, Scalar, Test, kinds_by_key, values_of
 
 Placed = tuple[int, Metadata]  # a document's position and metadata
@@ -25,7 +25,7 @@ _VALUES_AT_ONCE = 500
 class Keys:
     """The tables of keys. Its methods are called while reading or writing."""
 
-    def __init__(self, store: Store):
+    def __init__(self, store: Database):
         self._store = store
 
     def indexed(self) -> dict[str, int]:

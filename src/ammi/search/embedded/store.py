@@ -1,329 +1,344 @@
-"""The file of an embedded index: one SQLite database, so that every change is one transaction."""
+"""HammingIndex: the tables of documents, codes, words and vectors as one Store."""
 
-import weakref
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from itertools import islice
 from pathlib import Path
-from threading import Lock, local
-from types import SimpleNamespace
-from typing import Any, NamedTuple
-from zlib import crc32
+from threading import Lock
+from typing import Any, Self
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.search.checks import DamagedError, change_in_view
-from ammi.search.documents import Id
-from ammi.search.embedded.acknowledged import Acknowledged, AcknowledgedFile, new_uid
-from ammi.search.embedded.connections import CHECKSUM_BYTES, FILE, PATIENCE, Connections, connect, damaged, explaining
-from ammi.search.engine import About
+from ammi.search import hamming
+from ammi.search.documents import Entry, Id, Metadata, Record, as_json, checked_ids, checksums, id_key
+from ammi.search.embedded.blocks import BLOCK, Blocks, CodeTable, Positions
+from ammi.search.embedded.connections import FILE
+from ammi.search.embedded.database import Database
+from ammi.search.embedded.documents import DocumentTable
+from ammi.search.embedded.vectors import VectorTable
+from ammi.search.embedded.vectors import schema as vector_tables
+from ammi.search.embedded.words import SCHEMA as WORD_TABLES
+from ammi.search.filters import Filter
+from ammi.search.hamming import Codes
+from ammi.search.ranking import Candidates, WordStatistics
+from ammi.search.store import Store
+from ammi.search.store_methods import About, Encode, Found, Location, Repaired
+from ammi.search.vectors import Packed, unpacked
 
-MAGIC = 0x616D6D69  # "ammi" in the header of the file, which tells it from the databases of other programs
-FORMAT = 3
-_MILLISECONDS_FOR_READERS = 1000  # who need old pages, before a file that could shrink leaves it to a later time
-
-# Documents stand in the order of their positions, which only grow and are never used again. Codes and texts are kept
-# apart from them: a million codes are read in a moment, and metadata without the texts. The state is altered by every
-# change, so that every journal has it.
-SCHEMA = (
-    "CREATE TABLE state (uid BLOB, change INTEGER, code_change INTEGER, position INTEGER, number INTEGER)",
-    "CREATE TABLE about (n_bits INTEGER, fingerprint TEXT, checksum INTEGER)",
-    "CREATE TABLE documents (position INTEGER PRIMARY KEY, id NOT NULL UNIQUE, id_is_text INTEGER NOT NULL, "
-    "change INTEGER NOT NULL, checksum INTEGER NOT NULL, for_python INTEGER NOT NULL, metadata TEXT NOT NULL)",
-    "CREATE TABLE texts (position INTEGER PRIMARY KEY, text TEXT NOT NULL)",
-    "CREATE TABLE blocks (block INTEGER PRIMARY KEY, change INTEGER NOT NULL, slots BLOB NOT NULL, "
-    "codes BLOB NOT NULL)",
-    "CREATE INDEX changed_blocks ON blocks (change)",
-    "CREATE TABLE key_kinds (name TEXT, kinds TEXT, documents INTEGER NOT NULL, PRIMARY KEY (name, kinds)) "
-    "WITHOUT ROWID",
-    "CREATE TABLE indexed_keys (key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
-    "CREATE TABLE key_values (key INTEGER, value, position INTEGER, PRIMARY KEY (key, value, position)) WITHOUT ROWID",
-    "CREATE TABLE files (name TEXT PRIMARY KEY, content BLOB NOT NULL)",
-)
+Near = Iterable[tuple[NDArray[np.int32], NDArray[np.int64]]]  # for each query, the distances and rows of its hits
 
 
-class State(NamedTuple):
-    """The name of the index, its number of changes, the last of them that concerned codes, and the first position and
-    number still free."""
+class HammingIndex(Store):
+    """A Store in a folder: documents found by the Hamming distance of their codes, exactly.
 
-    uid: bytes
-    change: int
-    code_change: int
-    position: int
-    number: int
+    A change is on the disk when its call returns. Any number of processes and threads may read while one writes; a
+    search sees all that was changed before it began. Every page and every document is held to its checksum when it is
+    read. A folder that cannot be written can be read. `index_keys` costs some space, and makes a filter on those keys
+    as fast as what it keeps is small; a filter on another key reads the metadata of all documents, about a second for a
+    million.
+    """
 
-
-class _Session:
-    """A connection in use, and what is being done on it."""
-
-    def __init__(self, db: apsw.Connection):
-        self.db = db
-        self.state: State | None = None  # while reading or writing
-        self.writes = False
-
-
-class Store:
-    """The file, for any number of threads: those that read do so at the same time, those that write take turns."""
-
-    def __init__(self, connections: Connections):
+    def __init__(self, store: Database, newest: "_NewestTable | None" = None):
         """Not for callers, who have `create` and `open`."""
-        self.folder = connections.folder
-        self._connections = connections
-        self._acknowledged = AcknowledgedFile(connections.file.parent)
-        self._turn = Lock()
-        self._here: Any = local()  # the session of each thread
+        self.location = str(store.folder)
+        self._store = store
+        self._codes = Blocks(store)
+        self._documents = DocumentTable(store)
+        self._vectors = VectorTable(store)
+        self._newest = newest or _NewestTable()
+        self._known_about: tuple[int, About] | None = None  # after a change: a search asks for it a dozen times
 
     @classmethod
-    def create(cls, folder: Path, about: About, keys: list[str], files: dict[str, bytes], *more: str) -> "Store":
-        """Make the file, with these more tables."""
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except ValueError:  # a character 0, or half of a surrogate pair
-            raise ValueError(f"{str(folder)!r} cannot be the name of a folder: choose another one") from None
-        uid, acknowledged = new_uid(), AcknowledgedFile(folder)
-        with explaining(folder):
-            db = connect((folder / FILE).absolute(), "mode=rwc")
-            try:
-                _check_blank(db, folder)
-                db.reserve_bytes(None, CHECKSUM_BYTES)
-                db.execute("PRAGMA journal_mode = WAL")  # readers do not wait for a writer, nor it for them
-                db.execute("BEGIN IMMEDIATE")
-                _check_blank(db, folder)  # another process may have been faster
-                for statement in (*SCHEMA, *more):
-                    db.execute(statement)
-                db.execute("INSERT INTO about VALUES (?, ?, ?)", _row_about(about))
-                db.execute("INSERT INTO state VALUES (?, 0, 0, 0, 0)", (uid,))
-                db.executemany("INSERT INTO indexed_keys (name) VALUES (?)", [(key,) for key in keys])
-                db.executemany("INSERT INTO files VALUES (?, ?)", files.items())
-                db.execute(f"PRAGMA application_id = {MAGIC}")
-                db.execute(f"PRAGMA user_version = {FORMAT}")
-                acknowledged.path.unlink(missing_ok=True)  # that of an index which is no more
-                db.execute("COMMIT")
-            finally:
-                db.close()
-        acknowledged.make(Acknowledged(uid, 0))
-        return cls.open(folder)
+    def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
+        tables = (*(WORD_TABLES if text_index else ()), *vector_tables(about.vectors))
+        return cls(Database.create(Path(location), about, keys, files, *tables))
 
     @classmethod
-    def open(cls, folder: Path) -> "Store":
-        if not (folder / FILE).is_file():
-            raise FileNotFoundError(f"there is no index in {folder}: create it first")
-        connections = Connections(folder)
-        store = cls(connections)
-        store.close = weakref.finalize(store, connections.close)  # type: ignore[method-assign]  # also when forgotten
-        try:
-            with explaining(folder), store.held() as session:
-                check_ours(session.db, folder, store._acknowledged.path.exists())
-            with store.reading():
-                if connections.writable and store._acknowledged.read() is None:  # a copy of the database alone
-                    store._acknowledged.make(Acknowledged(*store.state()[:2]))
-        except BaseException:
-            store.close()
-            raise
-        return store
+    def open(cls, location: Location) -> Self:
+        return cls(Database.open(Path(location)))
+
+    @classmethod
+    def exists(cls, location: Location) -> bool:
+        return (Path(location) / FILE).is_file()
+
+    @classmethod
+    def check(cls, location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> list[str]:
+        from ammi.search.embedded.damage import find_damage
+
+        return find_damage(Path(location), advance)
+
+    @classmethod
+    def repair(cls, location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> Repaired:
+        from ammi.search.embedded.damage import repair
+
+        return repair(Path(location), advance)
+
+    def state(self) -> str | None:
+        with self._reading():
+            state = self._store.state()
+            return f"{state.uid.hex()[:8]}-{state.change}"
+
+    def compact(self) -> tuple[int, int]:
+        before = self._store.size()
+        with self._writing():
+            if self._documents.words.exists():
+                self._documents.words.forget_removed()
+        self._store.compact()
+        return before, self._store.size()
 
     def close(self) -> None:
-        """Let go of the file."""
+        self._store.close()
+        self._newest.table = None
 
-    def view(self) -> "Store":
-        """The same file, for one job that may go from thread to thread, beside all others."""
-        view = Store(self._connections)
-        view._here = SimpleNamespace()
-        return view
+    def _reading(self) -> AbstractContextManager[object]:
+        return self._store.reading()
 
-    @contextmanager
-    def held(self) -> Iterator[_Session]:
-        """One connection for all that this thread does as long as the block lasts, with the temporary tables of it."""
-        session = getattr(self._here, "session", None)
-        if session:
-            yield session
-            return
-        self._here.session = session = _Session(self._connections.take())
-        try:
-            yield session
-        finally:
-            self._here.session = None
-            self._connections.give_back(session.db)
+    def _writing(self) -> AbstractContextManager[object]:
+        return self._store.writing()
 
-    def reading(self) -> AbstractContextManager[None]:
-        """One view of the index for as long as the block lasts, whatever others change meanwhile."""
-        session = getattr(self._here, "session", None)
-        return nullcontext() if session and session.state else self._view_of_all()  # inside of a block it is there
+    def _about(self) -> About:
+        known, change = self._known_about, self._store.state().change
+        if known is None or known[0] != change or self._store.writes:
+            known = change, About(*self._store.codes_about(), self._vectors.kept())
+            if not self._store.writes:  # what may not come to pass is not kept
+                self._known_about = known
+        return known[1]
 
-    @contextmanager
-    def _view_of_all(self) -> Iterator[None]:
-        with (
-            explaining(self.folder),
-            self.held() as session,
-            self._connections.unchanged(),
-            self._transaction(session, "BEGIN"),
-        ):
-            yield
+    def _count(self) -> int:
+        return self._codes.count()
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """A change that is made when the block ends, and not at all when it fails."""
-        with explaining(self.folder), self.held() as session:
-            if session.writes:
-                yield
-                return
-            if session.state:
-                raise change_in_view(f"the index in {self.folder}")
-            if not self._connections.writable:
-                raise PermissionError(f"the index in {self.folder} can only be read: make the folder writable")
-            with self._turn:
-                with self._transaction(session, "BEGIN IMMEDIATE") as state:
-                    session.writes = True
-                    self._set_state(change=state.change + 1)
-                    yield
-                with suppress(OSError):  # the change is made: the next one acknowledges it, too
-                    self._acknowledged.raise_to(Acknowledged(state.uid, state.change + 1))
+    def _next_number(self) -> int:
+        return self._store.state().number
 
-    def compact(self) -> None:
-        """Write the file anew without the space that nothing uses."""
-        with explaining(self.folder), self.held() as session, self._turn:
-            self._connections.check_same_file()
-            session.db.execute("VACUUM")
-            session.db.set_busy_timeout(_MILLISECONDS_FOR_READERS)
-            session.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            session.db.set_busy_timeout(1000 * PATIENCE)
+    def _put(self, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
+        ids = [record.id for record in records]
+        self._remove_at(self._positions(ids))
+        positions = self._store.take_places(map(id_key, ids))
+        self._codes.append(positions, codes)
+        self._documents.append(positions, records, codes)
+        if vectors is not None:
+            self._vectors.append(positions, vectors)
 
-    def size(self) -> int:
-        """The bytes of the file and of its journal."""
-        return self._connections.size()
+    def _remove(self, ids: list[Id]) -> None:
+        self._remove_at(self._positions(ids))
 
-    @contextmanager
-    def _transaction(self, session: _Session, begin: str) -> Iterator[State]:
-        acknowledged = self._read_acknowledged()  # first, since others go on
-        session.db.execute(begin)
-        try:
-            self._connections.check_same_file()
-            state = State(*next(session.db.execute("SELECT * FROM state")))
-            self._check_acknowledged(state, acknowledged)
-            session.state = state
-            yield state
-            session.db.execute("COMMIT")
-        finally:
-            session.state, session.writes = None, False
-            if session.db.in_transaction:
-                session.db.execute("ROLLBACK")
+    def _remove_at(self, positions: list[int]) -> None:
+        chosen = np.sort(np.array(positions, np.int64))
+        self._codes.remove(chosen)
+        self._documents.remove(chosen)
+        if self._vectors.kept():
+            self._vectors.remove(chosen)
 
-    def _read_acknowledged(self) -> Acknowledged | None:
-        try:
-            return self._acknowledged.read()
-        except ValueError as error:
-            raise DamagedError(
-                f"{error}: delete that file, if ammi index check {self.folder} finds nothing else"
-            ) from error
+    def _replace_metadata(self, metadata: Mapping[Id, Metadata]) -> None:
+        new = dict(zip(self._positions(list(metadata)), metadata.values(), strict=True))
+        there, codes = self._codes.at(np.sort(np.fromiter(new, np.int64)))
+        self._documents.replace_metadata(there, [new[position] for position in there.tolist()], codes)
 
-    def _check_acknowledged(self, state: State, acknowledged: Acknowledged | None) -> None:
-        if problem := acknowledged and problem_with(state, acknowledged):
-            raise DamagedError(
-                f"the index in {self.folder} is not as it was left: {problem}; restore all files of the folder from "
-                f"one copy, or keep what is there with ammi index check {self.folder} --repair"
-            )
+    def _has(self, ids: list[Id]) -> list[bool]:
+        return [position is not None for position in self._documents.find(ids)]
 
-    # What follows is called while reading() or writing().
+    def _fetch(self, ids: list[Id]) -> list[Entry | None]:
+        positions = self._documents.find(ids)
+        there, entries = self._present(np.array([position for position in positions if position is not None], np.int64))
+        at = dict(zip(there.tolist(), entries, strict=True))
+        if without := [id for id, position in zip(ids, positions, strict=True) if position not in (None, *at)]:
+            raise self._store.damaged(f"document {without[0]!r} has no code")
+        return [None if position is None else at[position] for position in positions]
 
-    @property
-    def _session(self) -> _Session:
-        return self._here.session
+    def _nearest(self, queries: Codes, k: int, filter: Filter) -> Found:
+        return self._search(lambda base: zip(*hamming.nearest(base, queries, k), strict=True), filter)
 
-    @property
-    def writes(self) -> bool:
-        return self._session.writes
+    def _within(self, queries: Codes, radius: int, filter: Filter) -> Found:
+        return self._search(lambda base: hamming.within(base, queries, radius), filter)
 
-    def execute(self, statement: str, values: Any = ()) -> Any:
-        """The cursor of a statement; which types its rows have is known to the caller alone."""
-        return self._session.db.execute(statement, values)
+    def _search(self, find: Callable[[Codes], Near], filter: Filter) -> Found:
+        table = self._table()
+        if filter:
+            kept = table.rows(self._documents.matching(filter))
+            near = [(distances, kept[rows]) for distances, rows in find(table.codes[kept])]
+        else:
+            near = list(find(table.codes))
+        all_rows = np.concatenate([np.empty(0, np.int64), *(rows for _, rows in near)])
+        positions = table.positions(all_rows)
+        records = self._records(table, np.unique(all_rows))
+        found = iter(positions.tolist())
+        return [
+            list(zip(distances.tolist(), map(records.__getitem__, islice(found, len(rows))), strict=True))
+            for distances, rows in near
+        ]
 
-    def execute_each(self, statement: str, values: Iterable[Any]) -> Any:
-        """The cursor of a statement that is executed with each of these values."""
-        return self._session.db.executemany(statement, values)
+    def _shortlists(
+        self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
+    ) -> Iterator[Candidates]:
+        table = self._table()
+        among = self._documents.matching(filter) if filter else None
+        kept = None if among is None else table.rows(among)
+        _, near = hamming.nearest(table.codes if kept is None else table.codes[kept], queries, n)
+        for rows, spoken in zip(near, words, strict=True):
+            places = np.sort(table.positions(rows if kept is None else kept[rows]))
+            texts: dict[int, str] = {}
+            if spoken:  # a text without any of the words adds nothing to a score, and is not read
+                places, having = self._documents.words.shortlist(places, spoken, n, among)
+                texts = self._documents.texts(having)
+            found = [texts.get(location) for location in places.tolist()] if spoken else []
+            vectors = self._vectors_at(places) if with_vectors else None
+            yield Candidates(places, table.codes[table.rows(places)], found, vectors)
 
-    def codes_about(self) -> tuple[int, str | None]:
-        """The length of the codes, and the fingerprint of their model."""
-        return self.execute("SELECT n_bits, fingerprint FROM about").fetchone()
+    def _at(self, places: Positions) -> list[Record]:
+        table = self._table()
+        records = self._records(table, table.rows(np.sort(places)))
+        return [records[position] for position in places.tolist()]
 
-    def state(self) -> State:
-        state = self._session.state
-        assert state
-        return state
+    def _records(self, table: CodeTable, rows: NDArray[np.int64]) -> dict[int, Record]:
+        """The documents at sorted rows, by position."""
+        return self._documents.records(table.positions(rows), table.codes[rows])
 
-    def _set_state(self, **values: Any) -> None:
-        self._session.state = self.state()._replace(**values)
-        self.execute(f"UPDATE state SET {', '.join(f'{name} = :{name}' for name in values)}", values)
+    def _vectors_at(self, places: Positions) -> NDArray[np.float32] | None:
+        """The vectors at sorted places, (n, d), where there are any."""
+        kept = self._vectors.kept()
+        return unpacked(self._vectors.at(places, kept), kept) if kept else None
 
-    def count_code_change(self) -> int:
-        """Say that the change that is being made concerns codes; returns its number."""
-        state = self.state()
-        if state.code_change != state.change:
-            self._set_state(code_change=state.change)
-        return state.change
+    def _word_statistics(self, words: Sequence[str]) -> WordStatistics | None:
+        return self._documents.words.statistics(words) if self._documents.words.exists() else None
 
-    def take_places(self, keys: Iterable[Id]) -> NDArray[np.int64]:
-        """The positions for new documents of these ids, as `id_key` makes them; their numbers are used from now on."""
-        keys = list(keys)
-        state = self.state()
-        number = max([state.number, *(key + 1 for key in keys if isinstance(key, int))])
-        self._set_state(position=state.position + len(keys), number=number)
-        return np.arange(state.position, state.position + len(keys))
+    def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
+        view = HammingIndex(self._store.view(), self._newest)
+        with view._reading():
+            positions = view._documents.matching(filter) if filter else view._table().positions()
+            for start in range(0, len(positions), BLOCK):
+                yield view._present(positions[start : start + BLOCK])[1]
 
-    def use_numbers_before(self, number: int) -> None:
-        """Give no number below this one to a document that comes without an id."""
-        self._set_state(number=max(number, self.state().number))
+    def export(self) -> tuple[list[Id], Codes]:
+        with self._reading():
+            return self._documents.ids(), self._table().codes
+
+    def codes_of(self, ids: Iterable[Id]) -> list[Codes | None]:
+        with self._reading():  # from memory: a search asks for those of its hits
+            table, positions = self._table(), self._documents.find(checked_ids(ids))
+            there = np.unique([position for position in positions if position is not None]).astype(np.int64)
+            codes = dict(zip(there.tolist(), table.codes[table.rows(there)], strict=True))
+            return [None if position is None else codes[position] for position in positions]
+
+    def column(self, key: str) -> list[Any]:
+        with self._reading():
+            return [metadata.get(key) for _, metadata in self._documents.all_metadata()]
+
+    def __iter__(self) -> Iterator[Id]:
+        with self._reading():
+            return iter(self._documents.ids())
 
     def files(self) -> dict[str, bytes]:
-        return dict(self.execute("SELECT name, content FROM files ORDER BY rowid").fetchall())
+        with self._reading():
+            return self._store.files()
 
-    def set_about(self, about: About) -> None:
-        self.execute("UPDATE about SET n_bits = ?, fingerprint = ?, checksum = ?", _row_about(about))
+    @property
+    def keys_indexed(self) -> list[str]:
+        with self._reading():
+            return list(self._documents.keys.indexed())
 
-    def set_files(self, files: dict[str, bytes]) -> None:
-        self.execute("DELETE FROM files")
-        self.execute_each("INSERT INTO files VALUES (?, ?)", files.items())
+    def _index_keys(self, keys: list[str]) -> None:
+        with self._writing():
+            self._documents.keys.index(keys, self._documents.all_metadata())
 
-    def damaged(self, cause: str) -> DamagedError:
-        return damaged(self.folder, cause)
+    def _kinds(self) -> dict[str, dict[str, int]]:
+        with self._reading():
+            return self._documents.keys.kinds()
+
+    def _recode(self, encode: Encode, about: About, files: dict[str, bytes]) -> None:
+        with self._store.held():  # new vectors wait in a temporary table
+            try:
+                self._recode_all(encode, _Recoded(about), about, files)
+            finally:
+                with self._reading():
+                    self._vectors.forget_renewed()
+
+    def _recode_all(self, encode: Encode, recoded: "_Recoded", about: About, files: dict[str, bytes]) -> None:
+        seen, before = -1, np.inf
+        while True:
+            with self._reading():
+                change, late = self._store.state().change, self._documents.changed_since(seen)
+            if not len(late) or len(late) >= before:  # others may change documents as fast as they are encoded
+                break
+            self._encode(late, encode, recoded)
+            seen, before = change, len(late)
+        with self._writing():
+            while len(late := self._documents.changed_since(seen)):
+                seen = self._store.state().change
+                self._encode(late, encode, recoded)
+            positions = self._table().positions()
+            self._store.set_about(about)
+            self._store.set_files(files)
+            codes, new_checksums = recoded.at(positions)
+            self._codes.replace(positions, codes)
+            self._documents.renew_checksums(positions, new_checksums)
+            if about.vectors:
+                self._vectors.change_over(about.vectors)
+
+    def _encode(self, positions: Positions, encode: Encode, recoded: "_Recoded") -> None:
+        """Encode what is at positions; others wait only if this is called while writing."""
+        for start in range(0, len(positions), BLOCK):
+            with self._reading():
+                there, entries = self._present(positions[start : start + BLOCK])
+            if entries:
+                codes, vectors = encode(entries)
+                recoded.add(there, codes, entries)
+                if vectors is not None:
+                    with self._reading():
+                        self._vectors.renew(there, vectors)
+
+    def _present(self, positions: Positions) -> tuple[Positions, list[Entry]]:
+        """Those of the positions that hold a document, sorted, and the documents."""
+        there, codes = self._codes.at(np.unique(positions))
+        records, vectors = self._documents.records(there, codes), self._vectors_at(there)
+        found = zip(there.tolist(), codes, [None] * len(there) if vectors is None else vectors, strict=True)
+        return there, [
+            Entry(records[position].id, code, *records[position][1:], vector) for position, code, vector in found
+        ]
+
+    def _positions(self, ids: list[Id]) -> list[int]:
+        """The positions of those documents that are there."""
+        return [position for position in self._documents.find(ids) if position is not None]
+
+    def _table(self) -> CodeTable:
+        """The codes as they are now."""
+        return self._newest.renewed(self._codes, keep=not self._store.writes)  # what may not come to pass is not kept
 
 
-def _row_about(about: About) -> tuple[int, str | None, int]:
-    return about.n_bits, about.fingerprint, about_checksum(about.n_bits, about.fingerprint)
+class _NewestTable:
+    """The newest codes that any thread has read."""
+
+    def __init__(self) -> None:
+        self.table: CodeTable | None = None
+        self._lock = Lock()
+
+    def renewed(self, codes: Blocks, *, keep: bool) -> CodeTable:
+        """The codes as the caller sees them."""
+        with self._lock:
+            table = codes.table(self.table)
+            if keep and (self.table is None or table.change > self.table.change):
+                self.table = table
+            return table
 
 
-def about_checksum(n_bits: int, fingerprint: str | None) -> int:
-    return crc32(f"{n_bits} {fingerprint}".encode())
+class _Recoded:
+    """New codes by position, and the checksums of the documents with them; of two for one position the later counts."""
 
+    def __init__(self, about: About):
+        self._positions = [np.empty(0, np.int64)]
+        self._codes: list[Codes] = [np.empty((0, -(-about.n_bits // 8)), np.uint8)]
+        self._checksums = [np.empty(0, np.uint32)]
 
-def problem_with(state: State, acknowledged: Acknowledged) -> str | None:
-    """Why this is not the state of the index that acknowledged changes, or None."""
-    if state.uid != acknowledged.uid:
-        return f"{FILE}, or its journal {FILE}-wal, is of another index"
-    if state.change < acknowledged.change:
-        return f"{FILE} ends with change {state.change}, but {acknowledged.change} were acknowledged"
-    return None
+    def add(self, positions: Positions, codes: Codes, entries: list[Entry]) -> None:
+        self._positions.append(positions)
+        self._codes.append(codes)
+        spelled = [as_json(entry.metadata) for entry in entries]
+        made = checksums([entry.id for entry in entries], [entry.text for entry in entries], spelled, codes)
+        self._checksums.append(np.array(made, np.uint32))
 
-
-def _is_blank(db: apsw.Connection) -> bool:
-    return db.execute("SELECT 1 FROM sqlite_master").fetchone() is None
-
-
-def _check_blank(db: apsw.Connection, folder: Path) -> None:
-    if not _is_blank(db):
-        raise FileExistsError(f"{folder} holds an index: open it, or create the new one elsewhere")
-
-
-def check_ours(db: apsw.Connection, folder: Path, was_made: bool) -> None:
-    if _is_blank(db):
-        if was_made:
-            raise damaged(folder, f"{FILE} is empty")
-        raise FileNotFoundError(f"the making of the index in {folder} was cut short: create it again")
-    if db.pragma("application_id") != MAGIC:
-        raise ValueError(f"{folder / FILE} belongs to another program: name the folder of an ammi index")
-    version = db.pragma("user_version")
-    if version != FORMAT:
-        advice = "upgrade ammi" if version > FORMAT else "build it again from the documents"
-        raise ValueError(f"the index in {folder} has format {version}, and this ammi reads format {FORMAT}: {advice}")
-    if db.reserve_bytes() != CHECKSUM_BYTES:
-        raise damaged(folder, "its pages have no checksums")
+    def at(self, positions: Positions) -> tuple[Codes, NDArray[np.uint32]]:
+        """The codes and the checksums at positions, each of which has one."""
+        known = np.concatenate(self._positions)
+        order = np.argsort(known, kind="stable")
+        rows = order[np.searchsorted(known[order], positions, side="right") - 1]
+        return np.concatenate(self._codes)[rows], np.concatenate(self._checksums)[rows]

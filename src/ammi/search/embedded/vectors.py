@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from ammi.search.embedded.blocks import Positions
-from ammi.search.embedded.store import Store
+from ammi.search.embedded.database import Database
 from ammi.search.vectors import KeptVectors, Packed, vector_checksum, vector_rows
 
 _COLUMNS = "(position INTEGER PRIMARY KEY, vector BLOB NOT NULL, checksum INTEGER NOT NULL)"
@@ -22,7 +22,7 @@ def schema(kept: KeptVectors | None) -> tuple[str, ...]:
 class VectorTable:
     """The tables of vectors, which an index that keeps none does not have. It is used while reading or writing."""
 
-    def __init__(self, store: Store):
+    def __init__(self, store: Database):
         self._store = store
 
     def kept(self) -> KeptVectors | None:
@@ -36,7 +36,9 @@ class VectorTable:
         self._store.execute_each("INSERT INTO vectors VALUES (?, ?, ?)", vector_rows(positions.tolist(), vectors))
 
     def remove(self, positions: Positions) -> None:
-        self._store.execute_each("DELETE FROM vectors WHERE position = ?", ((place,) for place in positions.tolist()))
+        self._store.execute_each(
+            "DELETE FROM vectors WHERE position = ?", ((position,) for position in positions.tolist())
+        )
 
     def at(self, positions: Positions, kept: KeptVectors) -> Packed:
         """The vectors at sorted positions, all of which are there."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from ammi.features.alphabet import words_of
 from ammi.search.embedded.blocks import Positions
-from ammi.search.embedded.store import Store
+from ammi.search.embedded.database import Database
 from ammi.search.ranking import WordStatistics, is_in, most_told
 
 SCHEMA = (
@@ -41,7 +41,7 @@ class _Known:
 class WordIndex:
     """The tables of words. Its methods are called while reading or writing."""
 
-    def __init__(self, store: Store):
+    def __init__(self, store: Database):
         self._store = store
         self._last_known = _Known(-1, 0, 0)
         self._exists: bool | None = None

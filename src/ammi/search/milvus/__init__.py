@@ -1,1 +1,1 @@
-"""The engine on Milvus: a server or cluster, or a milvus-lite file."""
+"""The store on Milvus: a server or cluster, or a milvus-lite file."""

@@ -12,7 +12,7 @@ try:
     from pymilvus import DataType, MilvusClient, MilvusException
 except ImportError as error:
     raise ImportError(
-        f"a place of Milvus needs pymilvus, which cannot be imported ({error}): pip install 'ammi[milvus]'"
+        f"a location of Milvus needs pymilvus, which cannot be imported ({error}): pip install 'ammi[milvus]'"
     ) from error
 
 logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it writes a traceback for what is raised as well
@@ -34,7 +34,7 @@ class Client:
 
     def __init__(self, address: Address):
         self.address = address
-        self._lite = LiteServer.of(address.file, address.place) if address.file else None
+        self._lite = LiteServer.of(address.file, address.location) if address.file else None
         self.indexes: dict[str, Any] = self._lite.indexes if self._lite else {}  # what is known of each index
         uri = self._lite.uri if self._lite else address.uri
         try:
@@ -112,7 +112,7 @@ class Client:
         with self.explaining("write"):
             done = self._client.insert(name, batch, retry_times=0)
         if done["insert_count"] != len(batch):
-            raise OSError(f"{self.address.place} took {done['insert_count']} of {len(batch)} rows: try again")
+            raise OSError(f"{self.address.location} took {done['insert_count']} of {len(batch)} rows: try again")
 
     def delete(self, name: str, condition: str) -> None:
         with self.explaining("write"):
@@ -160,19 +160,19 @@ class Client:
 def _explained(error: Exception, doing: str, address: Address) -> Exception:
     cause = str(getattr(error, "message", "") or getattr(error, "details", lambda: "")() or error).strip()
     cause = cause.splitlines()[0].replace(address.token or "\0", "***")[:200] if cause else type(error).__name__
-    place, lower = address.place, cause.lower()
+    location, lower = address.location, cause.lower()
     if "not found" in lower and "collection" in lower:
-        return FileNotFoundError(f"the index in {place} was deleted or replaced after it was opened: open it again")
+        return FileNotFoundError(f"the index in {location} was deleted or replaced after it was opened: open it again")
     if "auth" in lower or "permission" in lower or "privilege" in lower:
         return PermissionError(
-            f"the server of {place} refused the user ({cause}): give the right name and password in MILVUS_TOKEN, as "
+            f"the server of {location} refused the user ({cause}): give the right name and password in MILVUS_TOKEN, as "
             "NAME:PASSWORD"
         )
     if "database not found" in lower:
-        return FileNotFoundError(f"{place} has no such database ({cause}): create it, or name another one")
+        return FileNotFoundError(f"{location} has no such database ({cause}): create it, or name another one")
     if doing == "connect":
-        return ConnectionError(f"no connection to {place} ({cause}): check the address, and that the server runs")
+        return ConnectionError(f"no connection to {location} ({cause}): check the address, and that the server runs")
     if isinstance(error, grpc.RpcError) or "connect" in lower or "unavailable" in lower:
         kept = ", and of what was being written nothing is kept" if doing == "write" else ""
-        return ConnectionError(f"the connection to {place} was lost ({cause}){kept}: open it again when it is back")
-    return ValueError(f"the server of {place} refused it ({cause}): look at its log")
+        return ConnectionError(f"the connection to {location} was lost ({cause}){kept}: open it again when it is back")
+    return ValueError(f"the server of {location} refused it ({cause}): look at its log")

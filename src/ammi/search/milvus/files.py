@@ -7,13 +7,13 @@ from zlib import crc32
 
 from ammi.search.milvus.client import Row
 from ammi.search.milvus.state import Head
-from ammi.search.milvus.store import NO_CODE, PIECES, Store
+from ammi.search.milvus.store import NO_CODE, PIECES, Tables
 
 _BYTES = 48_000  # in a row, 64,000 in base64; Milvus takes 65,535
 _AT_ONCE = 100
 
 
-def put_files(store: Store, head: Head, generation: int, files: dict[str, bytes]) -> Head:
+def put_files(store: Tables, head: Head, generation: int, files: dict[str, bytes]) -> Head:
     """Keep files beside the documents of a generation; returns the head that says so."""
     content = b"".join(files.values())
     pieces = [b64encode(content[start : start + _BYTES]).decode() for start in range(0, len(content), _BYTES)]
@@ -26,7 +26,7 @@ def put_files(store: Store, head: Head, generation: int, files: dict[str, bytes]
     return replace(head, files=sizes, files_checksum=crc32(content))
 
 
-def read_files(store: Store, head: Head) -> dict[str, bytes]:
+def read_files(store: Tables, head: Head) -> dict[str, bytes]:
     first, size = -(head.generation + 1) * PIECES, sum(size for _, size in head.files)
     pieces: list[Row] = []
     for start in range(first, first - (-size // _BYTES), _AT_ONCE):

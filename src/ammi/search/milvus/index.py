@@ -1,4 +1,4 @@
-"""MilvusIndex: documents in Milvus, on a server or in a milvus-lite file, found by its exact search of codes."""
+"""MilvusStore: documents in Milvus, on a server or in a milvus-lite file, found by its exact search of codes."""
 
 import json
 import weakref
@@ -11,9 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.search.base import Index
 from ammi.search.documents import Entry, Id, Metadata, Record, id_key
-from ammi.search.engine import About, Encode, Found, Place
 from ammi.search.filters import Filter, count_kinds, matches
 from ammi.search.hamming import Codes
 from ammi.search.milvus.client import Client, Row
@@ -24,48 +22,50 @@ from ammi.search.milvus.rows import BLOCK, METADATA, Positions, Rows, entry
 from ammi.search.milvus.search import Near, matching, nearest, within
 from ammi.search.milvus.server import holds_index, parsed_address
 from ammi.search.milvus.state import Head, View
-from ammi.search.milvus.store import Store
+from ammi.search.milvus.store import Tables
 from ammi.search.ranking import Candidates, KnownCounts, WordStatistics, most_told
+from ammi.search.store import Store
+from ammi.search.store_methods import About, Encode, Found, Location
 from ammi.search.vectors import Packed, unpacked
 
 
-class MilvusIndex(Index):
-    """An Index in Milvus: milvus-lite:FILE, or milvus://HOST:PORT/DATABASE#NAME on a server.
+class MilvusStore(Store):
+    """A Store in Milvus: milvus-lite:FILE, or milvus://HOST:PORT/DATABASE#NAME on a server.
 
     A change is on the server when its call returns. Any number of threads may read while one writes, and on a server
     any number of processes; a milvus-lite file is open in one process at a time. A search sees all that was changed
     before it began. Every document is held to its checksum when it is read.
     """
 
-    def __init__(self, store: Store):
+    def __init__(self, store: Tables):
         """Not for callers, who have `create` and `open`."""
-        self.place = store.place
+        self.location = store.location
         self.shared = store.client.address.file is None
         self._store = store
         self._let_go = weakref.finalize(self, store.client.close)  # also when forgotten
         self._counts = KnownCounts()
 
     @classmethod
-    def _create(cls, place: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
-        address = parsed_address(place)
+    def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
+        address = parsed_address(location)
         if address.file:
             address.file.absolute().parent.mkdir(parents=True, exist_ok=True)
         client = Client(address)
         try:
-            store = Store(client)
+            store = Tables(client)
             store.create(text_index, about)
             head = Head("", 0, None, None, text_index, tuple(keys)).of(about)
             store.begin(put_files(store, head, 0, files))
-            return cls.open(place)
+            return cls.open(location)
         finally:
             client.close()
 
     @classmethod
-    def open(cls, place: Place) -> Self:
-        address = parsed_address(fspath(place))
+    def open(cls, location: Location) -> Self:
+        address = parsed_address(fspath(location))
         if address.file and not address.file.is_file():
-            raise FileNotFoundError(f"there is no index in {address.place}: create it first")
-        index = cls(Store(Client(address)))
+            raise FileNotFoundError(f"there is no index in {address.location}: create it first")
+        index = cls(Tables(Client(address)))
         try:
             index._store.open()
         except BaseException:
@@ -74,13 +74,13 @@ class MilvusIndex(Index):
         return index
 
     @classmethod
-    def exists(cls, place: Place) -> bool:
-        address = parsed_address(fspath(place))
+    def exists(cls, location: Location) -> bool:
+        address = parsed_address(fspath(location))
         if address.file:
             return holds_index(address.file, address.name)
         client = Client(address)
         try:
-            return address.name in client.names() and Store(client).has_records()
+            return address.name in client.names() and Tables(client).has_records()
         finally:
             client.close()
 
@@ -213,7 +213,7 @@ class MilvusIndex(Index):
         for (_, positions), spoken in zip(near, words, strict=True):
             places = np.unique(np.array([*positions, *self._having(spoken, n, among)], np.int64))
             stored = self._rows.stored(places.tolist(), vectors=with_vectors)
-            chosen = [stored[place] for place in places.tolist()]
+            chosen = [stored[position] for position in places.tolist()]
             codes = np.array([one.code for one in chosen], np.uint8).reshape(len(chosen), width)
             texts = [one.record.text for one in chosen] if spoken else []
             vectors = [np.frombuffer(one.vector or b"", np.uint8) for one in chosen] if kept else []
@@ -233,7 +233,7 @@ class MilvusIndex(Index):
 
     def _at(self, places: NDArray[np.int64]) -> list[Record]:
         stored = self._rows.stored(places.tolist())
-        return [stored[place].record for place in places.tolist()]
+        return [stored[position].record for position in places.tolist()]
 
     def _word_statistics(self, words: Sequence[str]) -> WordStatistics | None:
         view = self._view

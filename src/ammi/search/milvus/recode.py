@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from ammi.search.engine import About, Encode
 from ammi.search.milvus.files import put_files
 from ammi.search.milvus.rows import BLOCK, Rows, Stored, entry
 from ammi.search.milvus.state import View
-from ammi.search.milvus.store import Store
+from ammi.search.milvus.store import Tables
+from ammi.search.store_methods import About, Encode
 
 
-def recode(store: Store, encode: Encode, about: About, files: dict[str, bytes]) -> None:
-    """What `Index.recode` promises; others write meanwhile, and what they write is encoded in the end."""
+def recode(store: Tables, encode: Encode, about: About, files: dict[str, bytes]) -> None:
+    """What `Tables.recode` promises; others write meanwhile, and what they write is encoded in the end."""
     generation = int(1000 * time.time())
     store.making.add(generation)
     is_written = False
@@ -48,7 +48,7 @@ def recode(store: Store, encode: Encode, about: About, files: dict[str, bytes]) 
 class _Copy:
     """Documents with new codes, at the rows and positions that they had."""
 
-    def __init__(self, store: Store, generation: int, encode: Encode, about: About):
+    def __init__(self, store: Tables, generation: int, encode: Encode, about: About):
         self._store, self._generation, self._encode, self._about = store, generation, encode, about
         self.seen = 0  # all rows below were copied
         self._copied: set[int] = set()

@@ -15,7 +15,7 @@ from ammi.search.hamming import Codes
 from ammi.search.milvus.client import MOST_ROWS, Row
 from ammi.search.milvus.filters import number_of, tags_of
 from ammi.search.milvus.state import View
-from ammi.search.milvus.store import NO_CODE, PIECES, Store
+from ammi.search.milvus.store import NO_CODE, PIECES, Tables
 from ammi.search.vectors import KeptVectors, Packed, unpacked, vector_checksum
 
 BLOCK = 1000
@@ -41,7 +41,7 @@ class Stored(NamedTuple):
 class Rows:
     """The documents that count in a view."""
 
-    def __init__(self, store: Store, view: View, generation: int | None = None):
+    def __init__(self, store: Tables, view: View, generation: int | None = None):
         self._store, self._view = store, view
         self._client = store.client
         self._documents = store.documents(view.head.generation if generation is None else generation)

@@ -29,9 +29,9 @@ _TABLE = "collection_meta"  # which every file of milvus-lite has
 
 
 class Address(NamedTuple):
-    """A place taken apart. The token is in no message: `place` is what those show."""
+    """A location taken apart. The token is in no message: `location` is what those show."""
 
-    place: str
+    location: str
     file: Path | None  # of milvus-lite
     uri: str  # of a cluster
     token: str
@@ -39,20 +39,20 @@ class Address(NamedTuple):
     name: str  # of the index: its collections begin with it
 
 
-def parsed_address(place: str) -> Address:
+def parsed_address(location: str) -> Address:
     """milvus-lite:FILE, or milvus://[USER:PASSWORD@]HOST[:PORT][/DATABASE][?secure=true][#NAME]."""
-    scheme, _, rest = place.partition(":")
+    scheme, _, rest = location.partition(":")
     if scheme == "milvus-lite":
         if not rest or rest.startswith("//"):
-            raise ValueError(f"{place!r} names no file: write milvus-lite:FILE")
-        return Address(place, Path(rest), "", "", "", DEFAULT_NAME)
-    known = shown(place)
+            raise ValueError(f"{location!r} names no file: write milvus-lite:FILE")
+        return Address(location, Path(rest), "", "", "", DEFAULT_NAME)
+    known = shown(location)
     try:
-        parts = urlsplit(place)
+        parts = urlsplit(location)
         host, port = parts.hostname, parts.port or _PORT
     except ValueError:
         host = None
-    if not host or cuts_password(place) or "/" in parts.path.strip("/") or parts.query not in ("", "secure=true"):
+    if not host or cuts_password(location) or "/" in parts.path.strip("/") or parts.query not in ("", "secure=true"):
         raise ValueError(f"{known!r} is no address of Milvus: write milvus://HOST:PORT/DATABASE#NAME")
     name = unquote(parts.fragment) or DEFAULT_NAME
     if not _NAME.fullmatch(name):
@@ -70,18 +70,18 @@ def parsed_address(place: str) -> Address:
     )
 
 
-def check_file(file: Path, place: str) -> None:
+def check_file(file: Path, location: str) -> None:
     """Refuse a file that is not milvus-lite's: it would add its tables to any database."""
     try:
         tables = _tables(file)
     except sqlite3.DatabaseError as error:
         if "malformed" in str(error):
-            raise DamagedError(f"{place} is damaged ({error}): restore a copy") from error
+            raise DamagedError(f"{location} is damaged ({error}): restore a copy") from error
         if "unable to open" in str(error):
-            raise PermissionError(f"{place} cannot be opened ({error}): see who may read and write it") from error
-        raise ValueError(f"{place} is no file of milvus-lite ({error}): name another file") from error
+            raise PermissionError(f"{location} cannot be opened ({error}): see who may read and write it") from error
+        raise ValueError(f"{location} is no file of milvus-lite ({error}): name another file") from error
     if tables and _TABLE not in tables:
-        raise ValueError(f"{place} is a database of another program: name another file")
+        raise ValueError(f"{location} is a database of another program: name another file")
 
 
 def holds_index(file: Path, name: str) -> bool:
@@ -112,11 +112,11 @@ class LiteServer:
     _running: dict[Path, "LiteServer"] = {}  # noqa: RUF012  # shared on purpose
     _turn = RLock()  # one that is forgotten may be closed at any moment
 
-    def __init__(self, file: Path, place: str):
-        self._file, self._place = file, place
+    def __init__(self, file: Path, location: str):
+        self._file, self._place = file, location
         self.users = 0
         self.indexes: dict[str, Any] = {}  # what its users know of each index
-        self._lock = _locked(file.parent / f".{file.name}.lock", place)
+        self._lock = _locked(file.parent / f".{file.name}.lock", location)
         self._home = tempfile.mkdtemp(prefix="ammi-milvus-")  # its socket and its log
         self.uri = f"unix:{self._home}/socket"
         try:
@@ -126,7 +126,7 @@ class LiteServer:
             raise
 
     @classmethod
-    def of(cls, file: Path, place: str) -> "LiteServer":
+    def of(cls, file: Path, location: str) -> "LiteServer":
         """The server of a file, for one more user, who calls `release` in the end."""
         file = file.absolute().resolve()
         with cls._turn:
@@ -135,8 +135,8 @@ class LiteServer:
                 server.stop()
                 server = None
             if server is None:
-                check_file(file, place)
-                server = cls._running[file] = cls(file, place)
+                check_file(file, location)
+                server = cls._running[file] = cls(file, location)
             server.users += 1
             return server
 
@@ -213,7 +213,7 @@ def _answers(path: str) -> bool:
         return asking.connect_ex(path) == 0
 
 
-def _locked(path: Path, place: str) -> TextIO:
+def _locked(path: Path, location: str) -> TextIO:
     """The lock that milvus-lite itself takes: of POSIX, and gone with the process."""
     import fcntl  # which Windows has not, nor milvus-lite
 
@@ -222,7 +222,7 @@ def _locked(path: Path, place: str) -> TextIO:
         try:
             file = open(path, "a")  # noqa: SIM115  # closed by whoever lets go
         except PermissionError as error:
-            raise PermissionError(f"{place} cannot be opened where its folder cannot be written: copy it") from error
+            raise PermissionError(f"{location} cannot be opened where its folder cannot be written: copy it") from error
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.exists(path) and os.path.samestat(os.stat(path), os.fstat(file.fileno())):
@@ -231,7 +231,7 @@ def _locked(path: Path, place: str) -> TextIO:
             if time.monotonic() > end:
                 file.close()
                 raise BlockingIOError(
-                    f"{place} is open in another process, and a milvus-lite file takes one at a time: close it there, "
+                    f"{location} is open in another process, and a milvus-lite file takes one at a time: close it there, "
                     "or use a Milvus server"
                 ) from None
         file.close()  # held by another, or deleted by the one who held it

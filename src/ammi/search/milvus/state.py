@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from threading import RLock
 from zlib import crc32
 
-from ammi.search.engine import About
+from ammi.search.store_methods import About
 from ammi.search.vectors import KeptVectors
 
 FORMAT = 1

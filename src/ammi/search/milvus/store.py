@@ -20,10 +20,10 @@ from typing import Any
 from zlib import crc32
 
 from ammi.search.checks import DamagedError, change_in_view
-from ammi.search.engine import About
 from ammi.search.milvus.client import PART, Client, DataType, Row
 from ammi.search.milvus.state import FORMAT, Head, Shared, View
 from ammi.search.milvus.turns import claimed
+from ammi.search.store_methods import About
 
 INDEX = "an index of ammi"  # what the collection of the records says that it is
 PIECES = 1 << 20  # numbers for the pieces of a document, or of the files
@@ -40,12 +40,12 @@ DOCUMENT = {"position": NUMBER, "key": NUMBER, "id": TEXT, "metadata": TEXT, "te
 DOCUMENT |= {"characters": NUMBER, "checksum": NUMBER, "tags": JSON}
 
 
-class Store:
+class Tables:
     """The collections. All threads use one."""
 
     def __init__(self, client: Client):
         """Not for callers, who have `create` and `open`."""
-        self.client, self.place = client, client.address.place
+        self.client, self.location = client, client.address.location
         self.name = client.address.name
         self.closed = False
         self._uid: str | None = None
@@ -61,7 +61,7 @@ class Store:
         if self.name in names:
             self._check_ours(self.name, INDEX)
             if self.has_records():
-                raise FileExistsError(f"{self.place} holds an index: open it, or create the new one elsewhere")
+                raise FileExistsError(f"{self.location} holds an index: open it, or create the new one elsewhere")
         left = [name for name in names if name in (self.pieces, self.words) or self._generation(name) is not None]
         for name in left:
             self._check_ours(name, PART)
@@ -81,10 +81,10 @@ class Store:
     def open(self) -> None:
         """Look at what is there; FileNotFoundError where there is no index."""
         if self.name not in self.client.names():
-            raise FileNotFoundError(f"there is no index in {self.place}: create it first")
+            raise FileNotFoundError(f"there is no index in {self.location}: create it first")
         self._check_ours(self.name, INDEX)
         if not self.has_records():
-            raise FileNotFoundError(f"the making of the index in {self.place} was cut short: create it again")
+            raise FileNotFoundError(f"the making of the index in {self.location} was cut short: create it again")
         self._uid = self.newest().head.uid
 
     def has_records(self) -> bool:
@@ -93,14 +93,14 @@ class Store:
     def _check_ours(self, name: str, description: str) -> None:
         if self.client.description(name) != description:
             raise ValueError(
-                f"the collection {name!r} of {self.place} belongs to another program or index: choose another name"
+                f"the collection {name!r} of {self.location} belongs to another program or index: choose another name"
             )
 
     def _check_vectors(self, about: About) -> None:
         if about.vectors and about.vectors.n_bytes > _LONGEST_VECTOR:
             raise ValueError(
-                f"vectors of {about.vectors.width} numbers as {about.vectors.kind} are too long for {self.place}, "
-                f"which keeps {_LONGEST_VECTOR} bytes of each: keep none, or take another engine"
+                f"vectors of {about.vectors.width} numbers as {about.vectors.kind} are too long for {self.location}, "
+                f"which keeps {_LONGEST_VECTOR} bytes of each: keep none, or take another store"
             )
 
     def _generation(self, name: str) -> int | None:
@@ -168,7 +168,7 @@ class Store:
         """Refuse what was read for so long that rows may be missing."""
         late = not self._alone and time.monotonic() - view.taken > _GRACE / 2
         if late and self.newest().head.last_removal > view.head.change:
-            raise TimeoutError(f"the index in {self.place} changed too much while it was being read: read it again")
+            raise TimeoutError(f"the index in {self.location} changed too much while it was being read: read it again")
 
     @contextmanager
     def writing(self) -> Iterator[View]:
@@ -178,7 +178,7 @@ class Store:
             yield view
             return
         if view:
-            raise change_in_view(f"the index in {self.place}")
+            raise change_in_view(f"the index in {self.location}")
         self._check_open()
         claim = nullcontext(lambda: None) if self._alone else claimed(self.client, self.name, self._shared)
         with self._shared.turn, claim as check_claim:
@@ -220,13 +220,13 @@ class Store:
             self.client.insert(self.name, [self._record(change, 0, head.spelled())])
         except ConnectionError as error:
             raise ConnectionError(
-                f"the connection to {self.place} was lost while a change was being made final: look whether it is "
+                f"the connection to {self.location} was lost while a change was being made final: look whether it is "
                 "there, or make it again"
             ) from error
 
     def _check_length(self, head: Head) -> None:
         if len(head.spelled().encode()) > 65_000:
-            raise ValueError(f"the names of the indexed keys and files are too long for {self.place}: take fewer")
+            raise ValueError(f"the names of the indexed keys and files are too long for {self.location}: take fewer")
 
     def _record(self, change: int, number: int, content: str) -> Row:
         return {"row": change * _RECORDS + number, "code": NO_CODE, "change": change, "content": content}
@@ -244,7 +244,7 @@ class Store:
                 heads.append(self._head(row["content"]))
         if not heads or (self._uid or heads[0].uid) != heads[0].uid:
             raise FileNotFoundError(
-                f"the index in {self.place} was deleted or replaced after it was opened: open it again"
+                f"the index in {self.location} was deleted or replaced after it was opened: open it again"
             )
         head = max(heads, key=lambda head: head.change)
         if known and known.head == head:
@@ -266,7 +266,7 @@ class Store:
 
     def _check_open(self) -> None:
         if self.closed:
-            raise ValueError(f"the index in {self.place} was closed: open it again")
+            raise ValueError(f"the index in {self.location} was closed: open it again")
 
     def _head(self, content: str) -> Head:
         if content[:8] != f"{crc32(content[8:].encode()):08x}":
@@ -274,7 +274,7 @@ class Store:
         said = json.loads(content[8:])
         if said["format"] != FORMAT:
             raise ValueError(
-                f"the index in {self.place} has format {said['format']}, and this ammi reads format {FORMAT}: upgrade "
+                f"the index in {self.location} has format {said['format']}, and this ammi reads format {FORMAT}: upgrade "
                 "ammi"
             )
         said |= {name: tuple(tuple(item) for item in said[name]) for name in ("files", "old")}
@@ -326,4 +326,4 @@ class Store:
                 self.client.delete_rows(self.pieces, long)
 
     def damaged(self, cause: str) -> DamagedError:
-        return DamagedError(f"the index in {self.place} is damaged ({cause}): restore a copy")
+        return DamagedError(f"the index in {self.location} is damaged ({cause}): restore a copy")

@@ -37,7 +37,7 @@ def claimed(client: Client, name: str, shared: Any) -> Iterator[Callable[[], Non
         claim.withdraw()
         if now > end:
             raise TimeoutError(
-                f"another process has been writing to the index in {client.address.place} for a minute: try again"
+                f"another process has been writing to the index in {client.address.location} for a minute: try again"
             )
         time.sleep(random.uniform(0.05, 0.3))
     try:
@@ -74,7 +74,7 @@ class _Claim:
     def check(self) -> None:
         if time.monotonic() - self._renewed > LEASE / 2:
             raise TimeoutError(
-                f"the server of {self._client.address.place} did not answer for {LEASE / 2:.0f} seconds, and nothing "
+                f"the server of {self._client.address.location} did not answer for {LEASE / 2:.0f} seconds, and nothing "
                 "was changed: try again"
             )
 

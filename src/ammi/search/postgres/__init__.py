@@ -1,1 +1,1 @@
-"""The engine on a PostgreSQL server with pgvector."""
+"""The store on a PostgreSQL server with pgvector."""

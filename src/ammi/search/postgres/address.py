@@ -5,8 +5,8 @@ import re
 from os import fspath
 from typing import Any, NamedTuple
 
-from ammi.search.engine import Place
 from ammi.search.postgres.errors import psycopg
+from ammi.search.store_methods import Location
 from ammi.urls import cuts_password, shown
 
 _NAME = re.compile(r"(?!pg_|information_schema)[A-Za-z_][A-Za-z0-9_-]{0,62}")
@@ -16,7 +16,7 @@ _FORM = "postgresql://USER@HOST:PORT/DATABASE#COLLECTION"
 
 
 class Address(NamedTuple):
-    """What a place says: how to connect, the schema of the collection, and whether answers may be approximate."""
+    """What a location says: how to connect, the schema of the collection, and whether answers may be approximate."""
 
     conninfo: dict[str, Any]
     schema: str
@@ -24,9 +24,9 @@ class Address(NamedTuple):
     shown: str
 
 
-def parsed_address(place: Place) -> Address:
+def parsed_address(location: Location) -> Address:
     """The address that a URL is; parts that it leaves out are those of libpq: PGHOST, PGUSER, ~/.pgpass and so on."""
-    text = fspath(place)
+    text = fspath(location)
     if cuts_password(text):
         raise ValueError(
             f"the password in {shown(text)} holds a character that ends it: write / as %2F, # as %23, ? as %3F, @ as "

@@ -23,26 +23,26 @@ class Explained:
 
 
 @contextmanager
-def explaining(place: str, schema: str) -> Iterator[Explained]:
+def explaining(location: str, schema: str) -> Iterator[Explained]:
     """Say what went wrong with a collection on a server in words that help."""
     doing = Explained()
     try:
         yield doing
     except psycopg.Error as error:
-        raise _explained(error, place, schema, doing) from error
+        raise _explained(error, location, schema, doing) from error
 
 
-def no_connection(place: str, error: psycopg.Error) -> OSError:
-    """Why there is no connection to a place."""
+def no_connection(location: str, error: psycopg.Error) -> OSError:
+    """Why there is no connection to a location."""
     cause = _cause(error)
     if "password" in cause or "authentication" in cause or "role" in cause:
         return PermissionError(
-            f"the server of {place} refused the user ({cause}): name the right user in the URL, and give the password "
+            f"the server of {location} refused the user ({cause}): name the right user in the URL, and give the password "
             "in PGPASSWORD or in ~/.pgpass"
         )
     if "database" in cause and "does not exist" in cause:
-        return FileNotFoundError(f"{place} has no such database ({cause}): create it, or name another one")
-    return ConnectionError(f"no connection to {place} ({cause}): check the address, and that the server runs")
+        return FileNotFoundError(f"{location} has no such database ({cause}): create it, or name another one")
+    return ConnectionError(f"no connection to {location} ({cause}): check the address, and that the server runs")
 
 
 def _cause(error: psycopg.Error) -> str:
@@ -51,47 +51,49 @@ def _cause(error: psycopg.Error) -> str:
     return first.removeprefix("connection failed: ").removeprefix("consuming input failed: ")
 
 
-def _explained(error: psycopg.Error, place: str, schema: str, doing: Explained) -> Exception:
+def _explained(error: psycopg.Error, location: str, schema: str, doing: Explained) -> Exception:
     cause, errors = _cause(error), psycopg.errors
     match error:
         case errors.InsufficientPrivilege() | errors.ReadOnlySqlTransaction():
             if "for database" in cause:
                 return PermissionError(
-                    f"the server of {place} does not allow it ({cause}): let the owner of the database GRANT CREATE on "
+                    f"the server of {location} does not allow it ({cause}): let the owner of the database GRANT CREATE on "
                     f"it, or make an empty schema {schema!r}"
                 )
             return PermissionError(
-                f"the server of {place} does not allow it ({cause}): let the owner of the schema {schema!r} grant it, "
+                f"the server of {location} does not allow it ({cause}): let the owner of the schema {schema!r} grant it, "
                 "or use another user"
             )
         case errors.LockNotAvailable():
-            return TimeoutError(f"another process has been writing to the index in {place} for a minute: try again")
+            return TimeoutError(f"another process has been writing to the index in {location} for a minute: try again")
         case errors.QueryCanceled() | errors.IdleInTransactionSessionTimeout():
-            return TimeoutError(f"the server of {place} stopped it ({cause}): try again, or let it take longer there")
+            return TimeoutError(
+                f"the server of {location} stopped it ({cause}): try again, or let it take longer there"
+            )
         case errors.UndefinedTable() | errors.InvalidSchemaName():
             return FileNotFoundError(
-                f"the index in {place} was deleted or replaced after it was opened: open it again, or restore the "
+                f"the index in {location} was deleted or replaced after it was opened: open it again, or restore the "
                 f"schema if only a table of it is missing ({cause})"
             )
         case errors.DiskFull() | errors.OutOfMemory():
             return OSError(
-                f"the index in {place} could not be written ({cause}) and is as it was: make space on the server and "
+                f"the index in {location} could not be written ({cause}) and is as it was: make space on the server and "
                 "try again"
             )
         case errors.DataCorrupted() | errors.IndexCorrupted():
-            return DamagedError(f"the index in {place} is damaged ({cause}): restore a copy of the database")
+            return DamagedError(f"the index in {location} is damaged ({cause}): restore a copy of the database")
         case errors.ProgramLimitExceeded():
             return ValueError(
-                f"a text, a vector or a file is too long for {place} ({cause}): PostgreSQL takes a billion bytes"
+                f"a text, a vector or a file is too long for {location} ({cause}): PostgreSQL takes a billion bytes"
             )
         case psycopg.OperationalError() | psycopg.InterfaceError():
             if doing.commits:
                 return ConnectionError(
-                    f"the connection to {place} was lost while a change was being made final ({cause}): look whether "
+                    f"the connection to {location} was lost while a change was being made final ({cause}): look whether "
                     "it is there, or make it again"
                 )
             return ConnectionError(
-                f"the connection to {place} was lost ({cause}), and of what was being written nothing is kept: try "
+                f"the connection to {location} was lost ({cause}), and of what was being written nothing is kept: try "
                 "again when the server is back"
             )
-    return ValueError(f"the server of {place} refused it ({cause}): look at its log")
+    return ValueError(f"the server of {location} refused it ({cause}): look at its log")

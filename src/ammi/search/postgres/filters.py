@@ -98,7 +98,7 @@ def _ranges(test: Test) -> list[tuple[bytes, bytes]] | None:
             found = [_ranges(inner) for inner in tests]
             return [one for ranges in found for one in ranges or []] if None not in found else None
         case AnyOf(values) if not any(kind == "null" for kind, _ in values):
-            return [(place, place) for place in map(sortable, values)]
+            return [(position, position) for position in map(sortable, values)]
     return None
 
 
@@ -106,6 +106,6 @@ def _range(kind: Any, bounds: tuple[tuple[str, Any], ...]) -> tuple[bytes, bytes
     low, high = (FIRST_NUMBER, FIRST_TEXT) if kind == "number" else (FIRST_TEXT, OTHER)
     places = [(name, sortable(Scalar(kind, bound))) for name, bound in bounds]
     return (
-        max([low, *(place for name, place in places if name[0] == ">")]),
-        min([high, *(place for name, place in places if name[0] == "<")]),
+        max([low, *(position for name, position in places if name[0] == ">")]),
+        min([high, *(position for name, position in places if name[0] == "<")]),
     )

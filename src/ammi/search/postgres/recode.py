@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from ammi.search.documents import Entry, as_json, checksums
-from ammi.search.engine import About, Encode
 from ammi.search.postgres.errors import psycopg
 from ammi.search.postgres.schema import drop_old, has_hnsw, index_by_hnsw
 from ammi.search.postgres.server import Server
 from ammi.search.postgres.tables import VECTOR_COLUMNS, Tables, bits, code_columns
 from ammi.search.postgres.values import escaped
+from ammi.search.store_methods import About, Encode
 from ammi.search.vectors import vector_rows
 
 _AT_ONCE = 1000

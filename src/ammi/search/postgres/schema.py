@@ -3,12 +3,12 @@
 from contextlib import suppress
 from typing import Any
 
-from ammi.search.engine import About
 from ammi.search.postgres.address import Address
 from ammi.search.postgres.errors import explaining, psycopg
 from ammi.search.postgres.server import FORMAT, Connections, Server, State
 from ammi.search.postgres.tables import SCHEMA, VECTOR_COLUMNS, WORD_TABLES, Tables, code_columns
 from ammi.search.postgres.values import escaped
+from ammi.search.store_methods import About
 
 _MOST_BITS_OF_HNSW = 64_000
 _BYTES_OF_HNSW = 1000  # of memory that making it takes for a code; with less than for all it takes far longer

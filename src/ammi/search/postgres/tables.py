@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from ammi.features.alphabet import words_of
 from ammi.search.checks import DamagedError
 from ammi.search.documents import Entry, Id, Metadata, Record, altered, as_json, checksums, id_key, parsed
-from ammi.search.engine import About
 from ammi.search.filters import values_of
 from ammi.search.hamming import Codes
 from ammi.search.postgres.server import Server
@@ -31,6 +30,7 @@ from ammi.search.postgres.values import (
     unescaped,
     word_number,
 )
+from ammi.search.store_methods import About
 from ammi.search.vectors import KeptVectors, Packed, unpacked, vector_checksum, vector_rows
 
 Positions = NDArray[np.int64]
@@ -90,7 +90,7 @@ class Tables:
             "documents",
             (
                 (
-                    place,
+                    position,
                     stored_id(one.id),
                     isinstance(one.id, str),
                     state.change,
@@ -98,7 +98,7 @@ class Tables:
                     as_jsonb(one.metadata, s),
                     s,
                 )
-                for place, one, s in zip(positions, records, spelled, strict=True)
+                for position, one, s in zip(positions, records, spelled, strict=True)
             ),
         )
         made = checksums([one.id for one in records], [one.text for one in records], spelled, codes)
@@ -106,9 +106,9 @@ class Tables:
         if vectors is not None:
             self.copy(state.vector_table, vector_rows(positions, vectors))
         if state.text_index:
-            self._add_words((place, one.text) for place, one in zip(positions, records, strict=True))
+            self._add_words((position, one.text) for position, one in zip(positions, records, strict=True))
         if keys := self.indexed():
-            self._add_keys(keys, ((place, one.metadata) for place, one in zip(positions, records, strict=True)))
+            self._add_keys(keys, ((position, one.metadata) for position, one in zip(positions, records, strict=True)))
 
     def remove(self, positions: Sequence[int]) -> None:
         """Take away the documents at positions."""
@@ -129,11 +129,11 @@ class Tables:
         if not new:
             return
         state, entries = self._server.state, self.entries(new)
-        spelled = {place: as_json(metadata) for place, metadata in new.items()}
+        spelled = {position: as_json(metadata) for position, metadata in new.items()}
         rows = []
-        for place, entry in entries.items():
-            (checksum,) = checksums([entry.id], [entry.text], [spelled[place]], entry.code[None])
-            rows.append((place, as_jsonb(new[place], spelled[place]), spelled[place], checksum))
+        for position, entry in entries.items():
+            (checksum,) = checksums([entry.id], [entry.text], [spelled[position]], entry.code[None])
+            rows.append((position, as_jsonb(new[position], spelled[position]), spelled[position], checksum))
         places, jsonb, texts, made = map(list, zip(*rows, strict=True))
         self._server.execute(
             "UPDATE documents SET change = %s, metadata = new.metadata::jsonb, metadata_text = new.metadata_text "
@@ -185,8 +185,8 @@ class Tables:
         return dict(zip(places, map(Entry._make, found), strict=True))
 
     def _read_vectors(self, places: Any, ids: list[Id], columns: list[Any], kept: KeptVectors) -> Iterable[Any]:
-        for place, id, vector, written in zip(places, ids, *columns, strict=True):
-            if vector is None or len(vector) != kept.n_bytes or vector_checksum(place, vector) != written:
+        for position, id, vector, written in zip(places, ids, *columns, strict=True):
+            if vector is None or len(vector) != kept.n_bytes or vector_checksum(position, vector) != written:
                 raise self.damaged(f"the vector of document {id!r} is not as it was written")
         return unpacked(np.frombuffer(b"".join(columns[0]), np.uint8).reshape(len(ids), kept.n_bytes), kept)
 
@@ -225,8 +225,8 @@ class Tables:
         )
 
     def _add_words(self, texts: Iterable[tuple[int, str | None]]) -> None:
-        present = [(place, text) for place, text in texts if text is not None]
-        self.copy("words", ((place, len(text), _numbers(text)) for place, text in present))
+        present = [(position, text) for position, text in texts if text is not None]
+        self.copy("words", ((position, len(text), _numbers(text)) for position, text in present))
         state = self._server.state
         characters = state.characters + sum(len(text) for _, text in present)
         self._server.set_state(texts=state.texts + len(present), characters=characters)
@@ -235,8 +235,8 @@ class Tables:
         self.copy(
             "key_values",
             (
-                (key, value, place)
-                for place, metadata in documents
+                (key, value, position)
+                for position, metadata in documents
                 for name, key in keys.items()
                 if metadata.get(name) not in (None, [])
                 for value in {sortable(one) for one in values_of(metadata[name])}

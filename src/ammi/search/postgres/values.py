@@ -17,7 +17,7 @@ from ammi.search.sql_filters import for_python
 
 _NULL, _FALSE, _TRUE, _NUMBER, _TEXT, OTHER = (bytes([kind]) for kind in range(6))
 AFTER_NULL, FIRST_NUMBER, FIRST_TEXT = _FALSE, _NUMBER, _TEXT
-_PREFIX = 200  # bytes of a text that its place in the index of a key is made of
+_PREFIX = 200  # bytes of a text that its position in the index of a key is made of
 _BEYOND = "1e999"  # a number that is greater than all floats
 
 

@@ -1,10 +1,10 @@
-"""An engine in one file: documents in the memory of this process, found by plain numpy. Its places are memory:NAME.
+"""A store in one file: documents in the memory of this process, found by plain numpy. Its places are memory:NAME.
 
 A package that has such a file announces it in its pyproject.toml, and `ammi.Collection.create("memory:news", model)`
 knows it from then on:
 
-    [project.entry-points."ammi.engines"]
-    memory = "memory_engine:MemoryIndex"
+    [project.entry-points."ammi.stores"]
+    memory = "memory_store:MemoryStore"
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ammi.features.alphabet import words_of
-from ammi.search.base import Index
 from ammi.search.documents import Entry, Id, Metadata, Record, id_key
-from ammi.search.engine import About, Encode, Found, Place
 from ammi.search.filters import Filter, matches
 from ammi.search.hamming import Codes
 from ammi.search.ranking import Candidates, WordStatistics, rarity_of
+from ammi.search.store import Store
+from ammi.search.store_methods import About, Encode, Found, Location
 from ammi.search.vectors import Packed, unpacked
 
 BLOCK = 1000
@@ -31,7 +31,7 @@ BLOCK = 1000
 
 @dataclass
 class _Content:
-    """What is at a place: documents by `id_key`, in insertion order."""
+    """What is at a location: documents by `id_key`, in insertion order."""
 
     about: About
     files: dict[str, bytes]
@@ -44,28 +44,28 @@ class _Content:
 _PLACES: dict[str, _Content] = {}
 
 
-class MemoryIndex(Index):
-    """An Index that lasts as long as the process."""
+class MemoryStore(Store):
+    """A Store that lasts as long as the process."""
 
-    def __init__(self, place: str):
-        self.place, self._content = place, _PLACES[place]
-
-    @classmethod
-    def _create(cls, place: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
-        if place in _PLACES:
-            raise FileExistsError(f"{place} holds an index: open it, or create the new one elsewhere")
-        _PLACES[place] = _Content(about, files, text_index)
-        return cls(place)
+    def __init__(self, location: str):
+        self.location, self._content = location, _PLACES[location]
 
     @classmethod
-    def open(cls, place: Place) -> Self:
-        if not cls.exists(place):
-            raise FileNotFoundError(f"there is no index in {place}: create it first")
-        return cls(fspath(place))
+    def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
+        if location in _PLACES:
+            raise FileExistsError(f"{location} holds an index: open it, or create the new one elsewhere")
+        _PLACES[location] = _Content(about, files, text_index)
+        return cls(location)
 
     @classmethod
-    def exists(cls, place: Place) -> bool:
-        return fspath(place) in _PLACES
+    def open(cls, location: Location) -> Self:
+        if not cls.exists(location):
+            raise FileNotFoundError(f"there is no index in {location}: create it first")
+        return cls(fspath(location))
+
+    @classmethod
+    def exists(cls, location: Location) -> bool:
+        return fspath(location) in _PLACES
 
     def close(self) -> None:
         pass
@@ -123,12 +123,12 @@ class MemoryIndex(Index):
         self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
         entries = list(self._content.entries.values())
-        kept = [place for place, entry in enumerate(entries) if matches(filter, entry.metadata)]
-        place_of = {entry.id: place for place, entry in enumerate(entries)}
+        kept = [location for location, entry in enumerate(entries) if matches(filter, entry.metadata)]
+        place_of = {entry.id: location for location, entry in enumerate(entries)}
         for ranked, spoken in zip(self._ranked(queries, filter), words, strict=True):
             places = {place_of[record.id] for _, record in ranked[:n]}
             places |= set(self._having(spoken, kept, entries)[:n])
-            chosen = [entries[place] for place in sorted(places)]
+            chosen = [entries[location] for location in sorted(places)]
             codes = np.array([entry.code for entry in chosen], np.uint8).reshape(len(chosen), queries.shape[1])
             texts, vectors = [entry.text for entry in chosen], [entry.vector for entry in chosen]
             width = self._content.about.vectors.width if self._content.about.vectors else 0
@@ -142,14 +142,14 @@ class MemoryIndex(Index):
             return []
         rarity = {word: rarity_of(count, statistics.texts) for word, count in statistics.having.items()}
         told: dict[int, float] = {}
-        for place in kept:
-            if having := rarity.keys() & words_of(entries[place].text or ""):
-                told[place] = sum(rarity[word] for word in sorted(having))
-        return sorted(told, key=lambda place: -told[place])
+        for location in kept:
+            if having := rarity.keys() & words_of(entries[location].text or ""):
+                told[location] = sum(rarity[word] for word in sorted(having))
+        return sorted(told, key=lambda location: -told[location])
 
     def _at(self, places: NDArray[np.int64]) -> list[Record]:
         entries = list(self._content.entries.values())
-        chosen = [entries[place] for place in places]
+        chosen = [entries[location] for location in places]
         return [Record(entry.id, entry.text, entry.metadata) for entry in chosen]
 
     def _word_statistics(self, words: Sequence[str]) -> WordStatistics | None:

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ammi.search.copies.compare import FREE, SHORT, Taken, make_room, needed_hits, take_copies
-from ammi.search.copies.near_vectors import VectorFile, vector_groups
-from ammi.search.copies.phrases import index_sketches, sketch_entries
-from ammi.search.copies.words import WordFile, numbered
 from ammi.search.documents import Entry, Id
+from ammi.search.duplicates.compare import FREE, SHORT, Taken, make_room, needed_hits, take_copies
+from ammi.search.duplicates.near_vectors import VectorFile, vector_groups
+from ammi.search.duplicates.phrases import index_sketches, sketch_entries
+from ammi.search.duplicates.words import WordFile, numbered
 
 OF_TEXTS, OF_VECTORS = 0.8, 0.98  # the usual thresholds: docs/duplicates.md says what they find
 

@@ -1,4 +1,4 @@
-"""What an engine implements, and nothing else: one file a place to keep documents in. `base.Index` does the rest."""
+"""What a store implements, and nothing else: one file a location to keep documents in. `base.Store` does the rest."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from ammi.search.hamming import Codes
 from ammi.search.ranking import Candidates, WordStatistics
 from ammi.search.vectors import KeptVectors, Packed
 
-Place = str | PathLike[str]
+Location = str | PathLike[str]
 Encode = Callable[[list[Entry]], tuple[Codes, Packed | None]]  # codes, and new vectors where they change too
 Found = list[list[tuple[int, Record]]]  # for each query, the distance and the document of each hit, in order
 
@@ -38,30 +38,30 @@ class Repaired(NamedTuple):
     old: str | None  # where the damaged file is now; None where nothing was damaged
 
 
-class Engine(ABC):
-    """The part of an Index that differs from engine to engine.
+class StoreMethods(ABC):
+    """The part of a Store that differs from store to store.
 
     All arguments were checked. The ids of one call differ from each other by `id_key`, and those to remove or to alter
     are there. Unless it says otherwise, a method that begins with _ is called inside of `_reading` or `_writing`.
     """
 
-    place: str
-    shared = False  # whether processes on several machines may write to the place at the same time
+    location: str
+    shared = False  # whether processes on several machines may write to the location at the same time
 
     @classmethod
     @abstractmethod
-    def _create(cls, place: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
+    def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
         """Make an empty index, with a word index or without, and open it; FileExistsError where there is one."""
 
     @classmethod
     @abstractmethod
-    def open(cls, place: Place) -> Self:
-        """Open the index at a place, to read it and to change it; FileNotFoundError where there is none."""
+    def open(cls, location: Location) -> Self:
+        """Open the index at a location, to read it and to change it; FileNotFoundError where there is none."""
 
     @classmethod
     @abstractmethod
-    def exists(cls, place: Place) -> bool:
-        """Whether there is an index at a place."""
+    def exists(cls, location: Location) -> bool:
+        """Whether there is an index at a location."""
 
     @abstractmethod
     def close(self) -> None:
@@ -132,7 +132,7 @@ class Engine(ABC):
 
     @abstractmethod
     def _recode(self, encode: Encode, about: About, files: dict[str, bytes]) -> None:
-        """What `Index.recode` promises; called outside of `_writing`."""
+        """What `Store.recode` promises; called outside of `_writing`."""
 
     @abstractmethod
     def files(self) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""PostgresIndex: documents in a schema of a PostgreSQL database, found by pgvector."""
+"""PostgresStore: documents in a schema of a PostgreSQL database, found by pgvector."""
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -8,9 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.search.base import Index
 from ammi.search.documents import Entry, Id, Metadata, Record
-from ammi.search.engine import About, Encode, Found, Place, Repaired
 from ammi.search.filters import Filter
 from ammi.search.hamming import MOST_FOUND, Codes, too_many_within
 from ammi.search.postgres.address import parsed_address
@@ -21,6 +19,8 @@ from ammi.search.postgres.server import Connections, Server
 from ammi.search.postgres.tables import Positions, Tables, bits, read_codes
 from ammi.search.postgres.values import read_id, stored_id, unescaped, word_number
 from ammi.search.ranking import Candidates, KnownCounts, WordStatistics, most_told
+from ammi.search.store import Store
+from ammi.search.store_methods import About, Encode, Found, Location, Repaired
 from ammi.search.vectors import Packed
 from ammi.urls import shown
 
@@ -44,8 +44,8 @@ _KIND = (
 Near = list[tuple[list[int], list[int]]]  # for each query, the distances and the positions of its hits
 
 
-class PostgresIndex(Index):
-    """An Index on a PostgreSQL server: postgresql://USER@HOST:PORT/DATABASE#COLLECTION, a schema for each collection.
+class PostgresStore(Store):
+    """A Store on a PostgreSQL server: postgresql://USER@HOST:PORT/DATABASE#COLLECTION, a schema for each collection.
 
     A change is on the server's disk when its call returns. Any number of processes and threads may read while one
     writes; a search sees all that was changed before it began. Every document is held to its checksum when it is read.
@@ -56,25 +56,25 @@ class PostgresIndex(Index):
 
     def __init__(self, server: Server):
         """Not for callers, who have `create` and `open`."""
-        self.place = server.address.shown
+        self.location = server.address.shown
         self._server = server
         self._tables = Tables(server)
         self._counts = KnownCounts()
 
     @classmethod
-    def _create(cls, place: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
-        create_schema(parsed_address(place), about, keys, files, text_index)
-        return cls.open(place)
+    def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
+        create_schema(parsed_address(location), about, keys, files, text_index)
+        return cls.open(location)
 
     @classmethod
-    def open(cls, place: Place) -> Self:
-        address = parsed_address(place)
+    def open(cls, location: Location) -> Self:
+        address = parsed_address(location)
         connections = Connections(address)
         index = cls(Server(connections))
         index.close = weakref.finalize(index, connections.close)  # type: ignore[method-assign]  # also when forgotten
         try:
             if not holds_index(index._server):
-                raise FileNotFoundError(f"there is no index in {index.place}: create it first")
+                raise FileNotFoundError(f"there is no index in {index.location}: create it first")
             with index._reading():
                 pass
         except BaseException:
@@ -83,17 +83,17 @@ class PostgresIndex(Index):
         return index
 
     @classmethod
-    def exists(cls, place: Place) -> bool:
-        connections = Connections(parsed_address(place))
+    def exists(cls, location: Location) -> bool:
+        connections = Connections(parsed_address(location))
         try:
             return holds_index(Server(connections))
         finally:
             connections.close()
 
     @classmethod
-    def repair(cls, place: Place, *, advance: Callable[[int], None] = lambda n_documents: None) -> Repaired:
+    def repair(cls, location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> Repaired:
         raise ValueError(
-            f"{shown(place)} is on a PostgreSQL server, which keeps its own copies: restore the schema from a backup "
+            f"{shown(location)} is on a PostgreSQL server, which keeps its own copies: restore the schema from a backup "
             "of the database"
         )
 
@@ -111,7 +111,7 @@ class PostgresIndex(Index):
             ((may,),) = self._server.execute("SELECT has_table_privilege('ammi', 'UPDATE')").fetchall()
             if not may:
                 raise PermissionError(
-                    f"{self.place} can only be read by this user: let one who may change it compact it"
+                    f"{self.location} can only be read by this user: let one who may change it compact it"
                 )
             before, tables = self._size()
         drop_old(self._server)
@@ -231,9 +231,9 @@ class PostgresIndex(Index):
         return found
 
     def _with_records(self, near: Near) -> Found:
-        records = self._records({place for _, places in near for place in places})
+        records = self._records({location for _, places in near for location in places})
         return [
-            [(distance, records[place]) for distance, place in zip(distances, places, strict=True)]
+            [(distance, records[position]) for distance, position in zip(distances, places, strict=True)]
             for distances, places in near
         ]
 
@@ -243,7 +243,7 @@ class PostgresIndex(Index):
         entries = self._tables.entries(wanted)
         if len(entries) < len(wanted):
             raise self._tables.damaged(f"the document at position {min({*wanted} - {*entries})} is missing")
-        return {place: Record(entry.id, entry.text, entry.metadata) for place, entry in entries.items()}
+        return {location: Record(entry.id, entry.text, entry.metadata) for location, entry in entries.items()}
 
     def _shortlists(
         self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
@@ -273,7 +273,7 @@ class PostgresIndex(Index):
 
     def _at(self, places: NDArray[np.int64]) -> list[Record]:
         records = self._records(places.tolist())
-        return [records[place] for place in places.tolist()]
+        return [records[position] for position in places.tolist()]
 
     def _word_statistics(self, words: Sequence[str]) -> WordStatistics | None:
         state = self._server.state
@@ -293,7 +293,7 @@ class PostgresIndex(Index):
         return to_sql(filter, self._tables.indexed() if filter else {})
 
     def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
-        view = PostgresIndex(self._server.view())
+        view = PostgresStore(self._server.view())
         with view._reading():
             sql = view._sql(filter)
             with view._server.session.db.cursor("entries", binary=True) as cursor:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from ammi.data import corpus_path, read_documents
 from ammi.features.alphabet import IS_OTHER, IS_UNSPACED, class_of, normal
 from ammi.search import Entry
-from ammi.search.copies import CopyGroup, copy_groups, find_copies
-from ammi.search.copies.near_vectors import ALL_COMPARED, vector_groups
-from ammi.search.copies.words import numbered
+from ammi.search.duplicates import CopyGroup, copy_groups, find_copies
+from ammi.search.duplicates.near_vectors import ALL_COMPARED, vector_groups
+from ammi.search.duplicates.words import numbered
 
 SHORT = 20
 FILLED = "a word that no text has"
@@ -80,8 +80,8 @@ def random_text(rng: np.random.Generator, n_words: int, vocabulary: int = 5000) 
 
 def changed(words: list[str], share: float, rng: np.random.Generator) -> list[str]:
     words = list(words)
-    for place in rng.choice(len(words), round(share * len(words)), replace=False).tolist():
-        words[place] = f"other{rng.integers(5000)}"
+    for location in rng.choice(len(words), round(share * len(words)), replace=False).tolist():
+        words[location] = f"other{rng.integers(5000)}"
     return words
 
 

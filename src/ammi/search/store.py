@@ -1,4 +1,4 @@
-"""Index: documents in, neighbours out. All that is the same for every engine; what is not stands in `engine`."""
+"""Store: documents in, neighbours out. All that is the same for every store; what is not stands in `store`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -37,17 +37,17 @@ from ammi.search.documents import (
     new_tuple,
     no_search_for_garbage,
 )
-from ammi.search.engine import About, Engine, Found, Place, Repaired
 from ammi.search.filters import Filter, Where
 from ammi.search.hamming import Codes
 from ammi.search.ranking import Candidates, Ranking, best
+from ammi.search.store_methods import About, Found, Location, Repaired, StoreMethods
 from ammi.search.vectors import KeptVectors, Packed, Rows
 from ammi.urls import shown
 
 T = TypeVar("T")
 
 
-class Index(Engine):
+class Store(StoreMethods):
     """Documents found by the Hamming distance of their codes: exactly, and with ties in insertion order.
 
     Codes are uint8 arrays (n, ceil(m / 8)) as numpy.packbits packs them. An id is a str or an int; 17 and "17" are one
@@ -62,7 +62,7 @@ class Index(Engine):
     @classmethod
     def create(
         cls,
-        place: Place,
+        location: Location,
         n_bits: int = 64,
         *,
         fingerprint: str | None = None,
@@ -74,7 +74,7 @@ class Index(Engine):
         """Make an empty index and open it.
 
         Args:
-            place: a folder, or what else the engine calls a place.
+            location: a folder, or what else the store calls a location.
             n_bits: the length of the codes.
             fingerprint: that of the model that makes the codes.
             keys: the metadata keys to index, as by `index_keys`.
@@ -83,13 +83,13 @@ class Index(Engine):
             vectors: how to keep a vector of each document, so that a `VectorRanking` can compare it.
         """
         about = About(checked_bits(n_bits), checked_fingerprint(fingerprint), checked_vectors(vectors))
-        return cls._create(fspath(place), about, checked_keys(keys), dict(files or {}), text_index)
+        return cls._create(fspath(location), about, checked_keys(keys), dict(files or {}), text_index)
 
     @classmethod
-    def check(cls, place: Place, *, advance: Callable[[int], None] = lambda n_documents: None) -> list[str]:
-        """What is damaged at a place, a sentence for each; `advance` is told how many documents were looked at."""
+    def check(cls, location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> list[str]:
+        """What is damaged at a location, a sentence for each; `advance` is told how many documents were looked at."""
         try:
-            with cls.open(place) as index:
+            with cls.open(location) as index:
                 index.files()
                 for block in index.entries():
                     advance(len(block))
@@ -98,19 +98,19 @@ class Index(Engine):
         return []
 
     @classmethod
-    def repair(cls, place: Place, *, advance: Callable[[int], None] = lambda n_documents: None) -> Repaired:
+    def repair(cls, location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> Repaired:
         """Keep all documents that are whole, and change over to an index of these in one step.
 
         Those who have the index open have to open it again.
         """
-        raise ValueError(f"the engine of {shown(place)} has no repair: restore a copy")
+        raise ValueError(f"the store of {shown(location)} has no repair: restore a copy")
 
     def compact(self) -> tuple[int, int]:
         """Give back the space of what was deleted; returns the bytes on the disk before and after.
 
         Others may read meanwhile, and wait with their changes.
         """
-        raise ValueError(f"the engine of {self.place} has nothing to compact")
+        raise ValueError(f"the store of {self.location} has nothing to compact")
 
     def optimize(self) -> None:
         """Do what is better done once, after many documents were added, than with each of them: by default nothing."""
@@ -133,12 +133,12 @@ class Index(Engine):
         with self._reading():
             return self._about().vectors
 
-    def one_view(self) -> AbstractContextManager[object]:
+    def snapshot(self) -> AbstractContextManager[object]:
         """For a block of calls that are to see one state of the index; one view is sooner there than one for each."""
         return self._reading()
 
     def state(self) -> str | None:
-        """What is another after every change of the documents; None where the engine cannot tell."""
+        """What is another after every change of the documents; None where the store cannot tell."""
         return None
 
     def add(
@@ -163,8 +163,8 @@ class Index(Engine):
         kept = _each(checked_metadata, [{}] * n if metadata is None else as_list(metadata, "metadata", n), names)
         with self._writing():
             about = self._about()
-            check_codes(codes, about, fingerprint, self.place)
-            kept_vectors = packed_vectors(vectors, about.vectors, names, self.place)
+            check_codes(codes, about, fingerprint, self.location)
+            kept_vectors = packed_vectors(vectors, about.vectors, names, self.location)
             number = self._next_number()
             chosen = checked_ids(range(number, number + n)) if given is None else given
             rows = sorted({id_key(id): row for row, id in enumerate(chosen)}.values())  # of each id the last
@@ -225,14 +225,14 @@ class Index(Engine):
         n = checked_shortlist(shortlist, k) or max([2 * k, *(ranking.shortlist for ranking in rankings)])
         with self._reading():
             about = self._about()
-            check_codes(queries, about, fingerprint, self.place)
+            check_codes(queries, about, fingerprint, self.location)
             words, vectors = [one.words for one in rankings], [one.vector for one in rankings if one.vector is not None]
             if any(words) and self._word_statistics(()) is None:
                 raise ValueError(
-                    f"the index in {self.place} was made with text_index=False and cannot look for words: rank by "
+                    f"the index in {self.location} was made with text_index=False and cannot look for words: rank by "
                     "distance, or create it anew"
                 )
-            check_query_vectors(vectors, about.vectors, self.place)
+            check_query_vectors(vectors, about.vectors, self.location)
             shortlists = self._shortlists(queries, n, words, filter, bool(vectors))
             found = [
                 self._scored(query, ranking, candidates, k, about.n_bits)
@@ -313,11 +313,11 @@ class Index(Engine):
         def encode_and_check(entries: list[Entry]) -> tuple[Codes, Packed | None]:
             made, vectors = encode(entries)
             codes = np.asarray(made)
-            check_codes(codes, about, None, self.place)
+            check_codes(codes, about, None, self.location)
             if len(codes) != len(entries):
                 raise ValueError(f"encode made {len(codes)} codes of {len(entries)} documents: return one for each")
             names = [f"document {entry.id!r}" for entry in entries]
-            new = packed_vectors(vectors, kept if width else None, names, self.place)
+            new = packed_vectors(vectors, kept if width else None, names, self.location)
             advance(len(entries))
             return codes, new
 
@@ -346,7 +346,7 @@ class Index(Engine):
         self.close()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.place!r})"
+        return f"{type(self).__name__}({self.location!r})"
 
     @no_search_for_garbage()
     def _hits(
@@ -360,7 +360,7 @@ class Index(Engine):
         filter, queries = filters.parse(where), np.asarray(codes)
         with self._reading():
             about = self._about()
-            check_codes(queries, about, fingerprint, self.place)
+            check_codes(queries, about, fingerprint, self.location)
             found = find(queries, limit, filter)
         if found and not any(found):
             self._check_filter(filter)

@@ -5,21 +5,21 @@ import sys
 
 import pytest
 
-from tests.cli.conftest import Place, Run, write
-from tests.search.engines import postgres_place
+from tests.cli.conftest import Location, Run, write
+from tests.search.stores import postgres_location
 from tests.servers import postgres
 
 
 @pytest.fixture
-def url(place: Place, tmp_path, ammi: Run) -> str:
+def url(location: Location, tmp_path, ammi: Run) -> str:
     """A copy of a collection of 120 notes, to change."""
-    url = postgres_place(tmp_path)
-    shown = ammi("index", "copy", place.index, url, "--json")
+    url = postgres_location(tmp_path)
+    shown = ammi("index", "copy", location.index, url, "--json")
     assert (shown.code, shown.json["documents"], shown.json["there"]) == (0, 120, 0)
     return url
 
 
-def test_a_copy_answers_as_the_original(url, place: Place, ammi: Run):
+def test_a_copy_answers_as_the_original(url, location: Location, ammi: Run):
     for command in (
         ("search", ..., "the ship in the harbour", "-k", "7", "--json"),
         ("search", ..., "--like", "note-7", "--radius", "6", "--json"),
@@ -30,31 +30,31 @@ def test_a_copy_answers_as_the_original(url, place: Place, ammi: Run):
         ("info", ..., "--json"),
         ("index", "keys", ..., "--json"),
     ):
-        answers = [ammi(*(where if word is ... else word for word in command)) for where in (url, place.index)]
+        answers = [ammi(*(where if word is ... else word for word in command)) for where in (url, location.index)]
         assert answers[0].code == 0
         assert answers[0].out == answers[1].out
-    again = ammi("index", "copy", place.index, url)
+    again = ammi("index", "copy", location.index, url)
     assert f"120 documents are in {url}, 120 of them from before; both places have the checksum" in again.out
 
 
-def test_it_changes_by_its_url(url, place: Place, ammi: Run, tmp_path):
+def test_it_changes_by_its_url(url, location: Location, ammi: Run, tmp_path):
     more = write(tmp_path / "more.jsonl", [{"id": "new", "text": "a ship", "year": 1999}])
     added = ammi("index", "add", url, more, "--json")
-    assert added.json == {"place": url, "added": 1, "replaced": 0, "skipped": 0, "documents": 121}
+    assert added.json == {"location": url, "added": 1, "replaced": 0, "skipped": 0, "documents": 121}
     assert ammi("index", "set", url, "new", "year=2000", "--json").json["metadata"] == {"year": 2000}
     assert ammi("index", "keys", url, "year", "--json").json["fast"] == ["year"]
     assert [hit["id"] for hit in ammi("search", url, "ship", "--where", "year>1999", "--json").json["hits"]] == ["new"]
     assert ammi("index", "delete", url, "new", "note-1", "--json").json == {
-        "place": url,
+        "location": url,
         "deleted": 2,
         "documents": 119,
     }
-    assert ammi("index", "rebuild", url, "--model", place.model, "--json").json["documents"] == 119
+    assert ammi("index", "rebuild", url, "--model", location.model, "--json").json["documents"] == 119
     assert ammi("index", "check", url).out == f"{url} is whole: 119 documents\n"
-    assert ammi("index", "compact", url, "--json").json["place"] == url
+    assert ammi("index", "compact", url, "--json").json["location"] == url
     assert ammi("index", "export", url, tmp_path / "out.jsonl", "--json").json["documents"] == 119
-    assert ammi("index", "build", f"{url}2", tmp_path / "out.jsonl", "--model", place.model).code == 0
-    built = ammi("index", "build", f"{url}2", tmp_path / "out.jsonl", "--model", place.model)
+    assert ammi("index", "build", f"{url}2", tmp_path / "out.jsonl", "--model", location.model).code == 0
+    built = ammi("index", "build", f"{url}2", tmp_path / "out.jsonl", "--model", location.model)
     assert (built.code, f"{url}2 holds a collection: use ammi index add" in built.err) == (1, True)
     assert ammi("index", "copy", url, tmp_path / "back", "--json").json["documents"] == 119
 
@@ -86,7 +86,7 @@ def test_no_error_shows_the_password(command, words, ammi: Run, tmp_path, monkey
 def test_a_fault_is_reported_without_the_password(ammi: Run, monkeypatch, tmp_path):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("ammi.collection.Collection.open", lambda place: 1 / 0)
+    monkeypatch.setattr("ammi.collection.Collection.open", lambda location: 1 / 0)
     assert ammi("search", "postgresql://u:hush@host/db", "ship").code == 70
     (details,) = tmp_path.iterdir()
     assert "postgresql://u@host/db" in details.read_text()

@@ -16,8 +16,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ammi.search.copies.phrases import SKETCH, Sketches, phrase_hash
-from ammi.search.copies.words import PHRASE
+from ammi.search.duplicates.phrases import SKETCH, Sketches, phrase_hash
+from ammi.search.duplicates.words import PHRASE
 
 SHORT = 20
 FREE = -1

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ammi.search.copies.words import PHRASE, Bounds, Words
+from ammi.search.duplicates.words import PHRASE, Bounds, Words
 
 SKETCH = 32
 

@@ -1,0 +1,79 @@
+"""Places: a folder, or what another store calls one, SCHEME:..., such as a server's address."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from ammi.plugins import Registry
+from ammi.search.store import Store
+from ammi.search.store_methods import Location, Repaired
+from ammi.search.vectors import KeptVectors
+from ammi.urls import shown
+
+OWN = {
+    "folder": "ammi.search.embedded.store:HammingIndex",
+    "milvus": "ammi.search.milvus.index:MilvusStore",
+    "milvus-lite": "ammi.search.milvus.index:MilvusStore",
+    "postgres": "ammi.search.postgres.store:PostgresStore",
+    "postgresql": "ammi.search.postgres.store:PostgresStore",
+}
+STORES: Registry[type[Store]] = Registry("ammi.stores", "store", OWN)
+_SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]+):(//)?")
+
+
+def open_store(location: Location) -> Store:
+    """Open the index at a location, to read it and to change it."""
+    return store_class(location).open(location)
+
+
+def create_store(
+    location: Location,
+    n_bits: int = 64,
+    *,
+    fingerprint: str | None = None,
+    keys: Iterable[str] = (),
+    files: Mapping[str, bytes] | None = None,
+    text_index: bool = True,
+    vectors: KeptVectors | None = None,
+) -> Store:
+    """Make an empty index at a location and open it; the arguments are those of `Store.create`."""
+    store = store_class(location)
+    return store.create(
+        location, n_bits, fingerprint=fingerprint, keys=keys, files=files, text_index=text_index, vectors=vectors
+    )
+
+
+def store_exists(location: Location) -> bool:
+    """Whether there is an index at a location."""
+    return store_class(location).exists(location)
+
+
+def check_store(location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> list[str]:
+    """What is damaged at a location; the arguments are those of `Store.check`."""
+    return store_class(location).check(location, advance=advance)
+
+
+def repair_store(location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> Repaired:
+    """Keep what is whole at a location; the arguments are those of `Store.repair`."""
+    return store_class(location).repair(location, advance=advance)
+
+
+def is_url(location: Location) -> bool:
+    """Whether a location names another store than that of folders."""
+    found = _SCHEME.match(location) if isinstance(location, str) else None
+    return found is not None and found[1] != "folder" and found[1] in STORES.names()
+
+
+def is_served(location: Location) -> bool:
+    """Whether a location is the address of a server of `ammi serve`, which is no store but has a whole collection."""
+    return isinstance(location, str) and location.startswith(("http://", "https://"))
+
+
+def store_class(location: Location) -> type[Store]:
+    """The store of a location: that of its scheme, or of folders where it has none. A folder's name may hold a colon."""
+    found = _SCHEME.match(location) if isinstance(location, str) else None
+    if found and is_url(location):
+        return STORES.get(found[1])
+    if found and found[2]:
+        names = ", ".join(STORES.names())
+        raise ValueError(f"no store for {shown(location)!r}: there are {names}, and a folder has no scheme")
+    return STORES.get("folder")

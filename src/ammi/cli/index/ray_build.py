@@ -1,11 +1,11 @@
-"""`ammi index build --engine ray`: shards into a collection, by many workers."""
+"""`ammi index build --ray`: shards into a collection, by many workers."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ammi.cli.command import if_stopped
-from ammi.cli.engines import note_skipped
 from ammi.cli.index.incoming import say_added
+from ammi.cli.ray import note_skipped
 from ammi.cli.screen import counter
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _opened(
         found = collection.fingerprint
         collection.close()
         raise FileExistsError(
-            f"{collection.location} holds a collection of model {found}, not of {kept.fingerprint}: name another location, "
-            "or that model"
+            f"{collection.location} holds a collection of model {found}, not of {kept.fingerprint}: name another "
+            "location, or that model"
         )
     return collection

@@ -113,7 +113,7 @@ class MemoryStore(Store):
     def _ranked(self, queries: Codes, filter: Filter) -> Iterator[list[tuple[int, Record]]]:
         """For each query all documents that the filter keeps, the nearest first, ties in insertion order."""
         kept = [entry for entry in self._content.entries.values() if matches(filter, entry.metadata)]
-        records = [Record(entry.id, entry.text, entry.metadata) for entry in kept]
+        records = [entry.record for entry in kept]
         base = np.array([entry.code for entry in kept], np.uint8).reshape(len(kept), queries.shape[1])
         for query in queries:
             distances = np.bitwise_count(base ^ query).sum(axis=1, dtype=np.int64)  # (n,)
@@ -150,7 +150,7 @@ class MemoryStore(Store):
     def _at(self, places: NDArray[np.int64]) -> list[Record]:
         entries = list(self._content.entries.values())
         chosen = [entries[location] for location in places]
-        return [Record(entry.id, entry.text, entry.metadata) for entry in chosen]
+        return [entry.record for entry in chosen]
 
     def _word_statistics(self, words: Sequence[str]) -> WordStatistics | None:
         if not self._content.text_index:

@@ -153,5 +153,5 @@ def _use_numbers_before(target: Store, number: int) -> None:
             about = target._about()
             code = np.zeros((1, -(-about.n_bits // 8)), np.uint8)
             vector = np.zeros((1, about.vectors.n_bytes), np.uint8) if about.vectors else None
-            target._put(code, [Record(number - 1, None, {})], vector)
+            target._put(code, [Record(number - 1, None, {}, "{}")], vector)
             target._remove([number - 1])

@@ -98,7 +98,7 @@ class MemoryStore(Store):
         for query in queries:
             distances = np.bitwise_count(base ^ query).sum(axis=1, dtype=np.int64)  # (n,)
             rows = np.argsort(distances, kind="stable")[:k]
-            found.append([(int(distances[row]), record_of(kept[row])) for row in rows])
+            found.append([(int(distances[row]), kept[row].record) for row in rows])
         return found
 
     def _shortlists(
@@ -162,8 +162,4 @@ def codes_of(entries: list[Entry], width: int) -> Codes:
 
 
 def records_at(entries: list[Entry], rows: NDArray[np.int64]) -> list[Record]:
-    return [record_of(entries[row]) for row in rows]
-
-
-def record_of(entry: Entry) -> Record:
-    return Record(entry.id, entry.text, entry.metadata)
+    return [entries[row].record for row in rows]

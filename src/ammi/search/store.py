@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from os import fspath
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
+from ammi.plain import checked_id, checked_metadata
 from ammi.search import filters
 from ammi.search.checks import (
     DamagedError,
@@ -29,10 +30,8 @@ from ammi.search.documents import (
     Metadata,
     Record,
     as_list,
-    checked_id,
     checked_ids,
-    checked_metadata,
-    checked_text,
+    checked_records,
     id_key,
     new_tuple,
     no_search_for_garbage,
@@ -43,8 +42,6 @@ from ammi.search.ranking import Candidates, Ranking, best
 from ammi.search.store_methods import About, Found, Location, Repaired, StoreMethods
 from ammi.search.vectors import KeptVectors, Packed, Rows
 from ammi.urls import shown
-
-T = TypeVar("T")
 
 
 class Store(StoreMethods):
@@ -164,21 +161,37 @@ class Store(StoreMethods):
         An index that keeps vectors takes a row of them (n, d) with every document, any other takes none.
         """
         codes = np.asarray(codes)
-        n = len(codes) if codes.ndim else 0
-        given = None if ids is None else checked_ids(ids, n)
-        names = [f"document {id!r}" for id in given] if given else [f"document {row} of this call" for row in range(n)]
-        kept_texts = _each(checked_text, [None] * n if texts is None else as_list(texts, "texts", n), names)
-        kept = _each(checked_metadata, [{}] * n if metadata is None else as_list(metadata, "metadata", n), names)
+        records = checked_records(len(codes) if codes.ndim else 0, ids, texts, metadata)
+        return self.add_records(codes, records, numbered=ids is None, vectors=vectors, fingerprint=fingerprint)
+
+    def add_records(
+        self,
+        codes: Codes,
+        records: Sequence[Record],
+        *,
+        numbered: bool = False,
+        vectors: Rows | None = None,
+        fingerprint: str | None = None,
+    ) -> list[Id]:
+        """Add or replace documents that were checked when they came in, a code for each; return their ids.
+
+        With `numbered` the ids are the next free numbers, whatever those of the records are.
+        """
         with self._writing():
             about = self._about()
             check_codes(codes, about, fingerprint, self.location)
+            n, of_call = len(records), " of this call" if numbered else ""
+            names = [f"document {record.id!r}{of_call}" for record in records]
             kept_vectors = packed_vectors(vectors, about.vectors, names, self.location)
-            number = about.next_number
-            chosen = checked_ids(range(number, number + n)) if given is None else given
-            rows = sorted({id_key(id): row for row, id in enumerate(chosen)}.values())  # of each id the last
-            records = [Record(chosen[row], kept_texts[row], kept[row]) for row in rows]
-            self._put(codes[rows], records, None if kept_vectors is None else kept_vectors[rows])
-        return chosen
+            if numbered and n:
+                number = about.next_number
+                checked_id(number + n - 1, names[-1])
+                records = [record._replace(id=number + row) for row, record in enumerate(records)]
+            ids = [record.id for record in records]
+            rows = sorted({id_key(id): row for row, id in enumerate(ids)}.values())  # of each id the last
+            chosen = [records[row] for row in rows]
+            self._put(codes[rows], chosen, None if kept_vectors is None else kept_vectors[rows])
+        return ids
 
     def delete(self, ids: Iterable[Id]) -> None:
         """Delete documents, all of which must be there."""
@@ -191,7 +204,7 @@ class Store(StoreMethods):
         """Set these metadata keys of documents, one dict for all or one for each, and keep their other keys."""
         asked = checked_ids(ids)
         each = [metadata] * len(asked) if isinstance(metadata, Mapping) else as_list(metadata, "metadata", len(asked))
-        new = _each(checked_metadata, each, [f"document {id!r}" for id in asked])
+        new = [checked_metadata(keys, f"document {id!r}")[0] for id, keys in zip(asked, each, strict=True)]
         with self._writing():
             merged: dict[Id, Metadata] = {}
             for entry, keys in zip(self._found(asked), new, strict=True):
@@ -326,7 +339,7 @@ class Store(StoreMethods):
 
     def __contains__(self, id: object) -> bool:
         try:
-            asked = checked_id(id)
+            asked = checked_id(id, "this call")
         except ValueError:
             return False
         with self._reading():
@@ -367,7 +380,7 @@ class Store(StoreMethods):
             self._check_filter(filter)
         n = about.n_bits
         return [
-            Hits([new_tuple(Hit, (id, d, 1 - d / n, text, kept)) for d, (id, text, kept) in hits]) for hits in found
+            Hits([new_tuple(Hit, (id, d, 1 - d / n, text, kept)) for d, (id, text, kept, _) in hits]) for hits in found
         ]
 
     def _scored(self, query: Codes, ranking: Ranking, candidates: Candidates, k: int, n_bits: int) -> Hits:
@@ -398,7 +411,3 @@ class Store(StoreMethods):
     def _check_known(self, ids: list[Id], known: list[bool]) -> None:
         if missing := [id for id, there in zip(ids, known, strict=True) if not there]:
             raise ValueError(f"no document has the id {missing[0]!r} ({len(missing)} of {len(ids)} ids are unknown)")
-
-
-def _each(check: Callable[[object, str], T], values: list[Any], names: list[str]) -> list[T]:
-    return [check(value, name) for value, name in zip(values, names, strict=True)]

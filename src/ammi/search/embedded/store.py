@@ -11,8 +11,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ammi.plain import as_json
 from ammi.search import hamming
-from ammi.search.documents import Entry, Id, Metadata, Record, as_json, checked_ids, checksums, id_key
+from ammi.search.documents import Entry, Id, Metadata, Record, checked_ids, checksums, id_key
 from ammi.search.embedded.blocks import BLOCK, Blocks, CodeTable, Positions
 from ammi.search.embedded.connections import FILE
 from ammi.search.embedded.database import Database
@@ -290,10 +291,9 @@ class HammingIndex(Store):
         """Those of the positions that hold a document, sorted, and the documents."""
         there, codes = self._codes.at(np.unique(positions))
         records, vectors = self._documents.records(there, codes), self._vectors_at(there)
-        found = zip(there.tolist(), codes, [None] * len(there) if vectors is None else vectors, strict=True)
-        return there, [
-            Entry(records[position].id, code, *records[position][1:], vector) for position, code, vector in found
-        ]
+        chosen = map(records.__getitem__, there.tolist())
+        found = zip(chosen, codes, [None] * len(there) if vectors is None else vectors, strict=True)
+        return there, [Entry(one.id, code, one.text, one.metadata, vector) for one, code, vector in found]
 
     def _positions(self, ids: list[Id]) -> list[int]:
         """The positions of those documents that are there."""

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ammi.plain import as_json
 from ammi.search.documents import Entry, Id, Metadata, Record, id_key
 from ammi.search.filters import Filter, count_kinds, matches
 from ammi.search.hamming import Codes
@@ -174,7 +175,9 @@ class MilvusStore(Store):
         ]
         for start in range(0, len(new), BLOCK):
             some = new[start : start + BLOCK]
-            records = [one.record._replace(metadata=metadata_of) for one, metadata_of in some]
+            records = [
+                one.record._replace(metadata=metadata_of, json=as_json(metadata_of)) for one, metadata_of in some
+            ]
             vectors = [one.vector for one, _ in some] if self._about().vectors else None
             codes = np.array([one.code for one, _ in some])
             self._append([one.position for one, _ in some], codes, records, vectors)

@@ -241,7 +241,7 @@ class PostgresStore(Store):
         entries = self._tables.entries(wanted)
         if len(entries) < len(wanted):
             raise self._tables.damaged(f"the document at position {min({*wanted} - {*entries})} is missing")
-        return {location: Record(entry.id, entry.text, entry.metadata) for location, entry in entries.items()}
+        return {position: entry.record for position, entry in entries.items()}
 
     def _shortlists(
         self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ammi.features.alphabet import words_of
+from ammi.plain import as_json
 from ammi.search.checks import DamagedError
-from ammi.search.documents import Entry, Id, Metadata, Record, altered, as_json, checksums, id_key, parsed
+from ammi.search.documents import Entry, Id, Metadata, Record, altered, checksums, id_key, parsed
 from ammi.search.filters import values_of
 from ammi.search.hamming import Codes
 from ammi.search.postgres.server import Server
@@ -86,7 +87,7 @@ class Tables:
         positions = range(state.position, state.position + len(records))
         numbers = [key + 1 for record in records if isinstance(key := id_key(record.id), int)]
         self._server.set_state(position=positions.stop, number=max([state.number, *numbers]))
-        spelled = [as_json(record.metadata) for record in records]
+        spelled = [record.json for record in records]
         self.copy(
             "documents",
             (

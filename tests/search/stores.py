@@ -13,7 +13,7 @@ from hypothesis import given, settings
 
 from ammi.search import HammingIndex, Store
 from ammi.search.locations import STORES
-from ammi.search.milvus.index import MilvusStore
+from ammi.search.milvus.store import MilvusStore
 from ammi.search.postgres.store import PostgresStore
 from ammi.search.ranking import WordStatistics
 from tests.servers import postgres

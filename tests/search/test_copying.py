@@ -7,7 +7,7 @@ import pytest
 
 from ammi.search import DamagedError, HammingIndex, KeptVectors, Store, open_store
 from ammi.search.copying import copy_store
-from ammi.search.milvus.index import MilvusStore
+from ammi.search.milvus.store import MilvusStore
 from ammi.search.postgres.store import PostgresStore
 from tests.search.stores import LOCATIONS, every_store, word_statistics
 from tests.search.test_index import content

@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 )
 
 from ammi.search import Entry, HammingIndex, KeptVectors, Store
-from ammi.search.milvus.index import MilvusStore
+from ammi.search.milvus.store import MilvusStore
 from ammi.search.postgres.store import PostgresStore
 from ammi.search.ranking import VectorRanking
 from ammi.search.vectors import VECTOR_KINDS, packed, unpacked
@@ -282,7 +282,7 @@ def test_entries_keep_their_view_while_the_index_changes(index):
     assert set(index.column("n")) == {1, 2}
 
 
-@pytest.mark.parametrize("store", [HammingIndex, MilvusStore, PostgresStore])
+@pytest.mark.parametrize("store", [HammingIndex, PostgresStore])
 def test_nothing_is_changed_inside_of_a_block_that_sees_one_state(index):
     index.add(CODES)
     with index.snapshot():

@@ -27,7 +27,7 @@ from ammi.search.milvus import server as milvus_server
 from ammi.search.milvus import store as milvus_store
 from ammi.search.milvus import turns as milvus_turns
 from ammi.search.milvus.filters import tags_of, to_expression
-from ammi.search.milvus.index import MilvusStore
+from ammi.search.milvus.store import MilvusStore
 from ammi.search.milvus.rows import Rows
 from ammi.search.milvus.server import LiteServer, parsed_address
 from ammi.search.ranking import WordRanking

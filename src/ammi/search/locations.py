@@ -11,8 +11,8 @@ from ammi.urls import shown
 
 OWN = {
     "folder": "ammi.search.embedded.store:HammingIndex",
-    "milvus": "ammi.search.milvus.index:MilvusStore",
-    "milvus-lite": "ammi.search.milvus.index:MilvusStore",
+    "milvus": "ammi.search.milvus.store:MilvusStore",
+    "milvus-lite": "ammi.search.milvus.store:MilvusStore",
     "postgres": "ammi.search.postgres.store:PostgresStore",
     "postgresql": "ammi.search.postgres.store:PostgresStore",
 }

@@ -14,7 +14,7 @@ from typing import Any
 
 import psycopg
 
-from ammi.search.milvus.lite import milvus_program
+from ammi.search.milvus.server import milvus_program
 
 _to_stop: list[Callable[[], None]] = []
 

@@ -19,7 +19,6 @@ from hypothesis.stateful import (
 )
 
 from ammi.search import Entry, HammingIndex, KeptVectors, Store
-from ammi.search.milvus.store import MilvusStore
 from ammi.search.postgres.store import PostgresStore
 from ammi.search.ranking import VectorRanking
 from ammi.search.vectors import VECTOR_KINDS, packed, unpacked

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ammi.search.milvus.address import Address
-from ammi.search.milvus.lite import LiteServer
+from ammi.search.milvus.server import Address, lite_server
 
 try:
     import grpc
@@ -18,7 +17,6 @@ except ImportError as error:
 
 logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs a traceback for each error that it raises
 
-MOST_HITS = 16_384  # that a server finds for one query
 _MOST_ROWS = 16_000  # of one answer; a server returns 16,384 at most, and milvus-lite silently drops the rest
 _BATCH = 1000
 _BATCH_BYTES = 8 << 20  # a server takes 64 MB in one call
@@ -44,24 +42,18 @@ class Client:
         self.address = address
         self._description = f"an index of ammi: {address.name}"  # of each collection
         self._closed = False
-        self._lite = LiteServer.of(address.file, address.location) if address.file else None
+        self._lite = lite_server(address)
         uri, options = (self._lite.uri, _LITE_OPTIONS) if self._lite else (address.uri, _OPTIONS)
         about = {"token": address.token, "db_name": address.database, "grpc_options": options}
-        try:
-            with self._explaining("connect"):
-                self._client = MilvusClient(uri, timeout=_CONNECT, dedicated=True, **about)
-        except BaseException:
-            if self._lite:
-                self._lite.release()
-            raise
+        with self._explaining("connect"):
+            self._client = MilvusClient(uri, timeout=_CONNECT, dedicated=True, **about)
 
     def close(self) -> None:
         """Disconnect; a second call does nothing."""
         if not self._closed:
             self._closed = True
             self._client.close()
-            if self._lite:
-                self._lite.release()
+            self._lite = None  # which stops it, unless another store has it
 
     @contextmanager
     def _explaining(self, doing: str) -> Iterator[None]:
@@ -162,21 +154,17 @@ def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
 def _explained(error: Exception, doing: str, address: Address) -> Exception:
     cause = str(getattr(error, "message", "") or getattr(error, "details", lambda: "")() or error).strip()
     cause = cause.splitlines()[0].replace(address.token or "\0", "***")[:200] if cause else type(error).__name__
-    location, lower = address.location, cause.lower()
-    if "not found" in lower and "collection" in lower:
-        return FileNotFoundError(
-            f"the index in {location} was deleted or rebuilt while it was in use: try again, or open it again"
-        )
-    if "auth" in lower or "permission" in lower or "privilege" in lower:
-        return PermissionError(
-            f"the server of {location} refused the user ({cause}): give the right name and password in MILVUS_TOKEN, "
-            "as NAME:PASSWORD"
-        )
+    where, lower = address.location, cause.lower()
     if "database not found" in lower:
-        return FileNotFoundError(f"{location} has no such database ({cause}): create it, or name another one")
+        return FileNotFoundError(f"{where} has no such database ({cause}): create it, or name another one")
+    if "not found" in lower and "collection" in lower:
+        return FileNotFoundError(f"{where} was deleted or rebuilt while it was in use: try again, or open it again")
+    if any(word in lower for word in ("auth", "permission", "privilege")):
+        advice = "give the right name and password in MILVUS_TOKEN, as NAME:PASSWORD"
+        return PermissionError(f"the server of {where} refused the user ({cause}): {advice}")
     if doing == "connect":
-        return ConnectionError(f"no connection to {location} ({cause}): check the address, and that the server runs")
+        return ConnectionError(f"no connection to {where} ({cause}): check the address, and that the server runs")
     if isinstance(error, grpc.RpcError) or "connect" in lower or "unavailable" in lower:
         again = "" if doing == "read" else f" and repeat the call, which failed to {doing}"
-        return ConnectionError(f"the connection to {location} was lost ({cause}): open it again{again}")
-    return ValueError(f"the server of {location} refused to {doing} ({cause}): look at its log")
+        return ConnectionError(f"the connection to {where} was lost ({cause}): open it again{again}")
+    return ValueError(f"the server of {where} refused to {doing} ({cause}): look at its log")

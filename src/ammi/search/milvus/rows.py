@@ -3,6 +3,7 @@
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Iterable
+from contextlib import suppress
 from hashlib import blake2b
 from typing import NamedTuple
 from zlib import crc32
@@ -66,17 +67,16 @@ def read(rows: Iterable[Row], location: str) -> dict[str, Stored]:
     """Return the documents in whole rows by their keys; refuse one that does not have its checksum."""
     found = {}
     for row in rows:
-        try:
+        id, stored = None, None
+        with suppress(TypeError, ValueError):  # it may not even be JSON
             id, text, vector = json.loads(row["content"])
             record = Record(id, text, json.loads(row["metadata"]), row["metadata"])
             code = np.frombuffer(row["code"][0], np.uint8)
-            found[row["key"]] = Stored(row["position"], record, code, b64decode(vector, validate=True))
-            is_whole = found[row["key"]].checksum() == row["checksum"]
-        except (TypeError, ValueError):  # it is not even JSON
-            is_whole = False
-        if not is_whole:
-            cause = f"a document is not as it was written: {row['content'][:40]}…"
+            stored = Stored(row["position"], record, code, b64decode(vector, validate=True))
+        if stored is None or stored.checksum() != row["checksum"]:
+            cause = f"document {id!r} is not as it was written"
             raise DamagedError(f"the index in {location} is damaged ({cause}): restore a copy")
+        found[row["key"]] = stored
     return found
 
 

@@ -28,11 +28,10 @@ from ammi.search.checks import DamagedError
 from ammi.search.documents import Entry, Id, Metadata, Record, id_key
 from ammi.search.filters import Filter, count_kinds, matches
 from ammi.search.hamming import MOST_FOUND, Codes, too_many_within
-from ammi.search.milvus.address import parsed_address
-from ammi.search.milvus.client import MOST_HITS, NUMBERS, TEXTS, Client, Row
+from ammi.search.milvus.client import NUMBERS, TEXTS, Client, Row
 from ammi.search.milvus.filters import NOTHING, to_expression
-from ammi.search.milvus.lite import has_row
 from ammi.search.milvus.rows import FIELDS, READ, Stored, has_word, key_of, pieces, read
+from ammi.search.milvus.server import parsed_address
 from ammi.search.ranking import Candidates, WordStatistics, most_told
 from ammi.search.store import Store
 from ammi.search.store_methods import About, Encode, Found, Location
@@ -40,6 +39,7 @@ from ammi.search.vectors import KeptVectors, Packed
 
 _BLOCK = 1000
 _FILE_BYTES = 3 << 20  # of the files, in one row
+_LIMITS = (100, 1000, 16_384)  # documents that a server is asked for; it finds no more at once
 
 Near = list[tuple[int, int, str]]  # distance, position and key of documents, sorted
 _LOCKS: dict[str, RLock] = defaultdict(RLock)  # of the writers in this process, by location
@@ -99,13 +99,6 @@ class MilvusStore(Store):
         except BaseException:
             index.close()
             raise
-
-    @classmethod
-    def exists(cls, location: Location) -> bool:
-        address = parsed_address(fspath(location))
-        if address.file:  # another process may have it open
-            return has_row(address.file, address.name, "settings")
-        return super().exists(location)
 
     def close(self) -> None:
         self._close()
@@ -285,9 +278,9 @@ class MilvusStore(Store):
         """
         condition, fields = to_expression(filter), _with_metadata(filter, ["position"])
         found: dict[int, Near] = {n: [] for n in range(len(queries)) if condition == NOTHING}
-        for limit in (min(2 * k + 32, 1000), 8000, MOST_HITS):
+        for limit in _LIMITS:
             missing = [n for n in range(len(queries)) if n not in found]
-            at_once = 3 * MOST_HITS // limit
+            at_once = 50_000 // limit  # queries, whose answers fit into one call
             for start in range(0, len(missing), at_once):
                 block = missing[start : start + at_once]
                 codes = [query.tobytes() for query in queries[block]]

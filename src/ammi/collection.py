@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ammi.data.incoming import Incoming
+    from ammi.data.reading import Incoming
     from ammi.evaluate import LabelledPrecision
     from ammi.hashers import DocumentHasher, Hasher
 
@@ -215,13 +215,13 @@ class Collection:
                 if keeps_vectors:
                     codes, vectors = block.codes_and_vectors(model.whole, model.fingerprint)
                 else:
-                    codes, vectors = block.codes(model.encoder(len(block.texts)), model.fingerprint), None
-                return self.store.add(
-                    codes, block.ids, block.texts, block.metadata, vectors=vectors, fingerprint=model.fingerprint
+                    codes, vectors = block.codes(model.encoder(len(block)), model.fingerprint), None
+                return self.store.add_records(
+                    codes, block.records, numbered=block.numbered, vectors=vectors, fingerprint=model.fingerprint
                 )
 
             added += self._with_model(write)
-            advance(len(block.texts))
+            advance(len(block))
         self.store.optimize()
         return added
 
@@ -372,7 +372,7 @@ class Collection:
         """
         import numpy as np
 
-        from ammi.data.columns import label_column
+        from ammi.data import label_column
         from ammi.evaluate import labelled_precision
         from ammi.ingest import blocks_from
 
@@ -386,7 +386,7 @@ class Collection:
         if queries is None:
             return labelled_precision(codes, names, k)
         asked = list(blocks_from(queries, ids=None, text=text, id="id", vector=vector))
-        asked_names = label_column((one for block in asked for one in block.metadata), labels, "the queries")
+        asked_names = label_column((one.metadata for block in asked for one in block.documents), labels, "the queries")
         model = self._kept()
         query_codes = np.concatenate([block.codes(model.whole, model.fingerprint) for block in asked])
         return labelled_precision(codes, names, k, query_codes, asked_names)

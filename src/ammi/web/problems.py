@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from ammi.data.rows import short
+from ammi.plain import short
 from ammi.search import DamagedError
 from ammi.web.guard import Refusal
 from ammi.web.served import Served, answer

@@ -58,7 +58,7 @@ class Duplicates(NamedTuple):
 
 def check_place(location: Location) -> None:
     """Refuse to make a collection where there is a file or a model, or where nothing can be written."""
-    from ammi.hashers.config import holds_model
+    from ammi.hashers.saving import holds_model
 
     if is_url(location):
         return

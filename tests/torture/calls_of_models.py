@@ -79,6 +79,9 @@ def _saved(folder: Path) -> None:
     _model("model").save(folder)
 
 
+_files = st.dictionaries(st.sampled_from(["features.json", "sentencepiece.model"]), st.binary(max_size=100)) | st.just(
+    {path.name: path.read_bytes() for path in Path("model/features").glob("*")}
+)
 _vocabularies = st.fixed_dictionaries({}, optional={"vocabulary_size": strange.numbers})
 OF_MODELS: Calls = {
     **{
@@ -107,5 +110,5 @@ OF_MODELS: Calls = {
     "features.VectorFeatures": call(lambda *given: _make("VectorFeatures", {}, *given), _rows, _rows),
     "features.EmbeddingFeatures": call(_embed, few_texts, st.integers(0, 3)),
     "features.by_name": call(features.by_name, texts | st.sampled_from(["words", "pieces"])),
-    "features.load_features": call(features.load_features, paths | st.just(Path("model/features"))),
+    "features.features_from_files": call(lambda files: features.features_from_files(files), _files),
 }

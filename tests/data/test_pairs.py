@@ -170,13 +170,13 @@ def test_pairs_that_cannot_be_written_leave_the_old_ones(tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems cannot let two folders change places")
 def test_a_set_that_is_replaced_is_there_after_every_step(tmp_path, monkeypatch):
     write(tmp_path / "pairs", [ONE])
-    there, replace = [], os.replace
+    there, sync = [], os.fsync
 
-    def watched(*places) -> None:
-        replace(*places)
+    def watched(handle: int) -> None:
+        sync(handle)
         there.append(holds_pairs(tmp_path / "pairs"))
 
-    monkeypatch.setattr(os, "replace", watched)
+    monkeypatch.setattr(os, "fsync", watched)
     texts, *_ = write(tmp_path / "pairs", [ONE, ONE])
     assert there
     assert all(there)

@@ -81,7 +81,7 @@ def test_other_features_have_no_quick_rows():
 
 def test_damage_is_found():
     files = PieceFeatures(60).fit(CORPUS).to_files()
-    with pytest.raises(ValueError, match=r"there is no features\.json among the files \['sentencepiece.model'\]"):
+    with pytest.raises(ValueError, match=r"^features\.json is missing: save the features again"):
         quick_rows({"sentencepiece.model": files["sentencepiece.model"]})
     with pytest.raises(ValueError, match=r"the features in features\.json are damaged"):
         quick_rows({"features.json": files["features.json"]})

@@ -55,7 +55,7 @@ def test_what_is_no_features_json_is_refused(content):
 
 
 def test_wrong_files_are_refused():
-    with pytest.raises(ValueError, match=r"there is no the model/features\.json among the files \['a'\]: pass those"):
+    with pytest.raises(ValueError, match=r"the model/features\.json is missing: save the features again"):
         features_from_files({"a": b""})
     with pytest.raises(ValueError, match="holds features of the kind 'words', not 'vectors': use features_from_files"):
         VectorFeatures.from_files(changed())

@@ -79,8 +79,8 @@ def _saved(folder: Path) -> None:
     _model("model").save(folder)
 
 
-_files = st.dictionaries(st.sampled_from(["features.json", "sentencepiece.model"]), st.binary(max_size=100)) | st.just(
-    {path.name: path.read_bytes() for path in Path("model/features").glob("*")}
+_files = st.dictionaries(st.sampled_from(["features.json", "sentencepiece.model"]), st.binary(max_size=100)) | st.builds(
+    lambda: {path.name: path.read_bytes() for path in Path("model/features").iterdir()}
 )
 _vocabularies = st.fixed_dictionaries({}, optional={"vocabulary_size": strange.numbers})
 OF_MODELS: Calls = {
@@ -110,5 +110,5 @@ OF_MODELS: Calls = {
     "features.VectorFeatures": call(lambda *given: _make("VectorFeatures", {}, *given), _rows, _rows),
     "features.EmbeddingFeatures": call(_embed, few_texts, st.integers(0, 3)),
     "features.by_name": call(features.by_name, texts | st.sampled_from(["words", "pieces"])),
-    "features.features_from_files": call(lambda files: features.features_from_files(files), _files),
+    "features.features_from_files": call(features.features_from_files, _files),
 }

@@ -47,7 +47,7 @@ def parse_features(files: Mapping[str, bytes], name: str | None = None, location
     """Return the content of features.json; with a name, only if it is of that kind. `location` is for messages."""
     source = Path(location, FILE)
     if FILE not in files:
-        raise ValueError(f"there is no {source} among the files {sorted(files)}: pass those of a saved feature maker")
+        raise ValueError(f"{source} is missing: save the features again, or copy all of their files")
     try:
         saved = from_json(files[FILE])
     except ValueError as error:

@@ -194,7 +194,7 @@ def lock(path: Path, *, wait: bool) -> Iterator[bool]:
     """Lock a file or folder until the block, or the process, ends; yield whether it is locked."""
     try:
         handle = os.open(path, os.O_RDONLY) if fcntl else None
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError):  # no path has a character 0 or half a surrogate pair
         handle = None
     if handle is None:
         yield False

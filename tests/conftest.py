@@ -1,9 +1,10 @@
-"""What the tests share: one thread a process, the benchmark data where it is, a small collection with topics."""
+"""Shared by all tests: markers, one thread a process, the benchmark data if present, a small collection with topics."""
 
 import gc
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +27,30 @@ if SHARED.is_dir():
     os.environ.setdefault("AMMI_DATA", str(SHARED))
 
 
+SERVERS = ("tests/scale/", "tests/web/", "tests/search/test_milvus", "tests/search/test_postgres")
+SERVER_STORES = ("ammi.search.milvus.", "ammi.search.postgres.")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by their file, and by the stores among their parameters."""
+    for item in items:
+        if item.nodeid.startswith(SERVERS) or any(map(_is_on_a_server, _parameters(item))):
+            item.add_marker(pytest.mark.servers)
+        if item.nodeid.startswith("tests/web/page/"):
+            item.add_marker(pytest.mark.browser)
+
+
+def _parameters(item: pytest.Item) -> Iterator[object]:
+    for value in item.callspec.params.values() if hasattr(item, "callspec") else ():
+        yield from value if isinstance(value, tuple) else (value,)
+
+
+def _is_on_a_server(parameter: object) -> bool:
+    return isinstance(parameter, type) and parameter.__module__.startswith(SERVER_STORES)
+
+
 def pytest_collection_finish() -> None:
-    """What was imported stays: else every search for garbage goes through all of it again."""
+    """Keep what was imported out of garbage collection, which would search all of it again and again."""
     gc.collect()
     gc.freeze()
 

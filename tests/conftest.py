@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -27,15 +28,24 @@ if SHARED.is_dir():
     os.environ.setdefault("AMMI_DATA", str(SHARED))
 
 
+# Tests that are nothing without an extra. Others skip what needs one, so that `.[test]` is enough for most rooms.
+NEEDS = {"psycopg": "search/test_postgres.py", "pymilvus": "search/test_milvus.py", "ray": "scale", "fastapi": "web"}
+collect_ignore = [tests for package, tests in NEEDS.items() if find_spec(package) is None]
+
 SERVERS = ("tests/scale/", "tests/web/", "tests/search/test_milvus", "tests/search/test_postgres")
-SERVER_STORES = ("ammi.search.milvus.", "ammi.search.postgres.")
+SERVER_FIXTURES = {"url"}  # of tests/cli/test_locations.py, a collection on PostgreSQL
+SERVER_STORES = ("ammi.search.milvus.", "ammi.search.postgres")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by their file, and by the stores among their parameters."""
     for item in items:
-        if item.nodeid.startswith(SERVERS) or any(map(_is_on_a_server, _parameters(item))):
+        stores = [value for value in _parameters(item) if _is_on_a_server(value)]
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if stores or fixtures & SERVER_FIXTURES or item.nodeid.startswith(SERVERS):
             item.add_marker(pytest.mark.servers)
+        for missing in {store.missing for store in stores if hasattr(store, "missing")}:
+            item.add_marker(pytest.mark.skip(missing))
         if item.nodeid.startswith("tests/web/page/"):
             item.add_marker(pytest.mark.browser)
 

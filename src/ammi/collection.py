@@ -51,7 +51,7 @@ _TRIES = 5  # to use the store's current model, if another process changes it ev
 
 def check_location(location: Location) -> None:
     """Refuse to create a collection where there is a file or a model, or where nothing can be written."""
-    from ammi.hashers.config import holds_model
+    from ammi.hashers.saving import holds_model
 
     if is_url(location):
         return

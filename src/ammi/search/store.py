@@ -79,8 +79,8 @@ class Store(StoreMethods):
             text_index: whether to index the words of the texts, so that a `WordRanking` can look for them.
             vectors: how to keep a vector of each document, so that a `VectorRanking` can compare it.
         """
-        about = About(checked_bits(n_bits), checked_fingerprint(fingerprint), checked_vectors(vectors))
-        return cls._create(fspath(location), about, checked_keys(keys), dict(files or {}), text_index)
+        about = About(checked_bits(n_bits), checked_fingerprint(fingerprint), checked_vectors(vectors), text_index)
+        return cls._create(fspath(location), about, checked_keys(keys), dict(files or {}))
 
     @classmethod
     def check(cls, location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> list[str]:
@@ -113,22 +113,30 @@ class Store(StoreMethods):
         """Do what is better done once, after many documents were added, than with each of them: by default nothing."""
 
     @property
-    def n_bits(self) -> int:
-        """The length of the codes, as it is now."""
+    def about(self) -> About:
+        """The settings of the store, as they are now."""
         with self._reading():
-            return self._about().n_bits
+            return self._about()
+
+    @property
+    def n_bits(self) -> int:
+        """The length of the codes, in bits."""
+        return self.about.n_bits
 
     @property
     def fingerprint(self) -> str | None:
-        """That of the model that makes the codes, as it is now."""
-        with self._reading():
-            return self._about().fingerprint
+        """The fingerprint of the model that makes the codes."""
+        return self.about.fingerprint
 
     @property
     def vectors(self) -> KeptVectors | None:
-        """How the vectors of documents are kept, as it is now; None where they are not."""
-        with self._reading():
-            return self._about().vectors
+        """How the vectors of documents are kept; None if they are not."""
+        return self.about.vectors
+
+    @property
+    def text_index(self) -> bool:
+        """Whether there is a word index."""
+        return self.about.text_index
 
     def snapshot(self) -> AbstractContextManager[object]:
         """For a block of calls that are to see one state of the index; one view is sooner there than one for each."""
@@ -176,7 +184,7 @@ class Store(StoreMethods):
             names = [f"document {record.id!r}{of_call}" for record in records]
             kept_vectors = packed_vectors(vectors, about.vectors, names, self.location)
             if numbered and n:
-                number = self._next_number()
+                number = about.next_number
                 checked_id(number + n - 1, names[-1])
                 records = [record._replace(id=number + row) for row, record in enumerate(records)]
             ids = [record.id for record in records]
@@ -240,7 +248,7 @@ class Store(StoreMethods):
             about = self._about()
             check_codes(queries, about, fingerprint, self.location)
             words, vectors = [one.words for one in rankings], [one.vector for one in rankings if one.vector is not None]
-            if any(words) and self._word_statistics(()) is None:
+            if any(words) and not about.text_index:
                 raise ValueError(
                     f"the index in {self.location} was made with text_index=False and cannot look for words: rank by "
                     "distance, or create it anew"
@@ -254,12 +262,6 @@ class Store(StoreMethods):
         if found and not any(found):
             self._check_filter(filter)
         return found
-
-    @property
-    def text_index(self) -> bool:
-        """Whether it was made with a word index."""
-        with self._reading():
-            return self._word_statistics(()) is not None
 
     def within(
         self, codes: Codes, radius: int, where: Where | None = None, *, fingerprint: str | None = None
@@ -318,10 +320,9 @@ class Store(StoreMethods):
             width: of the new vectors, where there are some.
             advance: is told how many documents were encoded.
         """
-        kept = self.vectors
-        if kept and width:
-            kept = kept._replace(width=width)
-        about = About(checked_bits(n_bits), checked_fingerprint(fingerprint), kept)
+        old = self.about
+        kept = old.vectors and (old.vectors._replace(width=width) if width else old.vectors)
+        about = old._replace(n_bits=checked_bits(n_bits), fingerprint=checked_fingerprint(fingerprint), vectors=kept)
 
         def encode_and_check(entries: list[Entry]) -> tuple[Codes, Packed | None]:
             made, vectors = encode(entries)
@@ -384,10 +385,9 @@ class Store(StoreMethods):
 
     def _scored(self, query: Codes, ranking: Ranking, candidates: Candidates, k: int, n_bits: int) -> Hits:
         distances = np.bitwise_count(candidates.codes ^ query).sum(axis=1, dtype=np.int64)  # (n,)
-        statistics = self._word_statistics(ranking.words) if ranking.words else None
-        scores = ranking.scores(candidates, 1 - distances / n_bits, statistics)
+        scores = ranking.scores(candidates, 1 - distances / n_bits, candidates.statistics)
         rows = best(scores, k)
-        chosen = zip(distances[rows].tolist(), scores[rows].tolist(), self._at(candidates.places[rows]), strict=True)
+        chosen = zip(distances[rows].tolist(), scores[rows].tolist(), candidates.records(rows), strict=True)
         return Hits(Hit(one.id, distance, score, one.text, one.metadata) for distance, score, one in chosen)
 
     def _entries(self, filter: Filter) -> Iterator[list[Entry]]:

@@ -73,7 +73,8 @@ class Tables:
     def about(self) -> About:
         state = self._server.state
         kept = KeptVectors(state.vector_kind, state.vector_width or 0) if state.vector_kind else None
-        return About(state.n_bits, None if state.fingerprint is None else unescaped(state.fingerprint), kept)
+        fingerprint = None if state.fingerprint is None else unescaped(state.fingerprint)
+        return About(state.n_bits, fingerprint, kept, state.text_index, state.number)
 
     def find(self, ids: Iterable[Id]) -> dict[str, int]:
         """The positions of those documents that are there, by their stored ids."""

@@ -1,6 +1,6 @@
 """Documents on their way into a collection: in blocks that are encoded and written at once."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from os import PathLike
@@ -13,9 +13,9 @@ from scipy.sparse import issparse
 from ammi.data import Document, VectorMatrix, documents_from, holds_matrix, read_matrix
 from ammi.data.columns import blocks, content_of
 from ammi.data.rows import ID, TEXT, VECTOR
-from ammi.search.documents import Id
+from ammi.search.documents import Entry, Id
 from ammi.search.hamming import Codes
-from ammi.search.vectors import Rows
+from ammi.search.vectors import KeptVectors, Rows
 
 if TYPE_CHECKING:
     from ammi.hashers import DocumentHasher
@@ -83,6 +83,49 @@ class Block:
                     f"document {document.id!r} has a vector of {width} numbers, and the model reads {expected}: pass "
                     "vectors that were made as those that it was fitted to"
                 )
+
+
+def vector_width(model: "DocumentHasher") -> int:
+    """Return the width of the vectors that a model encodes; refuse sparse ones, which no collection keeps."""
+    features = model.features_
+    if features.reads == "text" and issparse(features.transform([""])):
+        raise ValueError(
+            f"the {features.name} features of model {model.fingerprint_} make sparse rows, and vectors are kept of "
+            "dense ones, such as embeddings: leave out vectors, or use another model"
+        )
+    return features.n_features_
+
+
+def reencoder(
+    model: "DocumentHasher", kept: KeptVectors | None, location: str
+) -> tuple[Callable[[list[Entry]], tuple[Codes, Rows | None]], int | None]:
+    """Return what a rebuild makes of stored documents: a function to their codes and new vectors, and the width of these.
+
+    A model of texts reads the texts, and makes new vectors if the collection keeps vectors. A model of vectors reads
+    the kept ones, which stay.
+    """
+    if model.reads == "text":
+        return lambda entries: _encoded_texts(model, entries, kept is not None), vector_width(model) if kept else None
+    if kept is None:
+        raise ValueError(
+            f"the new model reads vectors, and {location} keeps none: create a collection with it and add the vectors"
+        )
+    if kept.width != vector_width(model):
+        raise ValueError(
+            f"the new model reads vectors of {vector_width(model)} numbers, and those kept in {location} have "
+            f"{kept.width}: create a collection with it and add the vectors"
+        )
+    return lambda entries: (model.encode(np.stack([entry.vector for entry in entries])), None), None
+
+
+def _encoded_texts(model: "DocumentHasher", entries: list[Entry], keep: bool) -> tuple[Codes, Rows | None]:
+    texts = []
+    for entry in entries:
+        if entry.text is None:
+            raise ValueError(f"document {entry.id!r} has no text to encode anew: add it with its text first")
+        texts.append(entry.text)
+    rows = model.features_.transform(texts)
+    return model.hasher_.encode(rows), rows if keep else None
 
 
 def blocks_from(documents: Any, *, ids: Iterable[Id] | None, text: str, id: str, vector: str) -> Iterator[Block]:

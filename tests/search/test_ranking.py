@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ammi.features.alphabet import words_of
+from ammi.features.occurrences import Occurrences
 from ammi.search import HammingIndex, KeptVectors
 from ammi.search.filters import matches, parse
 from ammi.search.ranking import (
     MOST_WORDS,
     SHORTLIST,
     BitRanking,
-    Occurrences,
     WordRanking,
     WordStatistics,
     most_told,

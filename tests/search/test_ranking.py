@@ -75,7 +75,7 @@ def test_the_words_that_there_are_are_found(many, words):
     spoken = [word for those in words for word in those]
     all_words = [words_of(text) for text in many]
     for often in (0, 2, 150):
-        with patch("ammi.search.ranking._OFTEN", often):
+        with patch("ammi.features.occurrences._FOUND_BY_SEARCH", often):
             found = Occurrences(many)
             for word in spoken:
                 assert found.counts(word).tolist() == [those.count(word) for those in all_words]

@@ -38,7 +38,7 @@ class Occurrences:
                 if not all(map(_is_plain, set(_NOT_ASCII.findall(parts[row])))):
                     self._split[row], parts[row] = words_of(text), ""
             self._joined, texts = "\n".join(parts), parts
-        self._ends = np.cumsum([len(text) + 1 for text in texts])  # (n,) of each text with the line break after it
+        self._ends = np.cumsum([len(text) + 1 for text in texts], dtype=np.int64)  # (n,) after the line break
 
     def counts(self, word: str) -> NDArray[np.int64]:
         """How often each text has a word, (n,)."""

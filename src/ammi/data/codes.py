@@ -139,7 +139,7 @@ def _check_block(block: CodeBlock, n_bits: int) -> None:
     ids, codes = block
     if codes.dtype != np.uint8 or codes.shape != (len(ids), -(-n_bits // 8)):
         found = f"{codes.dtype} of shape {codes.shape}"
-        raise ValueError(f"codes are {found}, for {len(ids)} ids and {n_bits} bits: pass a row of bytes for each id")
+        raise ValueError(f"codes are {found}, for {len(ids)} ids and {n_bits} bits: pass a row for each id")
 
 
 def holds_codes(path: str | Path) -> bool:

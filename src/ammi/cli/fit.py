@@ -171,9 +171,9 @@ def fit(
     hasher = _hasher(method, parameters, assignments or [], config, seed)
 
     from ammi.data import holds_pairs
-    from ammi.hashers.config import check_place, holds_model
+    from ammi.hashers.saving import check_model_folder, holds_model
 
-    check_place(out)
+    check_model_folder(out)
     check_not_read(out, source, cache, *(view or []))
     arguments = _arguments(hasher, tensorboard, view or [])
     with if_stopped(lambda: f"{out} is as it was" if holds_model(out) else f"{out} was not written"):

@@ -39,7 +39,7 @@ def query_lines() -> Iterator[str]:
         yield line.rstrip("\r\n")
 
 
-def query_vectors(source: str | Path) -> "Iterator[tuple[str, np.ndarray | None]]":
+def query_vectors(source: str | Path) -> "Iterator[tuple[str, np.ndarray]]":
     """Yield the name and the vector of each row of a file, or of each JSON line of standard input."""
     from ammi.data import holds_matrix, read_documents, read_matrix
 
@@ -47,4 +47,5 @@ def query_vectors(source: str | Path) -> "Iterator[tuple[str, np.ndarray | None]
     documents = read_matrix(source, single=True) if matrix else read_documents(source, vector="vector")
     for document in documents:
         name = f"row {document.id}" if matrix and document.numbered else document.id
+        assert document.vector is not None  # a record without one is a bad record
         yield f"{'' if source == '-' else source} {name}".strip(), document.vector

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -16,10 +16,10 @@ from ammi.cli.queries import check_query_kind, query_lines, query_vectors
 from ammi.cli.screen import beginning, document_id, documents_table, note, results, say_json
 
 if TYPE_CHECKING:
-    import numpy as np
-
+    from ammi.any_collection import Query
     from ammi.collection import Collection
     from ammi.search import Hits
+    from ammi.search.filters import Where
 
 QUERIES_AT_ONCE, HITS_AT_ONCE = 1000, 250  # queries answered in one call, if each has at most so many hits
 
@@ -67,7 +67,7 @@ class SearchOptions:
         ),
     ] = None
 
-    def filter(self) -> dict[str, Any] | None:
+    def filter(self) -> "Where | None":
         """Return the filter that --where spells."""
         from ammi.search.filters import from_text
 
@@ -125,9 +125,7 @@ def search(
                 _show(name, hits, as_json)
 
 
-def _queries(
-    collection: "Collection", texts: list[str], file: Path | None
-) -> "Iterator[tuple[str, str | np.ndarray | None]]":
+def _queries(collection: "Collection", texts: list[str], file: Path | None) -> "Iterator[tuple[str, Query]]":
     """Yield the name of each query, and the query: texts, or vectors of a file or of standard input."""
     if file is not None or (not texts and collection.reads == "vector"):
         check_query_kind(collection, "vector")
@@ -142,9 +140,9 @@ def _queries(
 
 def _answers(
     collection: "Collection",
-    queries: "Iterator[tuple[str, str | np.ndarray | None]]",
+    queries: "Iterator[tuple[str, Query]]",
     options: SearchOptions,
-    where: dict[str, Any] | None,
+    where: "Where | None",
 ) -> "Iterator[tuple[str, Hits]]":
     """Yield the name and the hits of each query; many queries are searched for in one call."""
     at_once = max(1, QUERIES_AT_ONCE // -(-options.k // HITS_AT_ONCE))

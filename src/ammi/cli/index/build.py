@@ -128,11 +128,11 @@ def _build_of_documents(
 
 
 def _check_free(location: str) -> None:
-    from ammi.collection import Collection, check_place
+    from ammi.collection import Collection, check_location
 
     if Collection.exists(location):
         raise FileExistsError(f"{shown(location)} holds a collection: use ammi index add, or name another location")
-    check_place(location)
+    check_location(location)
 
 
 def _created(location: str, model: Path | None, codes: "CodeFile", store: StoreOptions) -> "Collection":
@@ -179,10 +179,10 @@ def _build_on_ray(
 
 def _opened(location: str, job: "ShardJob", model: Path, store: StoreOptions) -> "Collection":
     """Create a collection once the first documents were encoded; or open the one of the same model that is there."""
-    from ammi.collection import Collection, check_place
+    from ammi.collection import Collection, check_location
     from ammi.ingest import blocks_of
 
-    check_place(location)
+    check_location(location)
     if not Collection.exists(location):
         for block in blocks_of(job.reading.documents(job.shards[0], [])):
             block.codes(job.kept.whole, job.kept.fingerprint)

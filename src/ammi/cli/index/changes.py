@@ -159,9 +159,9 @@ def rebuild(
     ammi index rebuild articles --model better
     """
     from ammi.collection import Collection
-    from ammi.hashers.config import read_config
+    from ammi.hashers.saving import read_model_folder
 
-    read_config(model)  # refuses a folder that is no model before anything is printed
+    read_model_folder(model)  # refuses a folder that is no model before anything is printed
     with Collection.open(location) as collection:
         name, old, n = shown(location), collection.fingerprint, len(collection)
         note(f"{name} keeps model {old} until all of its {n:,} documents are encoded by {model}.")

@@ -94,15 +94,15 @@ def _encode_on_ray(model: Path, sources: list[str], out: Path | None, options: R
     if out is None:
         raise typer.BadParameter("with --ray name a folder for the shards of codes.", param_hint="'--out'")
     check_not_read(out, *sources, model)
-    check_out(out, job.shards, job.kept.fingerprint)
+    check_out(out, job.shards, job.model.fingerprint)
     with (
         if_stopped(f"the finished shards stay in {out}; run the same command to continue"),
         on_ray(ray.address, ray.workers) as n,
         counter(f"encoding {len(job.shards):,} shards with {n} workers") as advance,
     ):
-        done = encode_shards(job.shards, job.kept.files, out, job.reading, n, advance)
+        done = encode_shards(job.shards, job.model.files, out, job.reading, n, advance)
     note_skipped([problem for encoded in done for problem in encoded.skipped])
     n_old = sum(not encoded.is_new for encoded in done)
     reused = f"; {n_old:,} of them were there already" if n_old else ""
     rows = sum(encoded.rows_out for encoded in done)
-    note(f"{rows:,} codes of {job.kept.n_bits} bits in {len(done):,} shards in {out}{reused}")
+    note(f"{rows:,} codes of {job.model.n_bits} bits in {len(done):,} shards in {out}{reused}")

@@ -7,8 +7,8 @@ import typer
 from ammi.cli.options import OnError, ReadOptions
 from ammi.cli.screen import note
 from ammi.cli.sources import SKIPPED_SHOWN, content_for
-from ammi.kept_model import KeptModel
 from ammi.scale.shards import Reading, find_shards
+from ammi.stored_model import StoredModel
 
 
 class ShardJob:
@@ -17,13 +17,13 @@ class ShardJob:
     def __init__(self, model: Path, sources: list[str], options: ReadOptions):
         if options.format is not None:
             raise typer.BadParameter("with --ray, the file name of a shard tells its format.", param_hint="'--format'")
-        self.shards, self.kept = find_shards(sources), KeptModel.of(model)
+        self.shards, self.model = find_shards(sources), StoredModel.of(model)
         self.reading = Reading(
             text=options.text,
             id=options.id,
             vector=options.vector,
             skip=options.on_error == OnError.skip,
-            **content_for(self.kept.whole),
+            **content_for(self.model.whole),
         )
 
 

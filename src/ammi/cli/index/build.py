@@ -169,7 +169,7 @@ def _build_on_ray(
             ),
             counter(f"adding {len(job.shards):,} shards with {workers} workers") as advance,
         ):
-            loaded = load_shards(collection, location, job.shards, job.kept.files, job.reading, workers, advance)
+            loaded = load_shards(collection, location, job.shards, job.model.files, job.reading, workers, advance)
         after = len(collection)
         report = {"added": loaded.added, "were there": loaded.there, "skipped": len(loaded.skipped)}
         report["replaced"] = loaded.there + loaded.added - after
@@ -185,15 +185,15 @@ def _opened(location: str, job: "ShardJob", model: Path, store: StoreOptions) ->
     check_location(location)
     if not Collection.exists(location):
         for block in blocks_of(job.reading.documents(job.shards[0], [])):
-            block.codes(job.kept.whole, job.kept.fingerprint)
+            block.codes(job.model.whole, job.model.fingerprint)
             break
         return Collection.create(location, model, keys=store.keys or [], vectors=store.keep_vectors)
     collection = Collection.open(location)
-    if collection.fingerprint != job.kept.fingerprint:
+    if collection.fingerprint != job.model.fingerprint:
         found = collection.fingerprint
         collection.close()
         raise FileExistsError(
-            f"{collection.location} holds a collection of model {found}, not of {job.kept.fingerprint}: name another "
+            f"{collection.location} holds a collection of model {found}, not of {job.model.fingerprint}: name another "
             "location, or that model"
         )
     return collection

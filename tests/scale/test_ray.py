@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from ammi import Collection
-from ammi.cli.engines import Engine
 from ammi.data import read_codes
 from ammi.hashers import LSH, DocumentHasher
 from ammi.scale.tune import tune_on_ray
@@ -28,7 +27,7 @@ from tests.tuning.small import SHORT, Scripted
 __all__ = ["ammi"]
 
 N_SHARDS, N_DOCUMENTS = 16, 400
-RAY = ("--engine", Engine.ray.value, "--workers", 2)
+RAY = ("--ray", "--workers", 2)
 RAY_AGAIN = (*RAY[:-1], 1)  # a worker takes long to start, and what is there already needs no second one
 
 

@@ -22,6 +22,7 @@ from tests.conftest import topics
 
 WORDS, BITS = 120, 6
 X, _ = topics(80)
+PRIOR, INDEPENDENT = Chain(BITS, 1), Chain(BITS, 0)
 STAR = Tree(BITS, (-1, 0, 0, 0, 0, 0))
 calls: list[str] = []
 
@@ -39,8 +40,8 @@ def counted(cls: type, name: str) -> Any:
 def make(
     objective: type = AMMIObjective,
     adversary: type = ExactAdversary,
-    prior: Any = Chain(BITS, 1),
-    structure: Any = Chain(BITS, 0),
+    prior: Any = PRIOR,
+    structure: Any = INDEPENDENT,
     encoder: Callable[[int, int], nn.Module] = Encoder,
     layer: Callable[[nn.Module], None] = lambda module: None,
 ) -> AMMIObjective:
@@ -114,7 +115,8 @@ def with_another_layer(network: nn.Module) -> None:
         def forward(self, rows: Any) -> torch.Tensor:
             return 2 * super().forward(rows)
 
-    network[0] = Doubled(WORDS, BITS)  # type: ignore[index]
+    assert isinstance(network, Encoder)
+    network[0] = Doubled(WORDS, BITS)
 
 
 def with_another_scaling() -> AMMIObjective:

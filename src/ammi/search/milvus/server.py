@@ -65,10 +65,11 @@ class LiteServer:
     """
 
     def __init__(self, file: Path, location: str):
+        program = milvus_program()
         _check_file(file, location)
         lock = _locked(file.parent / f".{file.name}.lock", location)
         home = tempfile.mkdtemp(prefix="ammi-milvus-")  # for its socket and its log
-        self.uri, program = f"unix:{home}/socket", milvus_program()
+        self.uri = f"unix:{home}/socket"
         libraries = dict.fromkeys(("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"), str(program.parent))
         self.process = (
             subprocess.Popen(  # it stops by itself when nobody holds the lock, also if this process is killed

@@ -145,9 +145,9 @@ def fit(
     hasher = _hasher(method, bits, epochs, seed, assignments or [], config)
 
     from ammi.data import holds_pairs
-    from ammi.hashers.config import check_place, holds_model
+    from ammi.hashers.saving import check_model_folder, holds_model
 
-    check_place(out)
+    check_model_folder(out)
     check_not_read(out, source, cache, *(view or []))
     more = _shown(hasher, tensorboard) | _views(hasher, view or [])
     with if_stopped(lambda: f"{out} is as it was" if holds_model(out) else f"{out} was not written"):

@@ -13,7 +13,8 @@ from scipy.sparse import random as random_sparse
 from ammi import AMMI
 from ammi.hashers.ammi import AMMIObjective
 from ammi.training.batches import Batches
-from ammi.training.steps import CompiledSteps, Steps, TorchSteps
+from ammi.training.compiled import CompiledSteps
+from ammi.training.steps import Steps, TorchSteps
 from tests.training.made import Middle
 
 WORDS = 30

@@ -29,8 +29,9 @@ from ammi.nets.matrix import Matrix
 from ammi.nets.prior import Prior
 from ammi.training.adversaries import Adversary, ExactAdversary, GradientAdversary
 from ammi.training.batches import Batches
+from ammi.training.compiled import CompiledSteps
 from ammi.training.progress import AsPart, Progress
-from ammi.training.steps import CompiledSteps, Steps
+from ammi.training.steps import Steps
 
 MOST_COMPILED_ORDER = 7
 

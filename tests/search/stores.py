@@ -6,6 +6,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from examples.memory_store import MemoryStore
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from ammi.search import HammingIndex, Store
 from ammi.search.locations import STORES
 from ammi.search.milvus.index import MilvusStore
 from ammi.search.postgres.store import PostgresStore
+from ammi.search.ranking import WordStatistics
 from tests.servers import postgres
 
 STORES.register("memory", MemoryStore)
@@ -44,6 +46,14 @@ def with_examples(store: type[Store], **strategies: Any) -> Callable[[Callable[.
         settings(max_examples=min(25, EXAMPLES.get(store, 25)), deadline=None)(given(**strategies)(check))()
 
     return run
+
+
+def word_statistics(index: Store, words: list[str]) -> WordStatistics | None:
+    """What a store knows of words."""
+    with index._reading():
+        query = np.zeros((1, -(-index.n_bits // 8)), np.uint8)
+        (candidates,) = index._shortlists(query, 1, [words], (), False)
+    return candidates.statistics
 
 
 @contextmanager

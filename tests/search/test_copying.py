@@ -9,7 +9,7 @@ from ammi.search import DamagedError, HammingIndex, KeptVectors, Store, open_sto
 from ammi.search.copying import copy_store
 from ammi.search.milvus.index import MilvusStore
 from ammi.search.postgres.store import PostgresStore
-from tests.search.stores import LOCATIONS, every_store
+from tests.search.stores import LOCATIONS, every_store, word_statistics
 from tests.search.test_index import content
 from tests.search.test_processes import start
 
@@ -37,10 +37,8 @@ def make(store: type[Store], home, n: int = 40, *, kept: KeptVectors | None = No
 
 def everything(index: Store) -> tuple:
     documents = [content(entry) for block in index.entries() for entry in block]
-    about = index.n_bits, index.fingerprint, index.vectors, index.text_index, index.files(), index.keys_indexed
-    with index._reading():
-        words = index._word_statistics(["the", "oil"]) if index.text_index else None
-        return documents, about, words, index._next_number()
+    words = word_statistics(index, ["the", "oil"]) if index.text_index else None
+    return documents, index.about, index.files(), index.keys_indexed, words
 
 
 @pytest.mark.parametrize("kept", [None, KeptVectors("float16", 3), KeptVectors("int8", 3)], ids=str)

@@ -117,6 +117,7 @@ OF_COLLECTION: dict[str, tuple[st.SearchStrategy, ...]] = {
     "copy": (any_places,),
     "encode": (st.lists(queries, max_size=3),),
     "bit_probabilities": (st.lists(queries, max_size=3),),
+    "codes": (),
     "word_weights": (),
     "ranks": (),
 }

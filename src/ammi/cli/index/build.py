@@ -121,11 +121,11 @@ def build(
 
 
 def _check_free(location: str) -> None:
-    from ammi.collection import Collection, check_place
+    from ammi.collection import Collection, check_location
 
     if Collection.exists(location):
         raise FileExistsError(f"{shown(location)} holds a collection: use ammi index add, or name another location")
-    check_place(location)
+    check_location(location)
 
 
 def _create(

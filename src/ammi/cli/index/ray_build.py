@@ -56,10 +56,10 @@ def _opened(
     reading: "Reading",
 ) -> "Collection":
     """A new collection, if the first documents are good; or the one that is there, if the same model made its codes."""
-    from ammi.collection import Collection, check_place
+    from ammi.collection import Collection, check_location
     from ammi.ingest import blocks_of
 
-    check_place(location)
+    check_location(location)
     if not Collection.exists(location):
         for block in blocks_of(reading.documents(first, [])):
             block.codes(kept.whole, kept.fingerprint)

@@ -313,7 +313,7 @@ class _Inspection:
             elif kept and not _is_whole_vector(position, vector, written, kept):
                 self._lose(id, f"the vector of document {id!r} is not as it was written")
             else:
-                yield position, Whole(Record(id, text, *parsed([metadata])), code, vector)
+                yield position, Whole(Record(id, text, parsed([metadata])[0], metadata), code, vector)
 
     def _codes(self, first: int) -> dict[int, bytes]:
         try:

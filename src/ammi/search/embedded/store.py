@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -10,8 +11,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ammi.plain import as_json
 from ammi.search import hamming
-from ammi.search.documents import Entry, Id, Metadata, Record, as_json, checked_ids, checksums, id_key
+from ammi.search.documents import Entry, Id, Metadata, Record, checked_ids, checksums, id_key
 from ammi.search.embedded.blocks import BLOCK, Blocks, CodeTable, Positions
 from ammi.search.embedded.connections import FILE
 from ammi.search.embedded.database import Database
@@ -21,7 +23,7 @@ from ammi.search.embedded.vectors import schema as vector_tables
 from ammi.search.embedded.words import SCHEMA as WORD_TABLES
 from ammi.search.filters import Filter
 from ammi.search.hamming import Codes
-from ammi.search.ranking import Candidates, WordStatistics
+from ammi.search.ranking import Candidates
 from ammi.search.store import Store
 from ammi.search.store_methods import About, Encode, Found, Location, Repaired
 from ammi.search.vectors import Packed, unpacked
@@ -50,8 +52,8 @@ class HammingIndex(Store):
         self._known_about: tuple[int, About] | None = None  # after a change: a search asks for it a dozen times
 
     @classmethod
-    def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
-        tables = (*(WORD_TABLES if text_index else ()), *vector_tables(about.vectors))
+    def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
+        tables = (*(WORD_TABLES if about.text_index else ()), *vector_tables(about.vectors))
         return cls(Database.create(Path(location), about, keys, files, *tables))
 
     @classmethod
@@ -100,16 +102,14 @@ class HammingIndex(Store):
     def _about(self) -> About:
         known, change = self._known_about, self._store.state().change
         if known is None or known[0] != change or self._store.writes:
-            known = change, About(*self._store.codes_about(), self._vectors.kept())
+            settings = *self._store.codes_about(), self._vectors.kept(), self._documents.words.exists()
+            known = change, About(*settings, self._store.state().number)
             if not self._store.writes:  # what may not come to pass is not kept
                 self._known_about = known
         return known[1]
 
     def _count(self) -> int:
         return self._codes.count()
-
-    def _next_number(self) -> int:
-        return self._store.state().number
 
     def _put(self, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
         ids = [record.id for record in records]
@@ -183,12 +183,15 @@ class HammingIndex(Store):
                 texts = self._documents.texts(having)
             found = [texts.get(location) for location in places.tolist()] if spoken else []
             vectors = self._vectors_at(places) if with_vectors else None
-            yield Candidates(places, table.codes[table.rows(places)], found, vectors)
+            statistics = self._documents.words.statistics(spoken) if spoken else None
+            codes = table.codes[table.rows(places)]
+            yield Candidates(codes, found, vectors, statistics, partial(self._records_at, places))
 
-    def _at(self, places: Positions) -> list[Record]:
-        table = self._table()
-        records = self._records(table, table.rows(np.sort(places)))
-        return [records[position] for position in places.tolist()]
+    def _records_at(self, positions: Positions, rows: NDArray[np.int64]) -> list[Record]:
+        """Return the documents at the chosen ones of some positions."""
+        table, chosen = self._table(), positions[rows]
+        records = self._records(table, table.rows(np.sort(chosen)))
+        return [records[position] for position in chosen.tolist()]
 
     def _records(self, table: CodeTable, rows: NDArray[np.int64]) -> dict[int, Record]:
         """The documents at sorted rows, by position."""
@@ -198,9 +201,6 @@ class HammingIndex(Store):
         """The vectors at sorted places, (n, d), where there are any."""
         kept = self._vectors.kept()
         return unpacked(self._vectors.at(places, kept), kept) if kept else None
-
-    def _word_statistics(self, words: Sequence[str]) -> WordStatistics | None:
-        return self._documents.words.statistics(words) if self._documents.words.exists() else None
 
     def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
         view = HammingIndex(self._store.view(), self._newest)
@@ -291,10 +291,9 @@ class HammingIndex(Store):
         """Those of the positions that hold a document, sorted, and the documents."""
         there, codes = self._codes.at(np.unique(positions))
         records, vectors = self._documents.records(there, codes), self._vectors_at(there)
-        found = zip(there.tolist(), codes, [None] * len(there) if vectors is None else vectors, strict=True)
-        return there, [
-            Entry(records[position].id, code, *records[position][1:], vector) for position, code, vector in found
-        ]
+        chosen = map(records.__getitem__, there.tolist())
+        found = zip(chosen, codes, [None] * len(there) if vectors is None else vectors, strict=True)
+        return there, [Entry(one.id, code, one.text, one.metadata, vector) for one, code, vector in found]
 
     def _positions(self, ids: list[Id]) -> list[int]:
         """The positions of those documents that are there."""

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ammi.search.documents import Entry, as_json, checksums
+from ammi.plain import as_json
+from ammi.search.documents import Entry, checksums
 from ammi.search.postgres.errors import psycopg
 from ammi.search.postgres.schema import drop_old, has_hnsw, index_by_hnsw
 from ammi.search.postgres.server import Server

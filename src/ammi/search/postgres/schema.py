@@ -27,7 +27,7 @@ def holds_index(server: Server) -> bool:
         return session.db.execute(find, (f'"{address.schema}".ammi',)).fetchone() is not None
 
 
-def create_schema(address: Address, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> None:
+def create_schema(address: Address, about: About, keys: list[str], files: dict[str, bytes]) -> None:
     """Make the schema and its tables in one transaction; what belongs to somebody else is left alone."""
     connections = Connections(address)
     server = Server(connections)
@@ -37,7 +37,7 @@ def create_schema(address: Address, about: About, keys: list[str], files: dict[s
             with session.db.transaction():
                 session.db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (address.schema,))
                 _take_schema(server, session.db)
-                _make_tables(server, about, keys, files, text_index)
+                _make_tables(server, about, keys, files)
     finally:
         connections.close()
 
@@ -66,18 +66,18 @@ def _take_schema(server: Server, db: Any) -> None:
         )
 
 
-def _make_tables(server: Server, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> None:
+def _make_tables(server: Server, about: About, keys: list[str], files: dict[str, bytes]) -> None:
     if server.address.approximate:
         check_bits_of_hnsw(server, about.n_bits)
     db, tables = server.session.db, Tables(server)
     db.execute(server.settings(db))
     vectors = (f"CREATE TABLE vectors_1 {VECTOR_COLUMNS}",) if about.vectors else ()
     codes = f"CREATE TABLE codes_1 {code_columns(about.n_bits)}"
-    for statement in (*SCHEMA, codes, *vectors, *(WORD_TABLES if text_index else ())):
+    for statement in (*SCHEMA, codes, *vectors, *(WORD_TABLES if about.text_index else ())):
         db.execute(statement)
     kind, width = about.vectors or (None, None)
     fingerprint = None if about.fingerprint is None else escaped(about.fingerprint)
-    state = State(FORMAT, about.n_bits, fingerprint, kind, width, text_index, 1, 1, 0, 0, 0, 0, 0)
+    state = State(FORMAT, about.n_bits, fingerprint, kind, width, about.text_index, 1, 1, 0, 0, 0, 0, 0)
     tables.copy("ammi", [state])
     tables.copy("indexed_keys", ((key, escaped(name)) for key, name in enumerate(keys)))
     tables.set_files(files)

@@ -3,6 +3,7 @@
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -62,8 +63,8 @@ class PostgresStore(Store):
         self._counts = KnownCounts()
 
     @classmethod
-    def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
-        create_schema(parsed_address(location), about, keys, files, text_index)
+    def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
+        create_schema(parsed_address(location), about, keys, files)
         return cls.open(location)
 
     @classmethod
@@ -150,9 +151,6 @@ class PostgresStore(Store):
 
     def _count(self) -> int:
         return self._server.execute(f"SELECT count(*) FROM {self._server.state.code_table}").fetchone()[0]
-
-    def _next_number(self) -> int:
-        return self._server.state.number
 
     def _put(self, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
         self._remove([record.id for record in records])
@@ -243,7 +241,7 @@ class PostgresStore(Store):
         entries = self._tables.entries(wanted)
         if len(entries) < len(wanted):
             raise self._tables.damaged(f"the document at position {min({*wanted} - {*entries})} is missing")
-        return {location: Record(entry.id, entry.text, entry.metadata) for location, entry in entries.items()}
+        return {position: entry.record for position, entry in entries.items()}
 
     def _shortlists(
         self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
@@ -257,11 +255,12 @@ class PostgresStore(Store):
             codes = np.array([entry.code for entry in chosen], np.uint8).reshape(len(chosen), queries.shape[1])
             kept = self._about().vectors if with_vectors else None
             rows = np.array([entry.vector for entry in chosen], np.float32).reshape(-1, kept.width) if kept else None
-            yield Candidates(places, codes, [entry.text for entry in chosen] if spoken else [], rows)
+            texts = [entry.text for entry in chosen] if spoken else []
+            statistics = self._word_statistics(spoken) if spoken else None
+            yield Candidates(codes, texts, rows, statistics, partial(self._records_at, places))
 
     def _having(self, words: Sequence[str], n: int, filter: Filter) -> Positions:
         statistics, sql = self._word_statistics(words), self._sql(filter)
-        assert statistics
         documents = f"JOIN documents USING (position) WHERE {sql.text} AND" if filter else "WHERE"
         select = f"SELECT position FROM words {documents} words @> ARRAY[%(word)s::bigint] ORDER BY position"
 
@@ -271,14 +270,14 @@ class PostgresStore(Store):
 
         return most_told(statistics, positions, n)
 
-    def _at(self, places: NDArray[np.int64]) -> list[Record]:
-        records = self._records(places.tolist())
-        return [records[position] for position in places.tolist()]
+    def _records_at(self, positions: Positions, rows: NDArray[np.int64]) -> list[Record]:
+        """Return the documents at the chosen ones of some positions."""
+        chosen = positions[rows].tolist()
+        records = self._records(chosen)
+        return [records[position] for position in chosen]
 
-    def _word_statistics(self, words: Sequence[str]) -> WordStatistics | None:
+    def _word_statistics(self, words: Sequence[str]) -> WordStatistics:
         state = self._server.state
-        if not state.text_index:
-            return None
         known = {} if self._server.session.writes else self._counts.after(state.change)  # what may not come to pass
         if new := {word_number(word): word for word in words if word not in known}:
             rows = self._server.execute(

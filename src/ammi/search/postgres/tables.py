@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ammi.features.alphabet import words_of
+from ammi.plain import as_json
 from ammi.search.checks import DamagedError
-from ammi.search.documents import Entry, Id, Metadata, Record, altered, as_json, checksums, id_key, parsed
+from ammi.search.documents import Entry, Id, Metadata, Record, altered, checksums, id_key, parsed
 from ammi.search.filters import values_of
 from ammi.search.hamming import Codes
 from ammi.search.postgres.server import Server
@@ -72,7 +73,8 @@ class Tables:
     def about(self) -> About:
         state = self._server.state
         kept = KeptVectors(state.vector_kind, state.vector_width or 0) if state.vector_kind else None
-        return About(state.n_bits, None if state.fingerprint is None else unescaped(state.fingerprint), kept)
+        fingerprint = None if state.fingerprint is None else unescaped(state.fingerprint)
+        return About(state.n_bits, fingerprint, kept, state.text_index, state.number)
 
     def find(self, ids: Iterable[Id]) -> dict[str, int]:
         """The positions of those documents that are there, by their stored ids."""
@@ -85,7 +87,7 @@ class Tables:
         positions = range(state.position, state.position + len(records))
         numbers = [key + 1 for record in records if isinstance(key := id_key(record.id), int)]
         self._server.set_state(position=positions.stop, number=max([state.number, *numbers]))
-        spelled = [as_json(record.metadata) for record in records]
+        spelled = [record.json for record in records]
         self.copy(
             "documents",
             (

@@ -92,7 +92,7 @@ def test_documents_that_are_held_out_are_nobodys_neighbours():
 
 
 def test_progress_is_told_of_every_row(monkeypatch):
-    monkeypatch.setattr(neighbours, "_ROWS_AT_ONCE", 12)
+    monkeypatch.setattr(neighbours, "_ROWS", 12)
     told: list[int] = []
     nearest_documents(np.eye(25), 2, np.arange(25), np.random.default_rng(0), told.append)
     assert told == [12, 12, 1]

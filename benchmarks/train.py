@@ -9,6 +9,7 @@ time grows is in growth.py.
 import os
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,15 +24,21 @@ from sklearn.preprocessing import normalize
 from torch import Tensor
 
 from ammi import AMMI
-from ammi.chain import Distributions
+from ammi.chain import Chain, Distributions
 from ammi.data import benchmark
-from ammi.hashers.ammi import AMMIObjective
-from ammi.hashers.given import Given
-from ammi.hashers.trained import Stage
+from ammi.nets.encoder import Encoder, initialise
 from ammi.training import kernels
+from ammi.training.adversaries import ExactAdversary
 from ammi.training.batches import Batch, Batches
+from ammi.training.compiled import choose_steps
+from ammi.training.information import AMMIObjective, Reader
+from ammi.training.loop import TrainingRun, train
 from ammi.training.neighbours import nearest_documents
-from ammi.training.steps import Steps, TorchSteps
+from ammi.training.objective import Objective
+from ammi.training.progress import Silent
+from ammi.training.recipe import Recipe
+from ammi.training.steps import TorchSteps
+from ammi.training.validation import hold_out, mean_figures
 from timing import save
 
 BATCH, BITS, ORDER, STEPS = 128, 64, 3, 4
@@ -76,40 +83,38 @@ def nearest_before(X: csr_matrix, k: int, among: NDArray[np.integer]) -> Near:
 
 
 class ObjectiveBefore(AMMIObjective):
-    """Half H(Z|Y) and half H⁺(Z|X), H⁺(Z) of the codes of y alone, by torch."""
+    """Half H(Z|Y) and half H⁺(Z|X), H⁺(Z) of the codes of y alone; as a subclass it is trained by torch."""
 
-    def _conditional_entropy(self, batch: Batch) -> tuple[Tensor, Distributions]:
+    def conditional_entropy(self, batch: Batch) -> tuple[Tensor, Distributions]:
         if batch.x is None:
-            return super()._conditional_entropy(batch)
+            return super().conditional_entropy(batch)
         p, q = self.distributions(batch.y), self.distributions(batch.x)
         return torch.stack([p.entropy().mean(), p.cross_entropy(q).mean()]).mean(), p
 
-    def steps(self, batches: Batches, learning_rate: float, clip: float) -> Steps:
-        return TorchSteps(self, learning_rate, clip)
+
+def objective_before(n_words: int) -> ObjectiveBefore:
+    encoder = Encoder(n_words, BITS)
+    initialise(encoder, 0.1)
+    return ObjectiveBefore(ExactAdversary(Chain(BITS, ORDER)), Reader(encoder, Chain(BITS, 0)), None, 1.75)
 
 
-class Before(AMMI):
+def fit_before(X: csr_matrix) -> TrainingRun:
     """Its defaults: ten neighbours by words, 40 epochs at most, the best one by the objective on a tenth held out."""
-
-    def objective(self, n_features: int, predictive: bool) -> AMMIObjective:
-        return ObjectiveBefore(self._adversary(False), *self._readers(n_features, predictive), self.entropy_weight)
-
-    def _near_documents(self, stage: Stage) -> Near:
-        return nearest_before(stage.given.X, self.neighbours, stage.rows)
-
-    def _keeps_last(self, given: Given) -> bool:
-        return False
-
-
-def before() -> Before:
-    recipe: dict[str, Any] = {
-        "neighbours": 10,
-        "first_bits": 0,
-        "reorder": 0,
-        "word_dropout": 0.0,
-        "entropy_weight": 1.75,
-    }
-    return Before(BITS, batch_size=BATCH, epochs=40, random_state=0, verbose=False, **recipe)
+    torch.manual_seed(0)
+    rng, cpu, run = np.random.default_rng(0), torch.device("cpu"), TrainingRun()
+    rows, held_out = hold_out(X.shape[0], rng)
+    objective = objective_before(X.shape[1])
+    batches = Batches(X, rows=rows, neighbours=nearest_before(X, 10, rows), batch_size=BATCH, rng=rng)
+    train(
+        Recipe(objective, epochs=40, learning_rate=RATE, batch_size=BATCH, clip=CLIP, rising="information"),
+        batches,
+        lambda: -mean_figures(objective, X[held_out], None, cpu)["loss"],
+        run=run,
+        checkpoint=None,
+        callbacks=(),
+        progress=Silent(),
+    )
+    return run
 
 
 def now(bits: int = BITS) -> AMMI:
@@ -118,19 +123,28 @@ def now(bits: int = BITS) -> AMMI:
 
 def against_before(X: csr_matrix) -> list[Row]:
     """Each part as it was and as it is."""
-    old, new, everything = before(), now(), np.arange(X.shape[0])
+    new, everything = now(), np.arange(X.shape[0])
+    runs_before: list[TrainingRun] = []
     rng = np.random.default_rng(0)
     near_before, near = nearest_before(X, 10, everything), nearest_documents(X, 10, everything, rng)
-    fits = {"0.1.0": measure(lambda: old.fit(X), 2, warm=False), "now": measure(lambda: new.fit(X), 3, warm=False)}
+    fits = {
+        "0.1.0": measure(lambda: runs_before.append(fit_before(X)), 2, warm=False),
+        "now": measure(lambda: new.fit(X), 3, warm=False),
+    }
     first = now(128).set_params(first_bits=0, neighbours=10, reorder=0, epochs=11).fit(X)
     codes = 2 * first.bit_probabilities(X) - 1
 
-    def epoch(hasher: AMMI, neighbours: Near, dropout: float, by_torch: bool = False) -> dict[str, float]:
+    def epoch(objective: Objective, neighbours: Near, dropout: float, by_torch: bool = False) -> dict[str, float]:
         torch.manual_seed(0)
-        objective = hasher.objective(X.shape[1], predictive=False).train()
-        batches = Batches(X, neighbours=neighbours, batch_size=BATCH, dropout=dropout, rng=np.random.default_rng(0))
-        steps = TorchSteps(objective, RATE, CLIP) if by_torch else objective.steps(batches, RATE, CLIP)
+        batches = Batches(
+            X, neighbours=neighbours, batch_size=BATCH, word_dropout=dropout, rng=np.random.default_rng(0)
+        )
+        objective.train()
+        steps = TorchSteps(objective, RATE, CLIP) if by_torch else choose_steps(objective, batches, RATE, CLIP)
         return measure(lambda: steps.epoch(batches))
+
+    def objective_now(bits: int = BITS) -> Objective:
+        return now(bits).objective(X.shape[1], predictive=False)
 
     table: list[tuple[str, str, dict[str, float]]] = [
         ("neighbours", "0.1.0: sparse product", measure(lambda: nearest_before(X, 10, everything), 3)),
@@ -140,11 +154,11 @@ def against_before(X: csr_matrix) -> list[Row]:
             "second graph, by codes",
             measure(lambda: nearest_documents(X, new.neighbours, everything, rng, codes=codes), 3),
         ),
-        ("epoch", "0.1.0: torch", epoch(old, near_before, 0.0)),
-        ("epoch", "compiled steps", epoch(new, near, new.word_dropout)),
-        ("epoch", "the same by torch", epoch(new, near, new.word_dropout, by_torch=True)),
-        ("epoch", "compiled steps, 128 bits (the first model's)", epoch(now(128), near, new.word_dropout)),
-        ("fit", f"0.1.0: {len(old.history_)} epochs", fits["0.1.0"]),
+        ("epoch", "0.1.0: torch", epoch(objective_before(X.shape[1]), near_before, 0.0)),
+        ("epoch", "compiled steps", epoch(objective_now(), near, new.word_dropout)),
+        ("epoch", "the same by torch", epoch(objective_now(), near, new.word_dropout, by_torch=True)),
+        ("epoch", "compiled steps, 128 bits (the first model's)", epoch(objective_now(128), near, new.word_dropout)),
+        ("fit", f"0.1.0: {len(runs_before[-1].history)} epochs", fits["0.1.0"]),
         ("fit", f"both graphs and models, {len(new.history_)} epochs of the second", fits["now"]),
     ]
     base = {part: times for part, name, times in table if name.startswith("0.1.0")}
@@ -190,42 +204,67 @@ def step_parts(X: csr_matrix) -> list[Row]:
     zeros = [np.zeros_like(one) for one in (weights, biases, weights, biases)]
     linear = kernels.Linear(weights, biases, *zeros)
     others = [weights.copy() for _ in range(3)]
-    settings = kernels.Settings(2.25, 0.3, 0.9, RATE, CLIP)
-    windows, order = np.zeros((BITS, 2 ** (ORDER + 1)), np.float32), rng.permutation(BITS)
-    one = np.float32(1)
+    settings = kernels.Settings(2.25, 0.3, 0.9, RATE, CLIP, 0)
+    order = rng.permutation(BITS)
+    prior = kernels.Prior(np.zeros((BITS, 2 ** (ORDER + 1)), np.float32), order, np.argsort(order))
+    largest = int(np.sort(np.diff(X.indptr))[-2 * BATCH :].sum())
+    batch = kernels.new_batch(2 * BATCH, largest, V)
+    work = kernels.new_work(2 * BATCH, 1 + min(largest, V), V, (BITS, 2 ** (ORDER + 1)))
+    scratch, one = kernels._scratch(work, prior), np.float32(1)
     epochs: list[dict[str, float]] = []
     torch.set_flush_denormal(True)
     for _ in range(6):
         spent: dict[str, float] = {}
 
-        def timed(name: str, job: Callable[..., Any], *given: Any, spent: dict[str, float] = spent) -> Any:
+        def timed(name: str, job: Callable[[], Any], spent: dict[str, float] = spent) -> None:
             start = time.perf_counter()
-            made = job(*given)
+            job()
             spent[name] = spent.get(name, 0.0) + time.perf_counter() - start
-            return made
 
         y = rng.permutation(n)
-        x = near[y, rng.integers(near.shape[1], size=n)].astype(np.int64)
-        for start in range(0, n - BATCH, BATCH):
-            rows = np.concatenate((y[start : start + BATCH], x[start : start + BATCH]))
-            batch = timed("take rows, words dropped", kernels.take, documents, rows, settings.dropout, rng)
-            seen = timed("logits, sigmoid, windows", kernels.see, batch, linear, order, windows.shape[1])
-            _, costs = timed("prior", kernels.respond, seen.means, windows, settings.decay)
-            by_logits, _ = timed(
-                "gradient by logits", kernels.slope, seen, costs, order, BATCH, settings.entropy_weight
-            )
-            slots, by_weights, _ = timed("gradient by words", kernels.by_words, batch, by_logits, batch.words, V)
-            timed("its norm", kernels._sum_of_squares, by_weights)
-            of_weights = (linear.weights, linear.weights_mean, linear.weights_square)
-            timed("Adam", kernels._adam, *of_weights, by_weights, slots, one, np.float32(RATE), one)
-            timed("floor: Adam's bytes read and written", touch, *others, one)
-            sparse = csr_matrix((batch.values, batch.words, batch.starts), shape=(len(rows), V))
+        pairs = kernels.Pairs(y, near[y, rng.integers(near.shape[1], size=n)].astype(np.int64), BATCH)
+        for number in range(n // BATCH):
+            timed("prepare", partial(kernels.prepare, documents, pairs, number, batch, settings.dropout, rng))
+            for phase, name in enumerate(PHASES):
+                timed(name, partial(run_phase, phase, batch, linear, prior, work, settings, scratch))
+            timed("floor: Adam's bytes read and written", partial(touch, *others, one))
+            n_entries = batch.starts[2 * BATCH]
+            entries = batch.values[:n_entries], batch.words[:n_entries], batch.starts
+            sparse = csr_matrix(entries, shape=(2 * BATCH, V))
             timed("floor: logits, torch's sparse product", sums_of_rows(sparse, linear.weights))
             turned = sparse.T.tocsr()
-            timed("floor: gradient by words, torch's sparse product", sums_of_rows(turned, by_logits))
+            timed("floor: gradient by weights, torch's sparse product", sums_of_rows(turned, work.by_logits))
         epochs.append({name: 1e3 * seconds / (n // BATCH) for name, seconds in spent.items()})
     torch.set_flush_denormal(False)
     return [{"part": name, "milliseconds": min(row[name] for row in epochs[1:])} for name in epochs[0]]
+
+
+PHASES = ("logits", "probabilities", "windows and prior", "gradient by logits", "gradient by weights", "Adam")
+
+
+@njit
+def run_phase(phase, batch, linear, prior, work, settings, scratch):
+    """All blocks of one phase of a step, on this thread."""
+    n, n_rows = batch.counts[0], batch.counts[1]
+    n_words, m = linear.weights.shape
+    if phase == 0:
+        for block in range(kernels._blocks(n_rows, kernels._ROWS)):
+            kernels.logits_of(batch, linear, work, block)
+    elif phase == 1:
+        for block in range(kernels._blocks(m, kernels._BITS)):
+            kernels.probabilities_of(n_rows, prior, work, block)
+    elif phase == 2:
+        for position in range(m):
+            kernels.window_of(n_rows, prior, work, settings.decay, scratch, position)
+    elif phase == 3:
+        for block in range(kernels._blocks(m, kernels._BITS)):
+            kernels.gradient_by_logits(n, n_rows, prior, work, settings.entropy_weight, block)
+    elif phase == 4:
+        for block in range(kernels._blocks(n_words, kernels._WORDS)):
+            kernels.gradient_by_weights(batch, work, block)
+    else:
+        for block in range(kernels._blocks(n_words, kernels._WORDS)):
+            kernels.update(linear, batch, work, 1.0, 1, settings, block)
 
 
 # The paper's algorithm

@@ -10,8 +10,7 @@ import pytest
 
 from ammi.search import HammingIndex, OtherModelError
 from ammi.search.embedded.connections import connect
-from ammi.search.postgres.store import PostgresStore
-from tests.search.stores import LOCATIONS, every_store
+from tests.search.stores import LOCATIONS, PostgresStore, every_store
 
 CODES = np.arange(24, dtype=np.uint8).reshape(3, 8)
 

@@ -1,14 +1,14 @@
-"""What makes rows of documents: tf-idf of words, tf-idf of SentencePiece units, embeddings, or vectors as they are.
+"""Feature makers turn documents into rows: tf-idf of words or SentencePiece units, embeddings, or vectors as they are.
 
-Nothing is imported before it is asked for: `ammi.features.quick` makes the row of a query without scikit-learn.
+Each name is imported when it is first used: `ammi.features.quick` makes the row of a query without scikit-learn.
 """
 
-from importlib import import_module
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ammi.features.saved import naming_damage, read_saved
-from ammi.plugins import Registry
+from ammi.features.saved import check_fingerprint, naming_damage, parse_features
+from ammi.plugins import Registry, lazy_names
 
 if TYPE_CHECKING:
     from ammi.features.base import FeatureMaker
@@ -25,16 +25,8 @@ __all__ = [
     "WordFeatures",
     "by_name",
     "features",
-    "load_features",
+    "features_from_files",
 ]
-
-_HOME = {
-    "EmbeddingFeatures": "ammi.features.embeddings",
-    "FeatureMaker": "ammi.features.base",
-    "PieceFeatures": "ammi.features.pieces",
-    "VectorFeatures": "ammi.features.vectors",
-    "WordFeatures": "ammi.features.words",
-}
 
 features: Registry[type["FeatureMaker"]] = Registry(
     "ammi.features",
@@ -47,26 +39,19 @@ features: Registry[type["FeatureMaker"]] = Registry(
     },
 )
 
+__getattr__ = lazy_names(__name__, __all__, ["ammi.features.base:FeatureMaker", *features.own.values()])
+
 
 def by_name(name: str) -> type["FeatureMaker"]:
-    """The class of feature makers of this name, ours or another package's."""
+    """Return the class of feature makers with this name, ammi's or another package's."""
     return features.get(name)
 
 
-def load_features(folder: str | Path) -> "FeatureMaker":
-    """The feature maker that was saved to a folder, whatever its kind."""
-    saved = read_saved(folder)
+def features_from_files(files: Mapping[str, bytes], location: str | Path = "the model") -> "FeatureMaker":
+    """Return the feature maker that `to_files` gave, whatever its kind; `location` is for messages."""
+    saved = parse_features(files, location=location)
     kind = by_name(saved["features"])
-    with naming_damage(folder):
-        maker = kind.load(folder)
-        if maker.fingerprint_ != saved["fingerprint"]:
-            raise ValueError(f"the fingerprint is {maker.fingerprint_}, it was {saved['fingerprint']}")
+    with naming_damage(location):
+        maker = kind.from_files(files)
+        check_fingerprint(maker.fingerprint_, saved)
     return maker
-
-
-def __getattr__(name: str):
-    if name not in _HOME:
-        raise AttributeError(f"module 'ammi.features' has no attribute {name!r}; it has {', '.join(__all__)}")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value

@@ -1,17 +1,17 @@
 """Tf-idf over SentencePiece units, learned from a sample of a stream."""
 
 import random
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.features.saved import read_saved, terms_fingerprint, write_saved
+from ammi.features.saved import features_files, parse_features, terms_fingerprint
 from ammi.features.texts import chunks
 from ammi.features.tfidf import TermFeatures, check_whole_number
 from ammi.features.units import PIECES_FILE, learn_model, open_model, unit_columns, vocabulary_of
+from ammi.files import Files
 
 SAMPLED_CHARACTERS = 10_000  # of a document, at its beginning
 
@@ -23,8 +23,8 @@ class PieceFeatures(TermFeatures):
     characters of each, which bounds time and memory whatever the size of the corpus.
 
     Args:
-        vocabulary_size: at most so many units; small corpora give fewer.
-        sample_size: learn from so many documents, drawn at random. 5,000 to 50,000.
+        vocabulary_size: the most units; small corpora give fewer.
+        sample_size: number of documents to learn from, drawn at random. 5,000 to 50,000.
         random_state: seed of the sample.
     """
 
@@ -58,27 +58,27 @@ class PieceFeatures(TermFeatures):
         self._check_is_fitted()
         return terms_fingerprint(self.name, self._model, self.idf_)
 
-    def save(self, folder: str | Path) -> None:
+    def to_files(self) -> Files:
         self._check_is_fitted()
-        write_saved(folder, self, files={PIECES_FILE: self._model}, idf=self.idf_.tolist())
+        return features_files(self, idf=self.idf_.tolist()) | {PIECES_FILE: self._model}
 
     @classmethod
-    def load(cls, folder: str | Path) -> Self:
-        saved = read_saved(folder, cls.name)
+    def from_files(cls, files: Mapping[str, bytes]) -> Self:
+        saved = parse_features(files, cls.name)
         maker = cls(**saved["parameters"])
-        maker._use(Path(folder, PIECES_FILE).read_bytes())
+        maker._use(files[PIECES_FILE])
         maker._weigh(np.array(saved["idf"]))
         return maker
 
 
 def _reservoir(texts: Iterable[str], size: int, rng: random.Random) -> list[str]:
-    """A uniform sample of the texts, in random order, whatever their number."""
+    """Return a uniform sample of the texts, in random order."""
     sample: list[str] = []
     for n, text in enumerate(text[:SAMPLED_CHARACTERS] for text in texts):
-        place = rng.randrange(n + 1)
+        position = rng.randrange(n + 1)
         if n < size:
             sample.append(text)
-            sample[place], sample[n] = sample[n], sample[place]
-        elif place < size:
-            sample[place] = text
+            sample[position], sample[n] = sample[n], sample[position]
+        elif position < size:
+            sample[position] = text
     return sample

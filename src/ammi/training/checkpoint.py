@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from numpy.typing import NDArray
 
-from ammi.files import read_sealed_file, write_sealed_file
+from ammi.files import read_with_digest, write_with_digest
 
 
 class Checkpoint:
@@ -48,13 +48,13 @@ class Checkpoint:
     def _write(self, path: Path, content: object) -> None:
         buffer = io.BytesIO()
         torch.save({"identity": {**self.identity, "file": path.name}, "content": content}, buffer)
-        write_sealed_file(path, buffer.getvalue())
+        write_with_digest(path, buffer.getvalue())
 
     def _read(self, path: Path) -> Any:
         if not path.exists():
             return None
         try:
-            saved = torch.load(io.BytesIO(read_sealed_file(path)), map_location="cpu", weights_only=True)
+            saved = torch.load(io.BytesIO(read_with_digest(path)), map_location="cpu", weights_only=True)
             identity, content = saved["identity"], saved["content"]
         except Exception as error:
             raise ValueError(

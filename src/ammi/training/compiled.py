@@ -1,171 +1,56 @@
-"""The compiled steps of AMMI on all cores: the arrays that the kernels work on, and the threads that run them."""
-
-import math
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+"""The choice between compiled steps and torch."""
 
 import numpy as np
 import torch
-from scipy.sparse import csr_matrix, vstack
-from torch import nn
 
-from ammi.nets.units import BITS_PER_NAT
+from ammi.chain import Chain
+from ammi.nets.encoder import Encoder, FirstLayer
+from ammi.nets.scaling import Scaling
 from ammi.training.adversaries import ExactAdversary
-from ammi.training.batches import Batches, Numbers
-from ammi.training.kernels import (
-    Batch,
-    Documents,
-    Linear,
-    Pairs,
-    Prior,
-    Settings,
-    Work,
-    new_batch,
-    new_work,
-    take_steps,
-)
-from ammi.training.steps import State, Steps
-from ammi.training.team import abort, new_team
+from ammi.training.batches import Batches
+from ammi.training.compiled_steps import CompiledSteps
+from ammi.training.information import AMMIObjective
+from ammi.training.objective import Objective
+from ammi.training.steps import Steps, TorchSteps
+
+MOST_COMPILED_ORDER = 7  # of the prior
 
 
-class CompiledSteps(Steps):
-    """The steps of `TorchSteps` for AMMI with independent bits, a linear encoder, an exact adversary and sparse rows.
+def choose_steps(objective: Objective, batches: Batches, learning_rate: float, clip: float) -> Steps:
+    """Return compiled steps for AMMI's standard case, and torch's for all others."""
+    compiled = compiled_steps(objective, batches, learning_rate, clip)
+    return TorchSteps(objective, learning_rate, clip) if compiled is None else compiled
 
-    They run on as many threads as torch is set to use, with the same result on any number.
 
-    Args:
-        weight: (V, m), trained in place.
-        bias: (m,), trained in place.
-        adversary: whose prior is a chain.
+def compiled_steps(objective: Objective, batches: Batches, learning_rate: float, clip: float) -> CompiledSteps | None:
+    """Return compiled steps if they compute exactly what torch would compute for these parts, else None.
+
+    The kernels know the formulas of the classes below and call none of their methods. So types are compared exactly: a
+    subclass may override any part of the formulas, and torch has to train it.
     """
-
-    def __init__(
-        self,
-        weight: nn.Parameter,
-        bias: nn.Parameter,
-        adversary: ExactAdversary,
-        *,
-        entropy_weight: float,
-        learning_rate: float,
-        clip: float,
-    ):
-        self._trained, self._adversary = (weight, bias), adversary
-        self._means = [torch.zeros_like(one.detach()) for one in (weight, bias, weight, bias)]
-        self._entropy_weight, self._learning_rate, self._clip = entropy_weight, learning_rate, clip
-        self._n_steps = 0
-        self._room: _Room | None = None
-
-    def epoch(self, batches: Batches) -> dict[str, float]:
-        if self._room is None:
-            self._room = _Room(batches, tuple(self._adversary.windows.shape))
-        y, x = batches.draw()
-        x = np.empty(0, np.int64) if x is None else x if batches.X is None else x + batches.Y.shape[0]
-        self._room.fit(y, x)
-        linear = Linear(*(np.atleast_2d(tensor.detach().numpy()) for tensor in (*self._trained, *self._means)))
-        sums = np.zeros(3)  # of H⁺(Z), H(Z|·) and the squares of the gradients
-        start, n_threads = 0, torch.get_num_threads()
-        with ThreadPoolExecutor(max(1, n_threads - 1)) as pool:
-            while start < len(y):  # as many batches at once as see the bits in one order
-                n_batches = self._adversary.begin()
-                end = len(y) if n_batches is None else min(len(y), start + n_batches * batches.batch_size)
-                order = self._adversary.order.numpy()
-                prior = Prior(self._adversary.windows.numpy(), order, np.argsort(order))
-                pairs = Pairs(y[start:end], x[start:end], batches.batch_size)
-                settings = Settings(
-                    self._entropy_weight,
-                    batches.dropout,
-                    self._adversary.decay,
-                    self._learning_rate,
-                    self._clip,
-                    self._n_steps,
-                )
-                sums += self._room.run(pool, n_threads, pairs, linear, prior, settings, batches.rng)
-                taken = math.ceil((end - start) / batches.batch_size)
-                self._adversary.took(taken)
-                self._n_steps, start = self._n_steps + taken, end
-        if not math.isfinite(sums[2]):
-            return {"gradient": math.sqrt(sums[2])}
-        entropy, conditional = sums[:2] / len(y) * BITS_PER_NAT
-        return {
-            "entropy": float(entropy),
-            "conditional_entropy": float(conditional),
-            "information": float(entropy - conditional),
-        }
-
-    def state_dict(self) -> State:
-        return {"steps": self._n_steps, "means": self._means}
-
-    def load_state_dict(self, state: State) -> None:
-        self._n_steps, self._means = state["steps"], state["means"]
-
-
-class _Room:
-    """The arrays of a run that every step uses again."""
-
-    def __init__(self, batches: Batches, windows: tuple[int, ...]):
-        # The related documents stand behind the others, so that one number names a row of either.
-        rows: csr_matrix = batches.Y if batches.X is None else vstack([batches.Y, batches.X], format="csr")
-        self._documents = Documents(rows.indptr, rows.indices, rows.data.astype(np.float32, copy=False))
-        self._n_entries = np.diff(rows.indptr)
-        self._n_words = rows.shape[1]
-        self._batch_size, self._windows = batches.batch_size, windows
-        self._batches: tuple[Batch, Batch] | None = None
-        self._work: Work | None = None
-
-    def fit(self, y: Numbers, x: Numbers) -> None:
-        """Make room for the largest batch of an epoch."""
-        starts = np.arange(0, len(y), self._batch_size)
-        entries = np.add.reduceat(self._n_entries[y], starts)
-        if len(x):
-            entries = entries + np.add.reduceat(self._n_entries[x], starts)
-        largest = int(entries.max())
-        if self._batches is None or len(self._batches[0].words) < largest:
-            n_rows = min(self._batch_size, len(y)) * (2 if len(x) else 1)
-            self._batches = tuple(new_batch(n_rows, largest, self._n_words) for _ in range(2))
-            n_slots = 1 + min(largest, self._n_words)
-            self._work = new_work(n_rows, n_slots, self._n_words, self._windows)
-
-    def run(self, pool, n_threads, pairs, linear, prior, settings, rng) -> np.ndarray:
-        """Take the steps of these pairs on so many threads, this one among them; return the sums of `take_steps`."""
-        team = new_team()
-
-        def work() -> tuple[float, float, float]:
-            try:
-                with _without_denormals():
-                    return take_steps(
-                        team,
-                        n_threads,
-                        self._documents,
-                        pairs,
-                        self._batches,
-                        linear,
-                        prior,
-                        self._work,
-                        settings,
-                        rng,
-                    )
-            except BaseException:
-                abort(team)  # or the others would wait for this one
-                raise
-
-        try:
-            others = [pool.submit(work) for _ in range(n_threads - 1)]
-            sums = work()
-        except BaseException:
-            abort(team)
-            raise
-        for other in others:
-            other.result()
-        return np.array(sums)
-
-
-@contextmanager
-def _without_denormals() -> Iterator[None]:
-    """Let this thread round products of small probabilities to 0: the processor is slow with smaller numbers."""
-    already = np.float32(1e-30) * np.float32(1e-10) == 0
-    torch.set_flush_denormal(True)
-    try:
-        yield
-    finally:
-        torch.set_flush_denormal(bool(already))
+    if type(objective) is not AMMIObjective or objective.related_encoder is not None:
+        return None
+    encoder, adversary, scaling = objective.encoder, objective.adversary, objective.scaling
+    if type(encoder) is not Encoder or not encoder.is_linear or type(encoder.first) is not FirstLayer:
+        return None
+    if type(scaling) is not Scaling or scaling.centre is not None:  # set by dense rows
+        return None
+    if type(objective.structure) is not Chain or objective.structure.order != 0:
+        return None
+    if type(adversary) is not ExactAdversary or type(adversary.structure) is not Chain:
+        return None
+    if adversary.structure.order > MOST_COMPILED_ORDER:
+        return None
+    if type(batches) is not Batches or any(isinstance(rows, np.ndarray) for rows in (batches.Y, batches.X)):
+        return None
+    layer = encoder.first
+    if any(p.device.type != "cpu" or p.dtype != torch.float32 or not p.requires_grad for p in layer.parameters()):
+        return None
+    return CompiledSteps(
+        layer.weight,
+        layer.bias,
+        adversary,
+        entropy_weight=objective.entropy_weight,
+        learning_rate=learning_rate,
+        clip=clip,
+    )

@@ -123,9 +123,18 @@ def new_batch(n_rows: int, n_entries: int, n_words: int) -> Batch:
 def new_work(n_rows: int, n_slots: int, n_words: int, windows: tuple[int, int]) -> Work:
     """Return room for a step; `windows` is the shape of the prior's."""
     m, r = windows[0], windows[1].bit_length() - 2
-    shapes = [(n_rows, m), (m, n_rows), (r + m, n_rows), (m, r + 1, n_rows), (n_rows, m), (1, m), (n_slots, m)]
-    sums = [m, m, -(-n_words // _WORDS)]
-    return Work(*(np.zeros(shape, np.float32) for shape in shapes), *(np.zeros(size) for size in sums))
+    return Work(
+        logits=np.zeros((n_rows, m), np.float32),
+        by_bit=np.zeros((m, n_rows), np.float32),
+        padded=np.zeros((r + m, n_rows), np.float32),
+        shares=np.zeros((m, r + 1, n_rows), np.float32),
+        by_logits=np.zeros((n_rows, m), np.float32),
+        by_biases=np.zeros((1, m), np.float32),
+        by_weights=np.zeros((n_slots, m), np.float32),
+        entropies=np.zeros(m),
+        conditionals=np.zeros(m),
+        squares=np.zeros(-(-n_words // _WORDS)),
+    )
 
 
 @_compiled

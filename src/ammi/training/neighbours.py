@@ -107,9 +107,7 @@ def nearest_documents(
     return found
 
 
-def _nearest(
-    block: Numbers, k: int, sparse: Sequence[csr_matrix], similarity: Dense, candidates: Numbers
-) -> Numbers:
+def _nearest(block: Numbers, k: int, sparse: Sequence[csr_matrix], similarity: Dense, candidates: Numbers) -> Numbers:
     """The k nearest (B, k) of the rows of a block among candidates (B, n); a candidate of -1 is none."""
     for rows in sparse:
         _add_products(rows.data, rows.indices, rows.indptr, rows.shape[1], block, candidates, similarity)

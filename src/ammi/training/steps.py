@@ -1,16 +1,14 @@
-"""The steps of training, by torch for any objective; `compiled` has faster ones for the objective most people train."""
+"""The steps of training by torch, for any objective; `compiled_steps` has faster ones for AMMI's standard case."""
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from ammi.training.batches import Batches
+from ammi.training.objective import Objective
 from ammi.training.threads import torch_threads
-
-if TYPE_CHECKING:
-    from ammi.training.objective import Objective
 
 State = dict[str, Any]  # what a checkpoint holds
 
@@ -37,7 +35,7 @@ class Steps(ABC):
 class TorchSteps(Steps):
     """Gradients by torch and its Adam, for any objective."""
 
-    def __init__(self, objective: "Objective", learning_rate: float, clip: float):
+    def __init__(self, objective: Objective, learning_rate: float, clip: float):
         self.objective, self.clip = objective, clip
         self._trained = list(objective.trained())
         self._optimiser = torch.optim.Adam(self._trained, lr=learning_rate, fused=True)

@@ -6,6 +6,9 @@ The phases of a training step take some 100 µs, too short for the locks of Pyth
 """
 
 import os
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import TypeVar
 
 import numpy as np
 from numba import njit
@@ -14,22 +17,35 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 from numpy.typing import NDArray
 
-Team = NDArray[np.int64]
+Team = NDArray[np.int64]  # counters that the threads of one call share
+Result = TypeVar("Result")
 
-# Counters of a team, each on a cache line of its own.
+# The counters, each on a cache line of its own.
 _ARRIVED, _PHASE, _CLAIMED, _ABORTED, _LENGTH = 0, 8, 16, 24, 32
 _SPINS = 2000  # loads before a waiting thread offers its core to others: a few microseconds
 _yield_core = types.ExternalFunction("sched_yield" if os.name == "posix" else "SwitchToThread", types.int32())
 
 
-def new_team() -> Team:
-    """Return the counters that the threads of one call share."""
-    return np.zeros(_LENGTH, np.int64)
+def run_together(pool: Executor, n_threads: int, work: Callable[[Team], Result]) -> Result:
+    """Call the work on n threads, this one among them; return the result of this one."""
+    team: Team = np.zeros(_LENGTH, np.int64)
 
+    def run() -> Result:
+        try:
+            return work(team)
+        except BaseException:
+            team[_ABORTED] = 1  # or the others would wait for this thread for ever
+            raise
 
-def abort(team: Team) -> None:
-    """Release the threads that wait for one that failed; `meet` returns False from now on."""
-    team[_ABORTED] = 1
+    try:
+        others = [pool.submit(run) for _ in range(n_threads - 1)]
+    except BaseException:
+        team[_ABORTED] = 1
+        raise
+    result = run()
+    for other in others:
+        other.result()
+    return result
 
 
 def _pointer(context, builder, array_type, array, index):

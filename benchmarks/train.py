@@ -227,7 +227,7 @@ def step_parts(X: csr_matrix) -> list[Row]:
             timed("prepare", partial(kernels.prepare, documents, pairs, number, batch, settings.dropout, rng))
             for phase, name in enumerate(PHASES):
                 timed(name, partial(run_phase, phase, batch, linear, prior, work, settings, scratch))
-            timed("floor: Adam's bytes read and written", partial(touch, *others, one))
+            timed("floor: Adam's bytes read and written", partial(touch, *others, one))  # type: ignore[call-arg]
             n_entries = batch.starts[2 * BATCH]
             entries = batch.values[:n_entries], batch.words[:n_entries], batch.starts
             sparse = csr_matrix(entries, shape=(2 * BATCH, V))

@@ -241,7 +241,7 @@ class HammingIndex(Store):
         with self._writing():
             self._documents.keys.index(keys, self._documents.all_metadata())
 
-    def _kinds(self) -> dict[str, dict[str, int]]:
+    def key_kinds(self) -> dict[str, dict[str, int]]:
         with self._reading():
             return self._documents.keys.kinds()
 

@@ -210,8 +210,9 @@ class MilvusStore(Store):
         return [found[key].entry(kept) if key in found else None for key in keys]
 
     def _read(self, keys: list[str]) -> dict[str, Stored]:
-        """Return those of the documents that exist, by key."""
-        return read(self._whole(self._client.get(self._documents, keys, READ)), self.location)
+        """Return those of the documents that exist, by key, in the order of the keys."""
+        found = read(self._whole(self._client.get(self._documents, keys, READ)), self.location)
+        return {key: found[key] for key in keys if key in found}
 
     def _count(self) -> int:
         return self._client.count(self._documents)
@@ -221,14 +222,12 @@ class MilvusStore(Store):
             settings = self._settings
             keys = [row["key"] for row in self._matching(filter, [])]
         for start in range(0, len(keys), _BLOCK):
-            block = keys[start : start + _BLOCK]
             with self._reading(settings):  # which the keys are of
-                found, kept = self._read(block), self._about().vectors
-            stored = [found[key] for key in block if key in found]
+                stored, kept = self._read(keys[start : start + _BLOCK]).values(), settings.about.vectors
             if entries := [one.entry(kept) for one in stored if matches(filter, one.record.metadata)]:
                 yield entries
 
-    def _kinds(self) -> dict[str, dict[str, int]]:
+    def key_kinds(self) -> dict[str, dict[str, int]]:
         with self._reading():
             blocks = self._client.scan(self._documents, "", ["metadata", "long"])
             return count_kinds(json.loads(row["metadata"]) for rows in blocks for row in self._whole(rows))
@@ -359,7 +358,7 @@ class MilvusStore(Store):
             blocks = self._client.scan(self._documents, "", ["position", "checksum"])
             there = {row["key"]: (row["position"], row["checksum"]) for rows in blocks for row in rows}
             self._client.delete(target, list(copied.keys() - there.keys()))
-            late = [key for key in there if copied.get(key) != there[key]]
+            late = sorted((key for key in there if copied.get(key) != there[key]), key=there.__getitem__)
             if not late:
                 return
             for start in range(0, len(late), _BLOCK):

@@ -329,7 +329,7 @@ class PostgresStore(Store):
         with self._writing():
             self._tables.index_keys(keys)
 
-    def _kinds(self) -> dict[str, dict[str, int]]:
+    def key_kinds(self) -> dict[str, dict[str, int]]:
         found: dict[str, dict[str, int]] = {}
         with self._reading():
             select = _KINDS.format(of_value=_KIND.format("value"), of_item=_KIND.format("item"))

@@ -81,7 +81,7 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         *,
         related: Documents | None = None,
         views: View | Sequence[View] | None = None,
-        validation: tuple[Documents, object] | Scorer | None = None,
+        validation: tuple[Documents, Documents] | Scorer | None = None,
         **more: Any,
     ) -> Self:
         """Learn features and codes of documents, which are read twice; the content of an iterator is kept in memory.

@@ -1,4 +1,4 @@
-"""Divergences between what autoencoders draw and their priors, in nats, and bits that let a gradient through."""
+"""Divergences of the codes of autoencoders from their priors, in nats, and bits with a straight-through gradient."""
 
 import torch
 import torch.nn.functional as F
@@ -6,9 +6,9 @@ from torch import Tensor
 
 
 def straight_through(logits: Tensor, drawn: bool) -> Tensor:
-    """Bits with the given log odds, drawn or the more probable ones, whose gradient is that of their probabilities."""
+    """Return bits with these log odds, drawn or the more probable ones; their gradient is that of the probabilities."""
     q = torch.sigmoid(logits)
-    bits = torch.bernoulli(q.nan_to_num()) if drawn else (q > 0.5).to(q.dtype)  # NaN is left to those who count on q
+    bits = torch.bernoulli(q.nan_to_num()) if drawn else (q > 0.5).to(q.dtype)  # a NaN still shows in q
     return q + (bits - q).detach()
 
 

@@ -13,7 +13,7 @@ def straight_through(logits: Tensor, drawn: bool) -> Tensor:
 
 
 def bernoulli_divergence(logits: Tensor, prior_logits: Tensor) -> Tensor:
-    """KL(Bern(σ(a)) ‖ Bern(σ(g_c))) for a (B, m) and each of g (K, m) or (B, K, m), summed over bits: (B, K)."""
+    """Return KL(Bern(σ(a)) ‖ Bern(σ(g_c))) for a (B, m) and each of g (K, m) or (B, K, m), summed over bits: (B, K)."""
     q = torch.sigmoid(logits)
     entropy = (F.softplus(logits) - q * logits).sum(-1, keepdim=True)  # (B, 1)
     cross_entropy = F.softplus(prior_logits).sum(-1) - (prior_logits @ q.unsqueeze(-1)).squeeze(-1)  # (B, K)
@@ -21,13 +21,13 @@ def bernoulli_divergence(logits: Tensor, prior_logits: Tensor) -> Tensor:
 
 
 def gaussian_divergence(mean: Tensor, log_variance: Tensor, prior_mean: Tensor, prior_log_variance: Tensor) -> Tensor:
-    """KL(N(mean, exp(log_variance)) ‖ N(prior...)) summed over the last dimension, shapes broadcast."""
+    """Return KL(N(mean, exp(log_variance)) ‖ N(prior...)) summed over the last dimension, shapes broadcast."""
     ratio = (log_variance - prior_log_variance).exp()
     distance = (mean - prior_mean) ** 2 / prior_log_variance.exp()
     return (ratio + distance - 1 - log_variance + prior_log_variance).sum(-1) / 2
 
 
 def mixture_divergence(component_logits: Tensor, prior_logits: Tensor, divergences: Tensor) -> Tensor:
-    """KL(q(c) ‖ π) + Σ_c q(c) KL_c, from log odds (B, K) of q(c) and (K,) or (B, K) of π, and KL_c (B, K): (B,)."""
+    """Return KL(q(c) ‖ π) + Σ_c q(c) KL_c (B,), from log odds (B, K) of q(c), (K,) or (B, K) of π, and KL_c (B, K)."""
     log_q = component_logits.log_softmax(-1)
     return (log_q.exp() * (log_q - prior_logits.log_softmax(-1) + divergences)).sum(-1)

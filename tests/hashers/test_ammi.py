@@ -250,7 +250,7 @@ def test_data_that_does_not_fit_is_refused():
 
 
 def test_validation_by_labels_needs_those_of_the_training_documents():
-    """U16: without them, odd rows of the validation part were looked for among even ones, which chose bad epochs."""
+    """Without them, odd rows of the validation part were looked for among even ones, which chose bad epochs."""
     X, _ = topics()
     new, new_labels = topics(seed=1)
     with pytest.raises(ValueError, match="labels are missing: pass them as y, or pass a function"):

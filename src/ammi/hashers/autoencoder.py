@@ -64,6 +64,10 @@ class GaussianAutoencoder(Autoencoder):
     def mean(self, rows: Rows) -> Tensor:
         return self.encoder(rows)[:, : self.n_bits]
 
+    def sample(self, mean: Tensor, log_variance: Tensor) -> Tensor:
+        """Draw z in training; afterwards return its mean."""
+        return mean + torch.randn_like(mean) * (log_variance / 2).exp() if self.training else mean
+
     def bits(self, rows: Rows) -> Tensor:
         return self.mean(rows) > self.medians
 

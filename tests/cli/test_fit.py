@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import zstandard
 
-from ammi.data import ArticlePairs, write_pairs
+from ammi.data.pairs import ArticlePairs, write_pairs
 from ammi.features import PieceFeatures
 from ammi.hashers import methods
 from tests.cli.conftest import ENVIRONMENT, Location, Result, Run, notes, write

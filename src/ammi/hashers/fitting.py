@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import compress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ammi.data import every_tenth, read_pairs
-from ammi.data.pairs import FEATURES, Pair, read_pair_features
+from ammi.data import every_tenth
+from ammi.data.pairs import FEATURES, Pair, read_pair_features, read_pairs
 from ammi.evaluate import label_matrix, matching_at_k, precision_at_k
 from ammi.features import features_from_files
 from ammi.hashers.base import Hasher
@@ -19,8 +19,6 @@ from ammi.hashers.documents import DocumentHasher, Documents, View
 from ammi.hashers.trained import TrainedHasher
 from ammi.hashers.training_data import Measure
 from ammi.nets.matrix import Matrix
-
-Label: TypeAlias = str | int | Sequence[str | int] | None
 
 _K = 100  # nearest documents that count
 
@@ -35,7 +33,7 @@ class FittedToPairs(NamedTuple):
 def fit_held_out(
     model: DocumentHasher,
     documents: Documents,
-    labels: Sequence[Label],
+    labels: Sequence[object],
     views: View | Sequence[View] | None = None,
     **more: Any,
 ) -> float:

@@ -3,7 +3,8 @@
 from itertools import chain
 from pathlib import Path
 
-from ammi.data import corpus_path, read_documents, read_pairs
+from ammi.data import corpus_path, read_documents
+from ammi.data.pairs import read_pairs
 from ammi.paper.folder import PaperFolder
 from ammi.paper.pair_sets import Kind, PairPlan, build_pairs
 from ammi.paper.plan import ARTICLE_HALVES, TINY, TINY_PAIRS, WHO_DID_WHAT

@@ -4,7 +4,8 @@ from itertools import chain
 
 import pytest
 
-from ammi.data import corpus_path, read_pair_texts
+from ammi.data import corpus_path
+from ammi.data.pairs import read_pair_texts
 from ammi.paper.folder import PaperFolder
 from ammi.paper.plan import PAPER, QUICK, TINY, TINY_PAIRS, WHO_DID_WHAT
 from ammi.paper.sets import CORPORA, SIZE, PaperSets, tiny_articles

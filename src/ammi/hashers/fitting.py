@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ammi.data import every_tenth, read_pairs
-from ammi.data.pairs import FEATURES, Pair, read_pair_features
+from ammi.data import every_tenth
+from ammi.data.pairs import FEATURES, Pair, read_pair_features, read_pairs
 from ammi.evaluate import label_matrix, matching_at_k, precision_at_k
 from ammi.features import features_from_files
 from ammi.hashers.base import Hasher

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import cache
 
-from ammi.data import read_pair_texts, read_pairs
+from ammi.data.pairs import read_pair_texts, read_pairs
 from ammi.files import write_json
 from ammi.paper.bounds import partly_trained_batch, upper_bound
 from ammi.paper.drifts import drift_of

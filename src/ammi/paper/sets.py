@@ -5,9 +5,9 @@ from functools import cache
 from itertools import chain, islice
 from pathlib import Path
 
-from ammi.data import Document, corpus_path, read_documents, read_pairs
+from ammi.data import Document, corpus_path, read_documents
 from ammi.data.docstrings import docstring_records
-from ammi.data.pairs import Record
+from ammi.data.pairs import Record, read_pairs
 from ammi.paper.folder import PaperFolder
 from ammi.paper.pair_sets import Kind, PairPlan, build_pairs
 from ammi.paper.plan import ARTICLE_HALVES, TINY, TINY_PAIRS, WHO_DID_WHAT

@@ -9,7 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ammi.data import ArticlePairs, benchmark, every_tenth, read_pairs
+from ammi.data import benchmark, every_tenth
+from ammi.data.pairs import ArticlePairs, read_pairs
 from ammi.digests import matrix_digest
 from ammi.evaluate import distinct_codes, label_matrix, matching_at_k, precision_at_k
 from ammi.features import VectorFeatures, WordFeatures

@@ -17,7 +17,7 @@ from ammi.features import FeatureMaker, VectorFeatures, WordFeatures
 from ammi.files import Files
 from ammi.hashers.ammi import AMMI
 from ammi.hashers.base import Hasher
-from ammi.hashers.saving import load, model_from_files, model_to_files, save
+from ammi.hashers.saving import model_from_files, model_to_files, save
 
 
 def _view(view: Any, documents: Any) -> Any:
@@ -161,16 +161,8 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return model_from_files(files, cls)
 
     def save(self, folder: str | PathLike[str]) -> None:
-        """Write the files of the model to a folder; `load` and ammi.load read it."""
+        """Write the files of the model to a folder; ammi.load(folder) reads it."""
         save(self, folder)
-
-    @classmethod
-    def load(cls, folder: str | PathLike[str]) -> Self:
-        """Return the model that `save` wrote to a folder."""
-        model = load(folder)
-        if not isinstance(model, cls):
-            raise ValueError(f"{folder} holds a model of {type(model).__name__}, not of texts: read it with ammi.load")
-        return model
 
     def _rows(self, documents: Any) -> Any:
         check_is_fitted(self, msg="this DocumentHasher has learned nothing yet: call fit first")

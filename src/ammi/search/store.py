@@ -384,9 +384,9 @@ class Store(StoreMethods):
 
     def _check_filter(self, filter: Filter, found: Sequence[object]) -> None:
         """Refuse a filter that no document passed if none ever could, such as one on an unknown key."""
-        if filter and found and not any(found) and len(self):
-            if complaint := filters.complaint(filter, self.key_kinds()):
-                raise ValueError(complaint)
+        is_empty = found and not any(found)
+        if filter and is_empty and len(self) and (complaint := filters.complaint(filter, self.key_kinds())):
+            raise ValueError(complaint)
 
     def _found(self, ids: list[Id]) -> list[Entry]:
         entries = self._fetch(ids)

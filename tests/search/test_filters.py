@@ -8,7 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ammi.search import HammingIndex
-from ammi.search.filters import complaint, from_text, matches, parse
+from ammi.search.filter_text import from_text
+from ammi.search.filters import complaint, matches, parse
 from tests.search.metadata import KEYS, filters, metadata
 from tests.search.stores import LOCATIONS, every_store
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import ammi
 from ammi import Collection, HammingIndex, data, evaluate, search
-from ammi.search import filters
+from ammi.search import filter_text, filters
 from ammi.search.ranking import RANKS
 from tests.torture import strange
 from tests.torture.template import MADE, NO_SERVERS, SERVED
@@ -185,7 +185,7 @@ OF_INDEXES: Calls = {
         "search",
         {search.nearest: (packed, packed, st.integers(0, 9)), search.within: (packed, packed, numbers)},
     ),
-    **calls("search.filters", {filters.parse: (wheres,), filters.from_text: (few_texts,)}),
+    **calls("search.filters", {filters.parse: (wheres,), filter_text.from_text: (few_texts,)}),
 }
 OF_VALUES: Calls = {
     **calls(

@@ -139,7 +139,7 @@ def _found(
 
 
 def _condition(where: list[str]) -> dict[str, Any] | None:
-    from ammi.search.filters import from_text
+    from ammi.search.filter_text import from_text
 
     try:
         return from_text(where) or None

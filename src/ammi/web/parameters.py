@@ -5,7 +5,8 @@ from urllib.parse import unquote
 
 from fastapi import Depends, Path, Query
 
-from ammi.search.filters import Where, from_text
+from ammi.search.filter_text import from_text
+from ammi.search.filters import Where
 from ammi.web.guard import Refusal
 from ammi.web.schemas import Problem
 

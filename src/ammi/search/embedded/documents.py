@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import islice
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +11,12 @@ from numpy.typing import NDArray
 from ammi.search.documents import Id, Metadata, Record, altered, as_json, checksums, id_key, new_tuple, parsed
 from ammi.search.embedded.blocks import Positions
 from ammi.search.embedded.database import Database
+from ammi.search.embedded.json_filters import to_sql
 from ammi.search.embedded.keys import Keys
 from ammi.search.embedded.words import WordIndex
 from ammi.search.filters import Filter, matches
 from ammi.search.hamming import Codes
-from ammi.search.sql_filters import for_python, to_sql
+from ammi.search.sql.translation import SqlValue, is_simple
 
 _ROWS_AT_ONCE = 10_000
 _FEW = (20_000, 200_000)  # documents that are looked up one by one sooner than all are read; no more if fewer will do
@@ -84,7 +84,7 @@ class DocumentTable:
                     isinstance(record.id, str),
                     change,
                     checksum,
-                    for_python(metadata),
+                    not is_simple(metadata),
                     metadata,
                 )
                 for position, record, checksum, metadata in zip(places, records, made, spelled, strict=True)
@@ -122,7 +122,7 @@ class DocumentTable:
         self._store.execute_each(
             "UPDATE documents SET change = ?, checksum = ?, for_python = ?, metadata = ? WHERE position = ?",
             (
-                (change, checksum, for_python(metadata), metadata, position)
+                (change, checksum, not is_simple(metadata), metadata, position)
                 for position, checksum, metadata in zip(records, made, spelled, strict=True)
             ),
         )
@@ -152,7 +152,7 @@ class DocumentTable:
     def _scan(self, filter: Filter, among: Positions | None) -> Positions:
         """The same, among these positions or all of them, by their metadata."""
         sql = to_sql(filter)
-        values: dict[str, Any] = {} if sql is None else dict(sql.values)
+        values: dict[str, SqlValue] = {} if sql is None else dict(sql.values)
         conditions = [] if sql is None else [f"(for_python OR {sql.text})"]
         if among is not None:
             conditions.append(f"position {_SOME}")

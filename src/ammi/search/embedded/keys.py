@@ -7,16 +7,17 @@ orders numbers before texts and texts before blobs, which serve for what is neit
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
 from ammi.search.documents import Metadata
 from ammi.search.embedded.blocks import Positions
 from ammi.search.embedded.database import Database
-from ammi.search.filters import AnyOf, Between, Condition, Either, Exists, Scalar, Test, kinds_by_key, values_of
+from ammi.search.filters import AnyOf, Between, Condition, Exists, Scalar, kinds_by_key, values_of
+from ammi.search.sql.translation import Lookup, lookups
 
 Placed = tuple[int, Metadata]  # a document's position and metadata
+Stored = int | float | str | bytes  # a value of key_values
 
 _NONE, _FALSE, _TRUE, _OTHER = b"", b"\0", b"\1", b"\2"
 _VALUES_AT_ONCE = 500
@@ -65,13 +66,13 @@ class Keys:
 
     def positions(self, condition: Condition, most: int | None) -> Positions | None:
         """The documents that meet a condition; None if the table cannot say, or if they are more than `most`."""
-        key = self.indexed().get(condition.key)
-        queries = None if key is None else _queries(condition.test)
-        if queries is None:
+        key, tests = self.indexed().get(condition.key), lookups(condition.test)
+        if key is None or tests is None:
             return None
         found = (
             position
-            for query, values in queries
+            for test in tests
+            for query, values in _query(test)
             for (position,) in self._store.execute(
                 f"SELECT position FROM key_values WHERE key = ? AND {query}", [key, *values]
             )
@@ -95,49 +96,41 @@ class Keys:
             self._store.execute("DELETE FROM key_kinds WHERE documents = 0")
 
 
-def rows_of_keys(
-    keys: dict[str, int], documents: Iterable[Placed]
-) -> Iterator[tuple[int, int | float | str | bytes, int]]:
+def rows_of_keys(keys: dict[str, int], documents: Iterable[Placed]) -> Iterator[tuple[int, Stored, int]]:
     """The rows of the table: key, value, position. A document without a value has none."""
     return ((key, value, position) for position, metadata in documents for key, value in _values(keys, metadata))
 
 
-def _values(keys: dict[str, int], metadata: Metadata) -> Iterator[tuple[int, int | float | str | bytes]]:
+def _values(keys: dict[str, int], metadata: Metadata) -> Iterator[tuple[int, Stored]]:
     for name, key in keys.items():
         if metadata.get(name) not in (None, []):
             yield from ((key, value) for value in set(map(_stored, values_of(metadata[name]))))
 
 
-def _stored(one: Scalar) -> int | float | str | bytes:
-    if one.kind == "bool":
-        return _TRUE if one.value else _FALSE
-    if one.kind == "null":
-        return _NONE
-    return _OTHER if one.kind == "other" else one.value
+def _stored(scalar: Scalar) -> Stored:
+    if scalar.kind == "bool":
+        return _TRUE if scalar.value else _FALSE
+    if scalar.value is None:
+        return _NONE if scalar.kind == "null" else _OTHER
+    return scalar.value
 
 
-def _queries(test: Test) -> list[tuple[str, list[Any]]] | None:
-    """Queries which together find the documents that pass a test; None where a document passes by having no value."""
+def _query(test: Lookup) -> Iterator[tuple[str, list[Stored]]]:
+    """Conditions on values which together find the documents that pass a test, with their parameters."""
     match test:
         case Exists():
-            return [("value <> ?", [_NONE])]
+            yield "value <> ?", [_NONE]
+        case AnyOf(values):
+            stored = [_stored(value) for value in values]
+            for start in range(0, len(stored), _VALUES_AT_ONCE):
+                chunk = stored[start : start + _VALUES_AT_ONCE]
+                yield f"value IN ({', '.join('?' * len(chunk))})", chunk
         case Between(kind, bounds):
-            return [_range(kind, bounds)]
-        case Either(tests):
-            found = [_queries(inner) for inner in tests]
-            return [query for queries in found for query in queries or []] if None not in found else None
-        case AnyOf(values) if not any(kind == "null" for kind, _ in values):
-            stored = [_stored(one) for one in values]
-            chunks = [stored[start : start + _VALUES_AT_ONCE] for start in range(0, len(stored), _VALUES_AT_ONCE)]
-            return [(f"value IN ({', '.join('?' * len(chunk))})", list(chunk)) for chunk in chunks]
-    return None
-
-
-def _range(kind: str, bounds: tuple[tuple[str, Any], ...]) -> tuple[str, list[Any]]:
-    """A bound at each end, so that numbers end where texts begin, and texts where blobs do."""
-    sides = {name[0] for name, _ in bounds}
-    if ">" not in sides and kind == "text":
-        bounds = (*bounds, (">=", ""))
-    if "<" not in sides:
-        bounds = (*bounds, ("<", "" if kind == "number" else b""))
-    return " AND ".join(f"value {name} ?" for name, _ in bounds), [bound for _, bound in bounds]
+            # A bound at each end, so that numbers end where texts begin, and texts where blobs do.
+            limits: list[tuple[str, Stored]] = [*bounds]
+            sides = {operator[0] for operator, _ in bounds}
+            if ">" not in sides and kind == "text":
+                limits.append((">=", ""))
+            if "<" not in sides:
+                limits.append(("<", "" if kind == "number" else b""))
+            yield " AND ".join(f"value {operator} ?" for operator, _ in limits), [bound for _, bound in limits]

@@ -12,13 +12,14 @@ from ammi.search.documents import Entry, Id, Metadata, Record
 from ammi.search.filters import Filter
 from ammi.search.hamming import MOST_FOUND, Codes, too_many_within
 from ammi.search.postgres.address import parsed_address
-from ammi.search.postgres.filters import Sql, to_sql
+from ammi.search.postgres.jsonb_filters import to_sql
 from ammi.search.postgres.recode import Recoding
 from ammi.search.postgres.schema import create_schema, drop_old, has_hnsw, holds_index, make_hnsw
 from ammi.search.postgres.server import Connections, Server
 from ammi.search.postgres.tables import Positions, Tables, bits, read_codes
 from ammi.search.postgres.values import read_id, stored_id, unescaped, word_number
 from ammi.search.ranking import Candidates, KnownCounts, WordStatistics, most_told
+from ammi.search.sql.translation import SqlCondition
 from ammi.search.store import Store
 from ammi.search.store_methods import About, Encode, Found, Location, Repaired
 from ammi.search.vectors import Packed
@@ -289,7 +290,7 @@ class PostgresStore(Store):
             known |= {new[number]: count for number, count in rows}
         return WordStatistics(state.texts, state.characters, {word: known[word] for word in words})
 
-    def _sql(self, filter: Filter) -> Sql:
+    def _sql(self, filter: Filter) -> SqlCondition:
         return to_sql(filter, self._tables.indexed() if filter else {})
 
     def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ammi.search.documents import Id, Metadata, as_json
 from ammi.search.filters import Scalar, scalar
-from ammi.search.sql_filters import for_python
+from ammi.search.sql.translation import is_simple
 
 _NULL, _FALSE, _TRUE, _NUMBER, _TEXT, OTHER = (bytes([kind]) for kind in range(6))
 AFTER_NULL, FIRST_NUMBER, FIRST_TEXT = _FALSE, _NUMBER, _TEXT
@@ -44,7 +44,7 @@ def read_id(stored: str, is_text: bool) -> Id:
 
 def as_jsonb(metadata: Metadata, spelled: str) -> str:
     """The JSON for filters of metadata that is spelled so."""
-    if not for_python(spelled):
+    if is_simple(spelled):
         return spelled
     parts = (f"{json.dumps(escaped(key))}:{_value(value)}" for key, value in metadata.items())
     return "{" + ",".join(parts) + "}"

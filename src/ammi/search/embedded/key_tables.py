@@ -12,7 +12,7 @@ import numpy as np
 
 from ammi.search.documents import Metadata
 from ammi.search.embedded.blocks import Positions
-from ammi.search.embedded.database import Database
+from ammi.search.embedded.database import SqliteDatabase
 from ammi.search.filters import AnyOf, Between, Condition, Exists, Scalar, kinds_by_key, values_of
 from ammi.search.sql.translation import Lookup, lookups
 
@@ -23,35 +23,35 @@ _NONE, _FALSE, _TRUE, _OTHER = b"", b"\0", b"\1", b"\2"
 _VALUES_AT_ONCE = 500
 
 
-class Keys:
+class KeyTables:
     """The tables of keys. Its methods are called while reading or writing."""
 
-    def __init__(self, store: Database):
-        self._store = store
+    def __init__(self, database: SqliteDatabase):
+        self._database = database
 
     def indexed(self) -> dict[str, int]:
         """The keys that have their values in the table, and the number that stands for each."""
-        return dict(self._store.execute("SELECT name, key FROM indexed_keys ORDER BY key").fetchall())
+        return dict(self._database.execute("SELECT name, key FROM indexed_keys ORDER BY key").fetchall())
 
     def kinds(self) -> dict[str, dict[str, int]]:
         """For each key, how many documents have values of which kinds."""
         found: dict[str, dict[str, int]] = {}
-        for name, kinds, documents in self._store.execute("SELECT * FROM key_kinds"):
+        for name, kinds, documents in self._database.execute("SELECT * FROM key_kinds"):
             found.setdefault(name, {})[kinds] = documents
         return found
 
     def index(self, names: Iterable[str], documents: Iterable[Placed]) -> None:
         """Put the values of keys in the table, for these documents."""
         if new := [name for name in names if name not in self.indexed()]:
-            self._store.execute_each("INSERT INTO indexed_keys (name) VALUES (?)", [(name,) for name in new])
+            self._database.execute_each("INSERT INTO indexed_keys (name) VALUES (?)", [(name,) for name in new])
             keys = {name: key for name, key in self.indexed().items() if name in new}
-            self._store.execute_each("INSERT INTO key_values VALUES (?, ?, ?)", rows_of_keys(keys, documents))
+            self._database.execute_each("INSERT INTO key_values VALUES (?, ?, ?)", rows_of_keys(keys, documents))
 
     def add(self, documents: Sequence[Placed]) -> None:
         """Take up new documents."""
         self._count(documents, 1)
         if keys := self.indexed():
-            self._store.execute_each("INSERT INTO key_values VALUES (?, ?, ?)", rows_of_keys(keys, documents))
+            self._database.execute_each("INSERT INTO key_values VALUES (?, ?, ?)", rows_of_keys(keys, documents))
 
     def remove(self, documents: Sequence[Placed]) -> None:
         """Forget documents."""
@@ -59,7 +59,7 @@ class Keys:
         if keys := self.indexed():
             distinct = {id(metadata): metadata for _, metadata in documents}  # many may share one
             values = {number: list(_values(keys, metadata)) for number, metadata in distinct.items()}
-            self._store.execute_each(
+            self._database.execute_each(
                 "DELETE FROM key_values WHERE key = ? AND value = ? AND position = ?",
                 ((key, value, position) for position, metadata in documents for key, value in values[id(metadata)]),
             )
@@ -73,7 +73,7 @@ class Keys:
             position
             for test in tests
             for query, values in _query(test)
-            for (position,) in self._store.execute(
+            for (position,) in self._database.execute(
                 f"SELECT position FROM key_values WHERE key = ? AND {query}", [key, *values]
             )
         )
@@ -87,13 +87,13 @@ class Keys:
         for number, n in Counter(id(metadata) for _, metadata in documents).items():
             for pair in kinds_by_key(distinct[number]):
                 counts[pair] += n
-        self._store.execute_each(
+        self._database.execute_each(
             "INSERT INTO key_kinds VALUES (?, ?, ?) "
             "ON CONFLICT (name, kinds) DO UPDATE SET documents = documents + excluded.documents",
             [(name, kinds, sign * n) for (name, kinds), n in counts.items()],
         )
         if sign < 0:
-            self._store.execute("DELETE FROM key_kinds WHERE documents = 0")
+            self._database.execute("DELETE FROM key_kinds WHERE documents = 0")
 
 
 def rows_of_keys(keys: dict[str, int], documents: Iterable[Placed]) -> Iterator[tuple[int, Stored, int]]:

@@ -10,16 +10,8 @@ import numpy as np
 
 from ammi.features.alphabet import words_of
 from ammi.search.embedded.blocks import Positions
-from ammi.search.embedded.database import Database
+from ammi.search.embedded.database import SqliteDatabase
 from ammi.search.ranking import WordStatistics, is_in, most_told
-
-SCHEMA = (
-    "CREATE VIRTUAL TABLE words USING fts5(text, content = '', contentless_delete = 1, detail = none, "
-    "tokenize = \"ascii tokenchars '_'\")",
-    "CREATE VIRTUAL TABLE word_counts USING fts5vocab(words, row)",
-    "CREATE TABLE text_totals (texts INTEGER NOT NULL, characters INTEGER NOT NULL)",
-    "INSERT INTO text_totals VALUES (0, 0)",
-)
 
 PlacedText = tuple[int, str]
 
@@ -29,11 +21,11 @@ _REMEMBERED = 2_000_000  # places of all words: 16 MB
 _OF_A_WORD = 50  # places in whose memory a word is remembered that no text has
 
 
-class _Known:
-    """What was read of words after one change of codes: how many texts have each, and which, if these are few."""
+class _KnownWords:
+    """The words that were read after one change of codes: how many texts have each, and which, if these are few."""
 
-    def __init__(self, change: int, texts: int, characters: int):
-        self.change, self.texts, self.characters = change, texts, characters
+    def __init__(self, change: int):
+        self.change = change
         self.words: dict[str, tuple[int, Positions | None]] = {}
         self.room = _REMEMBERED
 
@@ -41,37 +33,29 @@ class _Known:
 class WordIndex:
     """The tables of words. Its methods are called while reading or writing."""
 
-    def __init__(self, store: Database):
-        self._store = store
-        self._last_known = _Known(-1, 0, 0)
-        self._exists: bool | None = None
-
-    def exists(self) -> bool:
-        """Whether there are such tables, which stays as it is."""
-        if self._exists is None:
-            found = self._store.execute("SELECT 1 FROM sqlite_master WHERE name = 'words'").fetchone()
-            self._exists = found is not None
-        return self._exists
+    def __init__(self, database: SqliteDatabase):
+        self._database = database
+        self._last_known = _KnownWords(-1)
 
     def add(self, documents: Sequence[PlacedText]) -> None:
         """Take up the texts of new documents."""
-        self._store.execute_each("INSERT INTO words (rowid, text) VALUES (?, ?)", _split(documents))
+        self._database.execute_each("INSERT INTO words (rowid, text) VALUES (?, ?)", _split(documents))
         self._count(len(documents), sum(len(text) for _, text in documents))
 
     def remove(self, positions: Positions, texts: int, characters: int) -> None:
         """Forget documents, of which so many have texts of so many characters; all at once, for FTS5 tidies up then."""
         rows = ((position,) for position in positions.tolist())
-        self._store.execute_each("DELETE FROM words WHERE rowid = ?", rows)
+        self._database.execute_each("DELETE FROM words WHERE rowid = ?", rows)
         self._count(-texts, -characters)
 
     def forget_removed(self) -> None:
         """Give up the space of words that removed documents had."""
-        self._store.execute("INSERT INTO words (words) VALUES ('optimize')")
+        self._database.execute("INSERT INTO words (words) VALUES ('optimize')")
 
     def statistics(self, words: Sequence[str]) -> WordStatistics:
         """How many texts there are, and how many have each of these words."""
-        known = self._known()
-        return WordStatistics(known.texts, known.characters, {word: self._look_up(word, known)[0] for word in words})
+        known, state = self._known(), self._database.state
+        return WordStatistics(state.texts, state.characters, {word: self._look_up(word, known)[0] for word in words})
 
     def shortlist(
         self, near: Positions, words: Sequence[str], n: int, among: Positions | None
@@ -92,16 +76,16 @@ class WordIndex:
         has_some = np.any([np.zeros(len(near), bool), *(is_in(near, found) for found in read.values())], axis=0)
         return places, np.union1d(told, near[has_some])
 
-    def _known(self) -> _Known:
+    def _known(self) -> _KnownWords:
         """What is remembered of words as they are now."""
-        known, change = self._last_known, self._store.state().code_change
-        if known.change != change or known.room < 0 or self._store.writes:
-            known = _Known(change, *self._store.execute("SELECT texts, characters FROM text_totals").fetchone())
-            if not self._store.writes:  # what may not come to pass is not kept
+        known, change = self._last_known, self._database.state.code_change
+        if known.change != change or known.room < 0 or self._database.writes:
+            known = _KnownWords(change)
+            if not self._database.writes:  # uncommitted state is not cached
                 self._last_known = known
         return known
 
-    def _look_up(self, word: str, known: _Known) -> tuple[int, Positions | None]:
+    def _look_up(self, word: str, known: _KnownWords) -> tuple[int, Positions | None]:
         """How many texts have a word, and their positions if these are few."""
         if word not in known.words:
             known.words[word] = found = self._read(word)
@@ -112,7 +96,7 @@ class WordIndex:
         few = self._matching(word, _FEW + 1)
         if len(few) <= _FEW:
             return len(few), few
-        return self._store.execute("SELECT doc FROM word_counts WHERE term = ?", (word,)).fetchone()[0], None
+        return self._database.execute("SELECT doc FROM word_counts WHERE term = ?", (word,)).fetchone()[0], None
 
     def _positions(self, word: str) -> Positions:
         count, few = self._look_up(word, self._known())
@@ -121,12 +105,12 @@ class WordIndex:
     def _matching(self, word: str, most: int) -> Positions:
         """The first positions of texts that have a word, sorted."""
         select = "SELECT GROUP_CONCAT(rowid) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)"
-        ((joined,),) = self._store.execute(select, (f'"{word}"', most))
+        ((joined,),) = self._database.execute(select, (f'"{word}"', most))
         return np.fromstring(joined or "", np.int64, sep=",")  # in one string they come four times as fast
 
     def _count(self, texts: int, characters: int) -> None:
-        change = (texts, characters)
-        self._store.execute("UPDATE text_totals SET texts = texts + ?, characters = characters + ?", change)
+        state = self._database.state
+        self._database.set_state(texts=state.texts + texts, characters=state.characters + characters)
 
 
 def _split(documents: Iterable[PlacedText]) -> Iterable[PlacedText]:

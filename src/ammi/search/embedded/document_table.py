@@ -6,14 +6,13 @@ from functools import reduce
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ammi.search.documents import Id, Metadata, Record, altered, as_json, checksums, id_key, new_tuple, parsed
 from ammi.search.embedded.blocks import Positions
-from ammi.search.embedded.database import Database
+from ammi.search.embedded.database import SqliteDatabase
 from ammi.search.embedded.json_filters import to_sql
-from ammi.search.embedded.keys import Keys
-from ammi.search.embedded.words import WordIndex
+from ammi.search.embedded.key_tables import KeyTables
+from ammi.search.embedded.word_index import WordIndex
 from ammi.search.filters import Filter, matches
 from ammi.search.hamming import Codes
 from ammi.search.sql.translation import SqlValue, is_simple
@@ -27,23 +26,23 @@ _ID = "CASE WHEN id_is_text THEN CAST(documents.id AS TEXT) ELSE documents.id EN
 class DocumentTable:
     """The tables of documents. Its methods are called while reading or writing."""
 
-    def __init__(self, store: Database):
-        self._store = store
-        self.keys = Keys(store)
-        self.words = WordIndex(store)
+    def __init__(self, database: SqliteDatabase):
+        self._database = database
+        self.keys = KeyTables(database)
+        self.words = WordIndex(database)
 
     def ids(self) -> list[Id]:
         """All ids, in insertion order."""
-        return [_id(*row) for row in self._store.execute("SELECT id, id_is_text FROM documents ORDER BY position")]
+        return [_id(*row) for row in self._database.execute("SELECT id, id_is_text FROM documents ORDER BY position")]
 
     def find(self, ids: Iterable[Id]) -> list[int | None]:
         """The position of each id, or None where there is no such document."""
         find = "SELECT (SELECT position FROM documents WHERE id = ?)"
-        return [position for (position,) in self._store.execute_each(find, ((id_key(id),) for id in ids))]
+        return [position for (position,) in self._database.execute_each(find, ((id_key(id),) for id in ids))]
 
     def records(self, positions: Positions, codes: Codes) -> dict[int, Record]:
         """The documents at positions, all of which are there and have these codes; each is held to its checksum."""
-        rows = self._store.execute(
+        rows = self._database.execute(
             f"SELECT documents.position, {_ID}, text, metadata, checksum "
             "FROM json_each(:positions) AS chosen CROSS JOIN documents ON documents.position = chosen.value "
             "LEFT JOIN texts USING (position)",
@@ -51,31 +50,26 @@ class DocumentTable:
         ).fetchall()
         if len(rows) < len(positions):
             missing = {*positions.tolist()} - {row[0] for row in rows}
-            raise self._store.damaged(f"the document at position {min(missing)} is missing")
+            raise self._database.damaged(f"the document at position {min(missing)} is missing")
         if not rows:
             return {}
         places, ids, texts, metadata, written = zip(*rows, strict=True)
         if problem := altered(ids, texts, metadata, codes, written):
-            raise self._store.damaged(problem)
+            raise self._database.damaged(problem)
         records = [new_tuple(Record, one) for one in zip(ids, texts, parsed(metadata), strict=True)]
         return dict(zip(places, records, strict=True))
 
     def texts(self, positions: Positions) -> dict[int, str]:
         """The texts of those of the documents at these positions that have one."""
         select = f"SELECT position, text FROM texts WHERE position {_SOME}"
-        return dict(self._store.execute(select, {"positions": json.dumps(positions.tolist())}).fetchall())
-
-    def changed_since(self, change: int) -> Positions:
-        """The documents that were added or altered after a change."""
-        rows = self._store.execute("SELECT position FROM documents WHERE change > ? ORDER BY position", (change,))
-        return _positions(rows)
+        return dict(self._database.execute(select, {"positions": json.dumps(positions.tolist())}).fetchall())
 
     def append(self, positions: Positions, records: Sequence[Record], codes: Codes) -> None:
         """Add documents, which have these codes, at new positions."""
-        places, change = positions.tolist(), self._store.state().change
+        places, change = positions.tolist(), self._database.state.change
         spelled = [as_json(record.metadata) for record in records]
         made = checksums([record.id for record in records], [record.text for record in records], spelled, codes)
-        self._store.execute_each(
+        self._database.execute_each(
             "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?)",
             (
                 (
@@ -93,22 +87,24 @@ class DocumentTable:
         texts = [
             (position, record.text) for position, record in zip(places, records, strict=True) if record.text is not None
         ]
-        self._store.execute_each("INSERT INTO texts VALUES (?, ?)", texts)
-        if self.words.exists():
+        self._database.execute_each("INSERT INTO texts VALUES (?, ?)", texts)
+        if self._database.state.text_index:
             self.words.add(texts)
         self.keys.add([(position, record.metadata) for position, record in zip(places, records, strict=True)])
 
     def remove(self, positions: Positions) -> None:
-        """Take away the documents at positions."""
+        """Take away the documents at positions, and their vectors."""
         texts = characters = 0
+        tables = ["documents", "texts", *(["vectors"] if self._database.state.vector_kind else [])]
         for start in range(0, len(positions), _ROWS_AT_ONCE):
-            some = positions[start : start + _ROWS_AT_ONCE]
-            lengths = [len(text) for text in self.texts(some).values()]
+            chunk = positions[start : start + _ROWS_AT_ONCE]
+            lengths = [len(text) for text in self.texts(chunk).values()]
             texts, characters = texts + len(lengths), characters + sum(lengths)
-            self.keys.remove(self._metadata(some))
-            for table in ("documents", "texts"):
-                self._store.execute_each(f"DELETE FROM {table} WHERE position = ?", ((p,) for p in some.tolist()))
-        if self.words.exists():
+            self.keys.remove(self._metadata(chunk))
+            for table in tables:
+                rows = ((position,) for position in chunk.tolist())
+                self._database.execute_each(f"DELETE FROM {table} WHERE position = ?", rows)
+        if self._database.state.text_index:
             self.words.remove(positions, texts, characters)
 
     def replace_metadata(self, positions: Positions, new: Sequence[Metadata], codes: Codes) -> None:
@@ -118,8 +114,8 @@ class DocumentTable:
         self.keys.add(list(zip(records, new, strict=True)))
         old, spelled = list(records.values()), [as_json(metadata) for metadata in new]
         made = checksums([record.id for record in old], [record.text for record in old], spelled, codes)
-        change = self._store.state().change
-        self._store.execute_each(
+        change = self._database.state.change
+        self._database.execute_each(
             "UPDATE documents SET change = ?, checksum = ?, for_python = ?, metadata = ? WHERE position = ?",
             (
                 (change, checksum, not is_simple(metadata), metadata, position)
@@ -127,14 +123,9 @@ class DocumentTable:
             ),
         )
 
-    def renew_checksums(self, positions: Positions, new: NDArray[np.uint32]) -> None:
-        """Write the checksums of documents that have got other codes."""
-        rows = zip(new.tolist(), positions.tolist(), strict=True)
-        self._store.execute_each("UPDATE documents SET checksum = ? WHERE position = ?", rows)
-
     def all_metadata(self) -> Iterator[tuple[int, Metadata]]:
         """The position and the metadata of every document, in insertion order; documents may share a dict."""
-        rows = self._store.execute("SELECT position, metadata FROM documents ORDER BY position")
+        rows = self._database.execute("SELECT position, metadata FROM documents ORDER BY position")
         while chunk := list(islice(rows, _ROWS_AT_ONCE)):
             yield from _parsed_once(chunk)
 
@@ -159,7 +150,7 @@ class DocumentTable:
             values["positions"] = json.dumps(among.tolist())
         uncertain = "metadata" if sql is None else "CASE WHEN for_python THEN metadata END"
         where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
-        rows = self._store.execute(f"SELECT position, {uncertain} FROM documents {where} ORDER BY position", values)
+        rows = self._database.execute(f"SELECT position, {uncertain} FROM documents {where} ORDER BY position", values)
         found = [np.empty(0, np.int64)]
         while chunk := list(islice(rows, _ROWS_AT_ONCE)):
             distinct = list({metadata for _, metadata in chunk if metadata is not None})  # documents often share theirs
@@ -170,15 +161,11 @@ class DocumentTable:
 
     def _metadata(self, positions: Positions) -> list[tuple[int, Metadata]]:
         select = f"SELECT position, metadata FROM documents WHERE position {_SOME}"
-        return _parsed_once(self._store.execute(select, {"positions": json.dumps(positions.tolist())}).fetchall())
+        return _parsed_once(self._database.execute(select, {"positions": json.dumps(positions.tolist())}).fetchall())
 
 
 def _id(key: Id, is_text: int) -> Id:
     return str(key) if is_text else key
-
-
-def _positions(rows: Iterable[tuple[int]]) -> Positions:
-    return np.fromiter((position for (position,) in rows), np.int64)
 
 
 def _parsed_once(rows: list[tuple[int, str]]) -> list[tuple[int, Metadata]]:

@@ -169,8 +169,7 @@ def test_what_is_added_during_a_recode_has_its_new_vector(store, tmp_path):
         assert len(vectors_of(index)) == len(index)
         table = "vectors" if store is HammingIndex else "vectors_2"
         with index._reading():
-            store = index._database if store is HammingIndex else index._server
-            ((rows,),) = store.execute(f"SELECT COUNT(*) FROM {table}")
+            ((rows,),) = index._database.execute(f"SELECT COUNT(*) FROM {table}")
         assert rows == len(index)
 
 

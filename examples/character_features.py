@@ -2,14 +2,14 @@
 
 import zlib
 from collections import Counter
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from ammi.features.base import FeatureMaker
-from ammi.features.saved import digest, read_saved, write_saved
+from ammi.features.saved import digest, features_files, parse_features
 from ammi.features.texts import strings
 
 
@@ -46,9 +46,9 @@ class CharacterFeatures(FeatureMaker):
     def describe(self) -> dict[str, Any]:
         return {"units": self.name, "columns": self.n_features_}
 
-    def save(self, folder: str | Path) -> None:
-        write_saved(folder, self)
+    def to_files(self) -> dict[str, bytes]:
+        return features_files(self)
 
     @classmethod
-    def load(cls, folder: str | Path) -> Self:
-        return cls(**read_saved(folder, cls.name)["parameters"]).fit([])
+    def from_files(cls, files: Mapping[str, bytes]) -> Self:
+        return cls(**parse_features(files, cls.name)["parameters"]).fit([])

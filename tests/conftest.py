@@ -1,9 +1,11 @@
-"""What the tests share: one thread a process, the benchmark data where it is, a small collection with topics."""
+"""Shared by all tests: markers, one thread a process, the benchmark data if present, a small collection with topics."""
 
 import gc
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +28,39 @@ if SHARED.is_dir():
     os.environ.setdefault("AMMI_DATA", str(SHARED))
 
 
+# Tests that are nothing without an extra. Others skip what needs one, so that `.[test]` is enough for most rooms.
+NEEDS = {"psycopg": "search/test_postgres.py", "pymilvus": "search/test_milvus.py", "ray": "scale", "fastapi": "web"}
+collect_ignore = [tests for package, tests in NEEDS.items() if find_spec(package) is None]
+
+SERVERS = ("tests/scale/", "tests/web/", "tests/search/test_milvus", "tests/search/test_postgres")
+SERVER_FIXTURES = {"url"}  # of tests/cli/test_locations.py, a collection on PostgreSQL
+SERVER_STORES = ("ammi.search.milvus.", "ammi.search.postgres")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by their file, and by the stores among their parameters."""
+    for item in items:
+        stores = [value for value in _parameters(item) if _is_on_a_server(value)]
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if stores or fixtures & SERVER_FIXTURES or item.nodeid.startswith(SERVERS):
+            item.add_marker(pytest.mark.servers)
+        for missing in {store.missing for store in stores if hasattr(store, "missing")}:
+            item.add_marker(pytest.mark.skip(missing))
+        if item.nodeid.startswith("tests/web/page/"):
+            item.add_marker(pytest.mark.browser)
+
+
+def _parameters(item: pytest.Item) -> Iterator[object]:
+    for value in item.callspec.params.values() if hasattr(item, "callspec") else ():
+        yield from value if isinstance(value, tuple) else (value,)
+
+
+def _is_on_a_server(parameter: object) -> bool:
+    return isinstance(parameter, type) and parameter.__module__.startswith(SERVER_STORES)
+
+
 def pytest_collection_finish() -> None:
-    """What was imported stays: else every search for garbage goes through all of it again."""
+    """Keep what was imported out of garbage collection, which would search all of it again and again."""
     gc.collect()
     gc.freeze()
 

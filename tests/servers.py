@@ -1,4 +1,7 @@
-"""Real servers for the tests: each is started when the first test asks for it, and stopped when all have ended."""
+"""Real servers for the tests: each starts when a test first needs it, and stops after the last test.
+
+Their clients are imported on use, so that tests of other stores run without them.
+"""
 
 import os
 import signal
@@ -11,10 +14,6 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-import psycopg
-
-from ammi.search.milvus.server import milvus_program
 
 _to_stop: list[Callable[[], None]] = []
 
@@ -43,6 +42,8 @@ class PostgresServer:
 
     def execute(self, *statements: str, database: str = "postgres") -> list[Any]:
         """Run statements as the superuser; returns the rows of the last."""
+        import psycopg
+
         with psycopg.connect(self.url_of(database), autocommit=True) as db:
             for statement in statements:
                 cursor = db.execute(statement)
@@ -83,6 +84,8 @@ class MilvusServer:
 
     def start(self) -> None:
         """Also again, with all that was there."""
+        from ammi.search.milvus.server import milvus_program
+
         self.process = subprocess.Popen(
             [milvus_program(), f"{self._home.name}/server.db", f"127.0.0.1:{self.port}", "ERROR"],
             env={**os.environ, "LD_LIBRARY_PATH": str(milvus_program().parent), "TMPDIR": self._home.name},

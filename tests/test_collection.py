@@ -6,7 +6,6 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -441,17 +440,17 @@ def test_it_says_what_it_is(collection):
 
 
 def test_files_of_a_model_stay_inside_their_folder(tmp_path, model):
-    from ammi.files import SEAL, seal
-    from ammi.hashers.saving import model_from_files, model_to_files
+    from ammi.files import read_folder, with_checksums
 
-    files = {**model_to_files(model), "../evil": b"x"}
-    assert model_from_files(files).fingerprint_ == model.fingerprint_  # what was not sealed with it is no part of it
-    (tmp_path / "evil").write_bytes(b"x")
-    seal(tmp_path)
-    lines = (tmp_path / SEAL).read_bytes().partition(b"# ")[0].replace(b"  evil", b"  ../evil")
-    evil = lines + f"# {sha256(lines).hexdigest()}\n".encode()
+    files = {**model.to_files(), "../evil": b"x"}
+    assert DocumentHasher.from_files(files).fingerprint_ == model.fingerprint_  # it has no checksum: no part of it
     with pytest.raises(ValueError, match="outside"):
-        model_from_files({**files, SEAL: evil})
+        DocumentHasher.from_files(with_checksums(files))
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "evil").write_bytes(b"x")
+    (tmp_path / "folder" / "SHA256SUMS").write_bytes(with_checksums({"../evil": b"x"})["SHA256SUMS"])
+    with pytest.raises(ValueError, match="outside"):
+        read_folder(tmp_path / "folder")
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.files import unsealed
+from ammi.files import Files, verified
 from ammi.search import Entry, KeptVectors
 from ammi.search.hamming import Codes
 from ammi.search.ranking import RANKS, BitRanking, Ranking, VectorRanking, WordRanking
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ammi.hashers.quick import QuickCodes
 
 Recode = Callable[[list[Entry]], tuple[Codes, Rows | None]]  # of documents: codes, and vectors where these change
-Files = Mapping[str, bytes]  # of a model's folder, by their path in it
 
 _FEW_QUERIES = 200  # which are encoded sooner than the whole model is loaded
 
@@ -31,27 +30,28 @@ class KeptModel:
     Files that are not as they were written are refused.
     """
 
-    def __init__(self, files: Files):
-        self.files: Files = unsealed(files, "the model of the collection")
+    def __init__(self, files: Mapping[str, bytes]):
+        self.files: Files = verified(files, "the model of the collection")
 
     @classmethod
     def of(cls, model: "DocumentHasher | Hasher | str | PathLike[str]") -> Self:
         """A fitted model, one saved to a folder, or a fitted hasher as a model of vectors."""
-        from ammi.hashers.config import CONFIG, parse_config, read_folder
+        from ammi.hashers.saving import load, parse_config, read_model_folder
 
         if isinstance(model, str | PathLike):
-            files = read_folder(Path(model))
-            if "reads" in parse_config(files[CONFIG], Path(model, CONFIG)):
+            files = read_model_folder(Path(model))
+            if "reads" in parse_config(files, Path(model)):
                 return cls(files)
-        from ammi.hashers.saving import load, model_to_files
+            model = load(model)
+        from ammi.hashers.documents import DocumentHasher
 
-        return cls(model_to_files(load(model) if isinstance(model, str | PathLike) else model))
+        return cls((model if isinstance(model, DocumentHasher) else DocumentHasher.of(model)).to_files())
 
     @cached_property
     def whole(self) -> "DocumentHasher":
-        from ammi.hashers.saving import model_from_files
+        from ammi.hashers.saving import model_from_verified
 
-        return model_from_files(self.files)
+        return model_from_verified(self.files, Path("the model of the collection"))
 
     @cached_property
     def quick(self) -> "QuickCodes | None":
@@ -62,9 +62,9 @@ class KeptModel:
 
     @cached_property
     def _config(self) -> dict[str, Any]:
-        from ammi.hashers.config import CONFIG, parse_config
+        from ammi.hashers.saving import parse_config
 
-        return parse_config(self.files[CONFIG], Path(CONFIG), "n_bits", "reads")
+        return parse_config(self.files, Path("the model of the collection"), "n_bits", "reads")
 
     @property
     def fingerprint(self) -> str:

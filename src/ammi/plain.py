@@ -1,4 +1,8 @@
-"""Values as JSON holds them: what pandas, numpy, Arrow and datetime call a number, a date or nothing at all."""
+"""The door for values from outside: ids, texts and metadata, checked, and as JSON holds them.
+
+Values of pandas, numpy, Arrow and datetime become JSON's numbers, strings and null. A `checked_` function takes the
+name that a message gives to the document, such as "news.jsonl line 7". What it returned needs no further check.
+"""
 
 import json
 import math
@@ -8,10 +12,90 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+Id = str | int
+Metadata = dict[str, Any]
+
 DEEPEST = 100  # brackets inside brackets, well below what Python's JSON can read back
 ID_NUMBERS = range(-(2**63), 2**63 - 1)  # whole numbers that can be ids: 64 bits, and one more, the next, must fit
 _AS_THEY_ARE = {str, bool, type(None)}
 _MOST_BITS = 1 << 13  # of a whole number: some 2,500 digits, and Python writes no more than 4,300
+_SHOWN = 40  # characters of a value in a message
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))  # made once: half of the time of json.dumps
+
+
+class NotUnicodeError(ValueError):
+    """A string that UTF-8 cannot write: bytes that were no UTF-8, or half of a surrogate pair."""
+
+
+def checked_id(value: object, name: str) -> Id:
+    """An id as documents have it: a string, or a whole number of at most 64 bits."""
+    id = _converted(value, name, "an id")
+    if isinstance(id, str):
+        _check_unicode(id, name)
+        return id
+    if isinstance(id, int) and not isinstance(id, bool) and id in ID_NUMBERS:
+        return id
+    raise ValueError(
+        f"{name} has {short(id)} for an id: expected a string or a whole number, the number of at most 64 bits"
+    )
+
+
+def checked_text(value: object, name: str) -> str | None:
+    """A text, or None of a document without one."""
+    if value is None:
+        return None
+    text = _converted(value, name, "a text")
+    if not isinstance(text, str):
+        raise ValueError(f"{name} has {short(text)} for a text: expected a string")
+    _check_unicode(text, name)
+    return text
+
+
+def checked_metadata(value: object, name: str) -> tuple[Metadata, str]:
+    """A copy of metadata as JSON holds them, and their JSON."""
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{name} has {short(value)} for metadata: expected a dict")
+    metadata: Metadata = _converted(value, name, "metadata")
+    spelled = as_json(metadata)
+    _check_unicode(spelled, name)
+    return metadata, spelled
+
+
+def _converted(value: object, name: str, what: str) -> Any:
+    try:
+        return plain(value)
+    except ValueError as error:
+        raise ValueError(f"{name} has {what} that cannot be kept: {error}") from error
+
+
+def _check_unicode(text: str, name: str) -> None:
+    if not is_unicode(text):
+        raise NotUnicodeError(f"{name} is not UTF-8: it holds half a character (a lone surrogate), so decode it anew")
+
+
+def is_unicode(text: str) -> bool:
+    """Whether UTF-8 can write the text, which it cannot when half of a surrogate pair stands alone."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def short(value: object) -> str:
+    """A value for a message."""
+    try:
+        shown = json.dumps(value, default=str)
+    except (ValueError, TypeError, RecursionError):  # a number of thousands of digits, odd keys, deep brackets
+        return f"a {type(value).__name__}"
+    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
+
+
+def as_json(metadata: Metadata) -> str:
+    """The one spelling of metadata as JSON, of which checksums are made."""
+    return _JSON.encode(metadata)
 
 
 def from_json(text: str | bytes) -> Any:

@@ -104,6 +104,7 @@ def test_a_missing_extra_is_named():
     assert failed.stderr.strip().endswith("pip install 'ammi[postgres]'")
 
 
+@pytest.mark.servers
 def test_nothing_there_says_so(ammi: Run):
     nowhere = f"{postgres().url}#nowhere"
     for command in (("search", nowhere, "x"), ("info", nowhere), ("index", "copy", nowhere, "x")):

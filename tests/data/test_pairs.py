@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
+from tests.damage import write_checksums
 
 from ammi.data import ArticlePairs, holds_pairs, read_pair_texts, read_pairs, write_pairs
 from ammi.data.pairs import check_place
-from ammi.files import seal
 
 VOCABULARY = {f"word{i}": i for i in range(7)}
 bags = st.dictionaries(st.integers(0, 6), st.floats(0, 1, width=32) | st.integers(0, 9))
@@ -100,11 +100,10 @@ rows = st.lists(st.tuples(st.tuples(documents, bags), st.tuples(documents, bags)
 
 
 class Words:
-    """Features that save themselves into a folder, as those of `ammi.features` do."""
+    """Features that are saved as files, as those of `ammi.features` are."""
 
-    def save(self, folder: Path) -> None:
-        folder.mkdir()
-        (folder / "words.txt").write_text("\n".join(VOCABULARY))
+    def to_files(self) -> dict[str, bytes]:
+        return {"words.txt": "\n".join(VOCABULARY).encode()}
 
 
 def as_pairs(split: list) -> tuple[list, tuple[csr_matrix, csr_matrix]]:
@@ -154,7 +153,7 @@ def test_what_holds_no_pairs_is_neither_read_nor_replaced(tmp_path):
 
 
 class FullDisk:
-    def save(self, folder):
+    def to_files(self):
         raise OSError("no space left")
 
 
@@ -171,13 +170,13 @@ def test_pairs_that_cannot_be_written_leave_the_old_ones(tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems cannot let two folders change places")
 def test_a_set_that_is_replaced_is_there_after_every_step(tmp_path, monkeypatch):
     write(tmp_path / "pairs", [ONE])
-    there, replace = [], os.replace
+    there, sync = [], os.fsync
 
-    def watched(*places) -> None:
-        replace(*places)
+    def watched(handle: int) -> None:
+        sync(handle)
         there.append(holds_pairs(tmp_path / "pairs"))
 
-    monkeypatch.setattr(os, "replace", watched)
+    monkeypatch.setattr(os, "fsync", watched)
     texts, *_ = write(tmp_path / "pairs", [ONE, ONE])
     assert there
     assert all(there)
@@ -218,7 +217,7 @@ def test_damaged_folders_are_refused(tmp_path, name, read):
         (tmp_path / "one" / name).write_bytes(damaged)
         with pytest.raises(ValueError, match=f"{name} is damaged or of another version"):
             read(tmp_path / "one")
-        seal(tmp_path / "one")
+        write_checksums(tmp_path / "one")
         with pytest.raises(ValueError, match=f"{name} (is damaged|does not belong).*: make the pairs again"):
             read(tmp_path / "one")
     (tmp_path / "one" / name).unlink()

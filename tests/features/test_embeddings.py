@@ -26,9 +26,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
 import ammi
-from ammi.features import EmbeddingFeatures, embeddings, load_features
+from ammi.features import EmbeddingFeatures, embeddings, features_from_files
 from ammi.features.embedding_cache import FILE, open_cache
-from ammi.files import seal
 from ammi.hashers import LSH
 from tests.features.made import any_text
 from tests.features.test_estimators import WITHOUT_DATA
@@ -231,18 +230,19 @@ def test_a_cache_that_cannot_be_used_is_named(tmp_path):
 # What is saved
 
 
-def test_it_is_saved_without_the_model_and_loaded_without_opening_it(minilm, rows, tmp_path):
-    minilm.save(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["SHA256SUMS", "features.json"]
-    saved = json.loads((tmp_path / "features.json").read_text())
+def test_it_is_saved_without_the_model_and_loaded_without_opening_it(minilm, rows):
+    files = minilm.to_files()
+    assert list(files) == ["features.json"]
+    saved = json.loads(files["features.json"])
     assert saved["parameters"] == {"model": str(get_model_path()), "batch_size": 4}
     code = (
-        "import sys, ammi.features; maker = ammi.features.load_features(sys.argv[1]); print(maker.describe(), "
-        "maker.fingerprint_); print({'torch', 'sentence_transformers'} & set(sys.modules))"
+        "import sys, ammi.features; maker = ammi.features.features_from_files({'features.json': sys.stdin.read()});"
+        "print(maker.describe(), maker.fingerprint_); print({'torch', 'sentence_transformers'} & set(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code, tmp_path], check=True, capture_output=True, text=True)
+    told = files["features.json"].decode()
+    done = subprocess.run([sys.executable, "-c", code], input=told, check=True, capture_output=True, text=True)
     assert done.stdout.splitlines() == [f"{minilm.describe()} {minilm.fingerprint_}", "set()"]
-    np.testing.assert_allclose(load_features(tmp_path).transform(TEXTS[:3]), rows[:3], atol=1e-6)
+    np.testing.assert_allclose(features_from_files(files).transform(TEXTS[:3]), rows[:3], atol=1e-6)
 
 
 def test_describe(minilm):
@@ -272,18 +272,17 @@ def copy_of_model(folder: Path, changes: dict[str, dict[str, object]]) -> Path:
 )
 def test_another_model_under_the_same_name_is_refused(file, changes, minilm, tmp_path):
     folder = tmp_path / "model"
-    deepcopy(minilm).set_params(model=folder).save(tmp_path / "saved")
+    files = deepcopy(minilm).set_params(model=folder).to_files()
     copy_of_model(folder, {file: changes})
     with pytest.raises(ValueError, match=r"^the model .*/model is not the one that these features were fitted with"):
-        load_features(tmp_path / "saved").transform(TEXTS)
+        features_from_files(files).transform(TEXTS)
     assert EmbeddingFeatures(folder).fit(TEXTS).fingerprint_ != minilm.fingerprint_
 
 
 def test_the_same_model_in_another_folder_is_taken(minilm, rows, tmp_path):
     moved = copy_of_model(tmp_path / "moved", {})
     assert EmbeddingFeatures(moved).fit(TEXTS).fingerprint_ == minilm.fingerprint_
-    deepcopy(minilm).set_params(model=tmp_path / "gone").save(tmp_path / "saved")
-    loaded = load_features(tmp_path / "saved")
+    loaded = features_from_files(deepcopy(minilm).set_params(model=tmp_path / "gone").to_files())
     with pytest.raises(FileNotFoundError, match=r"there is no folder .*gone: name that"):
         loaded.transform(TEXTS)
     np.testing.assert_allclose(loaded.set_params(model=moved).transform(TEXTS[:2]), rows[:2], atol=1e-6)
@@ -319,8 +318,7 @@ def test_other_weights_are_refused_even_if_only_a_rare_word_differs(minilm, tmp_
 def test_a_function_is_saved_by_its_name(asked, tmp_path):
     maker = EmbeddingFeatures(letters, cache=tmp_path / "cache").fit(TEXTS)
     X = maker.transform(TEXTS)
-    maker.save(tmp_path / "saved")
-    loaded = load_features(tmp_path / "saved")
+    loaded = features_from_files(maker.to_files())
     assert loaded.get_params() == {
         "model": "tests.features.test_embeddings:letters",
         "batch_size": 32,
@@ -332,13 +330,12 @@ def test_a_function_is_saved_by_its_name(asked, tmp_path):
     np.testing.assert_array_equal(loaded.transform(TEXTS), X)
     assert asked == []
     shutil.rmtree(tmp_path / "cache")
-    np.testing.assert_array_equal(load_features(tmp_path / "saved").transform(TEXTS), X)
+    np.testing.assert_array_equal(features_from_files(maker.to_files()).transform(TEXTS), X)
     assert not (tmp_path / "cache").exists()
 
 
-def test_a_function_that_changed_is_refused(monkeypatch, tmp_path):
-    EmbeddingFeatures(letters).fit(TEXTS).save(tmp_path)
-    before = letters
+def test_a_function_that_changed_is_refused(monkeypatch):
+    files, before = EmbeddingFeatures(letters).fit(TEXTS).to_files(), letters
     for changed in (
         lambda texts: [[*row, 1.0] for row in before(texts)],
         lambda texts: np.array(before(texts)) * 1.1,
@@ -346,7 +343,7 @@ def test_a_function_that_changed_is_refused(monkeypatch, tmp_path):
     ):
         monkeypatch.setattr(sys.modules[__name__], "letters", changed)
         with pytest.raises(ValueError, match="letters is not the one that these features were fitted with"):
-            load_features(tmp_path).transform(TEXTS)
+            features_from_files(files).transform(TEXTS)
 
 
 class Counter:
@@ -358,22 +355,18 @@ class Counter:
 
 
 @pytest.mark.parametrize("function", [lambda texts: letters(texts), Counter(), Counter().embed], ids=["a", "b", "c"])
-def test_a_function_without_a_name_is_used_and_not_saved(function, tmp_path):
+def test_a_function_without_a_name_is_used_and_not_saved(function):
     maker = EmbeddingFeatures(function).fit(TEXTS)
     np.testing.assert_array_equal(maker.transform(TEXTS), np.array(letters(TEXTS), np.float32))
     with pytest.raises(ValueError, match=r"^the function .*:.* cannot be saved, since no import finds it: define it"):
-        maker.save(tmp_path / "saved")
-    assert not (tmp_path / "saved").exists()
+        maker.to_files()
 
 
 @pytest.mark.parametrize("changes", [{"identity": "x"}, {"probes": [[1.0, 2.0]]}, {"probes": []}, {"parameters": None}])
-def test_damage_is_found_and_said(changes, tmp_path):
-    EmbeddingFeatures(letters).fit(TEXTS).save(tmp_path)
-    path = tmp_path / "features.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-    seal(tmp_path)
+def test_damage_is_found_and_said(changes):
+    saved = json.loads(EmbeddingFeatures(letters).fit(TEXTS).to_files()["features.json"])
     with pytest.raises(ValueError, match=r"the features in .* are damaged: save them again \("):
-        load_features(tmp_path)
+        features_from_files({"features.json": json.dumps(saved | changes).encode()})
 
 
 # What is refused
@@ -466,9 +459,9 @@ def test_it_is_a_scikit_learn_estimator(minilm, rows):
     assert pickle.loads(pickle.dumps(minilm)).fingerprint_ == minilm.fingerprint_
     cloned = clone(minilm)
     assert cloned.get_params() == minilm.get_params()
-    for use in (cloned.transform, cloned.save):
+    for use in (lambda: cloned.transform(TEXTS), cloned.to_files):
         with pytest.raises(NotFittedError, match="has learned nothing yet: call fit first"):
-            use(TEXTS)
+            use()
     assert "EmbeddingFeatures" in minilm._repr_html_()
     assert minilm.get_feature_names_out()[:2].tolist() == ["embeddingfeatures0", "embeddingfeatures1"]
     frame = EmbeddingFeatures(letters).set_output(transform="pandas").fit_transform(TEXTS)

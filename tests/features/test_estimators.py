@@ -98,10 +98,10 @@ def test_clones_and_pickles(make):
     [
         lambda maker, folder: maker.describe(),
         lambda maker, folder: maker.fingerprint_,
-        lambda maker, folder: maker.save(folder),
+        lambda maker, folder: maker.to_files(),
         lambda maker, folder: maker.get_feature_names_out(),
     ],
-    ids=["describe", "fingerprint", "save", "names"],
+    ids=["describe", "fingerprint", "files", "names"],
 )
 def test_what_is_not_fitted_says_so(maker, use, tmp_path):
     with pytest.raises(NotFittedError):

@@ -9,9 +9,9 @@ from sklearn.base import clone
 from sklearn.decomposition import TruncatedSVD
 from sklearn.pipeline import make_pipeline
 
-from ammi.features import by_name, features, load_features
+from ammi.features import by_name, features, features_from_files
 from ammi.features.quick import quick_rows
-from tests.features.made import CORPUS, assert_same, files_of
+from tests.features.made import CORPUS, assert_same
 
 features.register("characters", CharacterFeatures)
 
@@ -26,16 +26,15 @@ def test_rows():
     assert CharacterFeatures().fit([]).transform([]).shape == (0, 2**12)
 
 
-def test_it_is_saved_and_found_again_by_its_name(tmp_path):
+def test_it_is_saved_and_found_again_by_its_name():
     assert by_name("characters") is CharacterFeatures
     maker = CharacterFeatures(100).fit(CORPUS)
-    maker.save(tmp_path)
-    loaded = load_features(tmp_path)
+    loaded = features_from_files(maker.to_files())
     assert isinstance(loaded, CharacterFeatures)
     assert loaded.fingerprint_ == maker.fingerprint_ != CharacterFeatures(99).fit(CORPUS).fingerprint_
     assert loaded.describe() == {"units": "characters", "columns": 100}
     assert_same(loaded.transform(CORPUS), maker.transform(CORPUS))
-    assert quick_rows(files_of(tmp_path)) is None
+    assert quick_rows(maker.to_files()) is None
 
 
 def test_it_is_a_scikit_learn_estimator():

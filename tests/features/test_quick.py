@@ -8,10 +8,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ammi.features import PieceFeatures, VectorFeatures, WordFeatures, load_features
+from ammi.features import PieceFeatures, VectorFeatures, WordFeatures
 from ammi.features.quick import QuickRows, quick_rows
 from ammi.features.tfidf import TermFeatures
-from tests.features.made import CORPUS, any_text, articles, files_of
+from ammi.files import write_folder
+from tests.features.made import CORPUS, any_text, articles
 
 MANY = [
     "日本語のテキスト",
@@ -26,17 +27,16 @@ MANY = [
 ]
 
 
-def rows_of(maker: TermFeatures, folder) -> QuickRows:
-    maker.save(folder)
-    rows = quick_rows(files_of(folder))
+def rows_of(maker: TermFeatures) -> QuickRows:
+    rows = quick_rows(maker.to_files())
     assert rows is not None
     return rows
 
 
 @pytest.fixture(scope="module", params=[WordFeatures(200), PieceFeatures(200)], ids=["words", "pieces"])
-def fitted(request, tmp_path_factory):
+def fitted(request):
     maker = request.param.fit(MANY)
-    return maker, rows_of(maker, tmp_path_factory.mktemp("features"))
+    return maker, rows_of(maker)
 
 
 def assert_same_row(maker: TermFeatures, rows: QuickRows, text: str) -> None:
@@ -68,22 +68,20 @@ def test_what_else_it_says_is_the_same(fitted):
 
 @pytest.mark.parametrize("corpus", ["reuters", "newsgroups", "tmc_small"])
 @pytest.mark.parametrize("maker", [WordFeatures(), PieceFeatures(2000, sample_size=100)], ids=["words", "pieces"])
-def test_real_texts_have_the_same_rows(maker, corpus, tmp_path):
+def test_real_texts_have_the_same_rows(maker, corpus):
     texts = articles(corpus, 200)
-    rows = rows_of(maker.fit(texts), tmp_path)
+    rows = rows_of(maker.fit(texts))
     for text in texts:
         assert_same_row(maker, rows, text)
 
 
-def test_other_features_have_no_quick_rows(tmp_path):
-    VectorFeatures().fit(np.ones((2, 3))).save(tmp_path)
-    assert quick_rows(files_of(tmp_path)) is None
+def test_other_features_have_no_quick_rows():
+    assert quick_rows(VectorFeatures().fit(np.ones((2, 3))).to_files()) is None
 
 
-def test_damage_is_found(tmp_path):
-    PieceFeatures(60).fit(CORPUS).save(tmp_path)
-    files = files_of(tmp_path)
-    with pytest.raises(ValueError, match=r"there is no features\.json among the files \['sentencepiece.model'\]"):
+def test_damage_is_found():
+    files = PieceFeatures(60).fit(CORPUS).to_files()
+    with pytest.raises(ValueError, match=r"^features\.json is missing: save the features again"):
         quick_rows({"sentencepiece.model": files["sentencepiece.model"]})
     with pytest.raises(ValueError, match=r"the features in features\.json are damaged"):
         quick_rows({"features.json": files["features.json"]})
@@ -98,7 +96,7 @@ def test_damage_is_found(tmp_path):
 def test_nothing_heavy_is_imported(tmp_path):
     heavy = {"numba", "scipy", "sklearn", "torch", "pandas"}
     for maker in (WordFeatures(), PieceFeatures(60)):
-        maker.fit(CORPUS).save(tmp_path / maker.name)
+        write_folder(tmp_path / maker.name, maker.fit(CORPUS).to_files())
         code = (
             "import sys; from pathlib import Path; from ammi.features.quick import quick_rows;"
             "rows = quick_rows({path.name: path.read_bytes() for path in Path(sys.argv[1]).iterdir()});"
@@ -106,5 +104,5 @@ def test_nothing_heavy_is_imported(tmp_path):
         )
         run = [sys.executable, "-c", code, str(tmp_path / maker.name)]
         found = subprocess.run(run, check=True, capture_output=True, text=True).stdout.strip()
-        n_terms = load_features(tmp_path / maker.name).transform(["the matrix"]).nnz
+        n_terms = maker.transform(["the matrix"]).nnz
         assert found == f"{n_terms} []"

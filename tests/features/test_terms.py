@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from sentencepiece import SentencePieceProcessor
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from ammi.features import PieceFeatures, WordFeatures, load_features
+from ammi.features import PieceFeatures, WordFeatures, features_from_files
 from ammi.features.pieces import _reservoir
-from tests.features.made import CORPUS, articles, assert_same, both, documents
+from tests.features.made import CORPUS, articles, assert_same, both, documents, files_of
 
 
 @settings(deadline=None)
@@ -46,10 +46,9 @@ def test_the_vocabulary_is_of_the_words_in_most_documents():
 
 
 @pytest.fixture(scope="module")
-def pieces(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pieces")
-    PieceFeatures(60).fit(CORPUS).save(folder)
-    return load_features(folder), SentencePieceProcessor(model_file=str(folder / "sentencepiece.model"))
+def pieces():
+    files = PieceFeatures(60).fit(CORPUS).to_files()
+    return features_from_files(files), SentencePieceProcessor(model_proto=files["sentencepiece.model"])
 
 
 @settings(deadline=None)
@@ -85,10 +84,11 @@ def test_the_number_of_threads_and_of_cores_changes_nothing(make, monkeypatch, t
     code = (
         "import os, sys, json; os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1]);"
         f"from ammi.features import {type(maker).__name__} as V;"
-        "V(100).fit(json.load(sys.stdin)).save(sys.argv[1])"
+        "from ammi.files import write_folder; from pathlib import Path;"
+        "write_folder(Path(sys.argv[1]), V(100).fit(json.load(sys.stdin)).to_files())"
     )
     subprocess.run([sys.executable, "-c", code, tmp_path], input=json.dumps(CORPUS), text=True, check=True)
-    assert_same(load_features(tmp_path).transform(CORPUS), X)
+    assert_same(features_from_files(files_of(tmp_path)).transform(CORPUS), X)
 
 
 @both

@@ -12,9 +12,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import ammi
 from ammi import hashers
 from ammi.evaluate import precision_at_k
-from ammi.files import seal
 from tests.conftest import topics
-from tests.damage import flipped
+from tests.damage import flipped, write_checksums
 
 Make = Callable[..., hashers.Hasher]
 TRAINED = {"epochs": 3, "batch_size": 32, "random_state": 0, "verbose": False}
@@ -129,7 +128,7 @@ def test_damaged_and_foreign_folders_are_refused(name, tmp_path):
         weights.write_bytes(damage)
         with pytest.raises(ValueError, match=r"weights.safetensors is damaged or of another version"):
             ammi.load(folder)
-        seal(folder)
+        write_checksums(folder)
         with pytest.raises(ValueError, match=r"was written with|damaged"):
             ammi.load(folder)
     weights.write_bytes(whole)
@@ -148,13 +147,13 @@ def test_damaged_and_foreign_folders_are_refused(name, tmp_path):
         ({"n_features_in": 121}, "does not belong to config.json"),
     ):
         config.write_text(json.dumps({**json.loads(text), **change}))
-        seal(folder)
+        write_checksums(folder)
         with pytest.raises(ValueError, match=message):
             ammi.load(folder)
     if name != "bow":
         parameters = {**json.loads(text)["parameters"], "n_bits": 7}
         config.write_text(json.dumps({**json.loads(text), "parameters": parameters}))
-        seal(folder)
+        write_checksums(folder)
         with pytest.raises(ValueError, match=r"does not belong to config.json"):
             ammi.load(folder)
     config.write_text(text[:-10])

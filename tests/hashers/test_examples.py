@@ -20,7 +20,6 @@ from ammi import AMMI, Collection, DocumentHasher, hashers
 from ammi.evaluate import precision_at_k
 from ammi.hashers import NASH
 from ammi.hashers.quick import quick_codes
-from ammi.hashers.saving import model_to_files
 from tests.conftest import topics
 from tests.hashers.test_documents import written
 
@@ -61,7 +60,7 @@ def test_the_method_is_saved_loaded_and_searched_with(registered, tmp_path):
     assert isinstance(loaded.hasher_, Balanced)
     assert loaded.hasher_.history_ == model.hasher_.history_
     assert np.array_equal(loaded.encode(texts), model.encode(texts))
-    quick = quick_codes(model_to_files(model))
+    quick = quick_codes(model.to_files())
     assert quick is not None
     assert np.array_equal(quick.encode(texts), model.encode(texts))
     with Collection.create(tmp_path / "articles", tmp_path / "model") as articles:

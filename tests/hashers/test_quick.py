@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 from ammi.features import PieceFeatures, VectorFeatures, WordFeatures
 from ammi.features.base import FeatureMaker
 from ammi.hashers import AMMI, BMMI, BMSH, BOW, DVQ, GMSH, ITQ, LSH, NASH, SRBM, STH, VDSH, DocumentHasher, Hasher, SpH
-from ammi.hashers.config import read_folder
 from ammi.hashers.quick import QuickCodes, quick_codes
-from ammi.hashers.saving import model_from_files, model_to_files
 from ammi.kept_model import KeptModel
 from tests.damage import flipped
 from tests.features.made import CORPUS, any_text, articles
@@ -55,7 +53,7 @@ texts = st.lists(any_text | st.lists(words, max_size=40).map(" ".join), max_size
 @cache
 def fitted(method: str, features: str) -> tuple[DocumentHasher, QuickCodes]:
     model = DocumentHasher(LINEAR[method], MAKERS[features]).fit(TEXTS)
-    quick = quick_codes(model_to_files(model))
+    quick = quick_codes(model.to_files())
     assert quick is not None
     return model, quick
 
@@ -88,7 +86,7 @@ def test_it_says_of_itself_what_the_model_does(method, features):
 def test_also_of_real_articles(hasher, features):
     documents = articles("reuters", 1000)
     model = DocumentHasher(hasher, features).fit(documents[:800])
-    quick = quick_codes(model_to_files(model))
+    quick = quick_codes(model.to_files())
     assert quick is not None
     np.testing.assert_array_equal(quick.encode(documents), model.encode(documents))
 
@@ -96,23 +94,20 @@ def test_also_of_real_articles(hasher, features):
 @pytest.mark.parametrize("method", OTHERS)
 def test_where_bits_are_no_sides_of_hyperplanes_the_whole_model_is_needed(method):
     model = DocumentHasher(OTHERS[method]).fit(TEXTS)
-    assert quick_codes(model_to_files(model)) is None
+    assert quick_codes(model.to_files()) is None
 
 
-def test_vectors_and_hashers_alone_need_the_whole_model(tmp_path):
+def test_vectors_and_hashers_alone_need_the_whole_model():
     X = np.random.default_rng(0).normal(size=(30, 5))
-    assert quick_codes(model_to_files(DocumentHasher(LSH(8), VectorFeatures()).fit(X))) is None
-    LSH(8).fit(X).save(tmp_path / "model")
-    assert quick_codes(read_folder(tmp_path / "model")) is None
+    assert quick_codes(DocumentHasher(LSH(8), VectorFeatures()).fit(X).to_files()) is None
+    assert quick_codes(LSH(8).fit(X).to_files()) is None
 
 
 FILES = [
     "SHA256SUMS",
     "config.json",
-    "features/SHA256SUMS",
     "features/features.json",
     "features/sentencepiece.model",
-    "hasher/SHA256SUMS",
     "hasher/config.json",
     "hasher/weights.safetensors",
 ]
@@ -120,7 +115,7 @@ FILES = [
 
 @cache
 def saved_files() -> dict[str, bytes]:
-    return model_to_files(fitted("lsh", "pieces")[0])
+    return fitted("lsh", "pieces")[0].to_files()
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -130,7 +125,7 @@ def test_no_flipped_bit_of_any_file_goes_unseen(file, data):
     files = saved_files()
     assert sorted(files) == FILES
     damaged = {**files, file: flipped(files[file], data.draw(st.integers(0, 8 * len(files[file]) - 1)))}
-    for read in (KeptModel, model_from_files):
+    for read in (KeptModel, DocumentHasher.from_files):
         with pytest.raises(ValueError, match=rf"{file} is damaged.* write .* again, or copy all of it again$"):
             read(damaged)
 
@@ -142,7 +137,7 @@ def test_a_file_that_is_cut_short_or_missing_is_named(file):
         with pytest.raises(ValueError, match=f"{file} is damaged"):
             KeptModel({**files, file: rest})
     del files[file]
-    with pytest.raises(ValueError, match=f"{file} is missing|there is no {file} in"):
+    with pytest.raises(ValueError, match=f"{file} is missing"):
         KeptModel(files)
 
 
@@ -151,8 +146,8 @@ def changed(files: dict[str, bytes], file: str, **values: Any) -> dict[str, byte
 
 
 def test_parts_of_another_model_are_refused():
-    files = model_to_files(fitted("ammi", "words")[0])
-    other = model_to_files(fitted("nash", "words")[0])
+    files = fitted("ammi", "words")[0].to_files()
+    other = fitted("nash", "words")[0].to_files()
     for part in ("hasher/weights.safetensors", "hasher/config.json"):
         with pytest.raises(ValueError, match=r"do not belong together|does not belong"):
             quick_codes({**files, part: other[part]})
@@ -177,7 +172,7 @@ def test_nothing_heavy_is_imported(features, tmp_path):
     program = """if True:
         import sys
         from pathlib import Path
-        from ammi.hashers.config import read_folder
+        from ammi.files import read_folder
         from ammi.hashers.quick import quick_codes
         codes = quick_codes(read_folder(Path(sys.argv[1]))).encode(["the ship", "größe"])
         heavy = {"torch", "sklearn", "scipy", "numba", "pandas", "faiss", "importlib.metadata"}

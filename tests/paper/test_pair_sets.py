@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from ammi.data import Document, read_pair_texts, read_pairs
-from ammi.features import PieceFeatures, load_features
+from ammi.data.pairs import read_pair_features
+from ammi.features import PieceFeatures
 from ammi.paper.pair_sets import build_pairs
 
 SYLLABLES = [f"{a}{b}" for a in "bdfgklmnprst" for b in ("al", "en", "ir", "os", "um")]
@@ -65,7 +66,7 @@ def test_every_event_is_a_pair_and_every_document_in_one_part(made):
 def test_rows_are_the_texts_weighed_by_the_training_part(made):
     folder, config = made
     texts, matrices = read_pair_texts(folder), read_pairs(folder)
-    vectorizer = load_features(folder / "features")
+    vectorizer = PieceFeatures.from_files(read_pair_features(folder))
     assert len(vectorizer.vocabulary_) == config["words"]
     for split in SPLITS:
         for side, X in enumerate(getattr(matrices, split)):

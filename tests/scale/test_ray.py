@@ -6,23 +6,19 @@ All in one file, and `make test` runs it by itself, so that the cluster is start
 import json
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ammi import AMMI, Collection
-from ammi.cli.engines import Engine
+from ammi import Collection
 from ammi.data import read_codes
 from ammi.hashers import LSH, DocumentHasher
-from ammi.scale.fit import SHOWN, RayFit
 from ammi.scale.tune import tune_on_ray
 from ammi.tuning.search import Search, Tuning
 from ammi.tuning.tasks import Task
 from tests.cli.conftest import Run, ammi, notes
-from tests.conftest import topics
 from tests.scale.conftest import Nodes
 from tests.search.stores import postgres_location
 from tests.servers import postgres
@@ -31,7 +27,7 @@ from tests.tuning.small import SHORT, Scripted
 __all__ = ["ammi"]
 
 N_SHARDS, N_DOCUMENTS = 16, 400
-RAY = ("--engine", Engine.ray.value, "--workers", 2)
+RAY = ("--ray", "--workers", 2)
 RAY_AGAIN = (*RAY[:-1], 1)  # a worker takes long to start, and what is there already needs no second one
 
 
@@ -160,30 +156,6 @@ def test_a_store_with_many_writers(two_nodes: Nodes, shards: Shards, ammi: Run, 
         found = dict(zip(*collection.store.export(), strict=True))
     assert len(found) == 3 * N_DOCUMENTS
     np.testing.assert_array_equal([found[id] for id in shards.ids[: len(found)]], shards.codes[: len(found)])
-
-
-def test_a_fit_that_loses_a_node_learns_what_one_worker_learns(two_nodes: Nodes, tmp_path):
-    X, _ = topics(300)
-    parameters: dict[str, Any] = {"n_bits": 16, "batch_size": 32, "epochs": 40, "random_state": 0, "first_bits": 0}
-    run = tmp_path / "run"
-    at_the_loss: list[int] = []
-
-    def some_epochs_are_over() -> bool:
-        shown = run / SHOWN
-        at_the_loss[:] = [shown.read_text().count('"of"') if shown.exists() else 0]
-        return at_the_loss[0] >= 5
-
-    lost = two_nodes.lose_one_when(some_epochs_are_over)
-    together = AMMI(verbose=False, **parameters).fit(X, elsewhere=RayFit(2, run))
-    lost.join()
-    assert at_the_loss[0] < 40
-    alone = AMMI(verbose=False, **parameters).fit(X)
-    assert len(together.history_) == len(alone.history_) == 40
-    assert together.best_epoch_ == alone.best_epoch_
-    for name, expected in alone._arrays().items():
-        np.testing.assert_allclose(together._arrays()[name], expected, rtol=0, atol=1e-3)
-    agree = (together.transform(X) == alone.transform(X)).mean()
-    assert agree > 0.999
 
 
 class Slow(Scripted):

@@ -36,7 +36,7 @@ def test_shards_that_are_none_or_would_be_one_are_refused(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match=r"a\.jsonl and .*a\.parquet would both be called a"):
         find_shards([str(tmp_path)])
-    with pytest.raises(ValueError, match=r"notes\.txt is no shard: the engine ray reads files ending in \.parquet"):
+    with pytest.raises(ValueError, match=r"notes\.txt is no shard: --ray reads files ending in \.parquet"):
         find_shards([str(tmp_path / "notes.txt")])
     with pytest.raises(ValueError, match="empty holds no shards"):
         find_shards([str(tmp_path / "empty")])
@@ -141,7 +141,7 @@ def test_a_missing_extra_names_what_to_install(monkeypatch):
         import_ray()
 
 
-RAY = ("--engine", "ray", "--address", "127.0.0.1:1")
+RAY = ("--ray", "--address", "127.0.0.1:1")
 
 
 def test_what_commands_refuse(location: Location, ammi: Run, tmp_path):
@@ -150,15 +150,14 @@ def test_what_commands_refuse(location: Location, ammi: Run, tmp_path):
     write(shards / "a.jsonl", [{"text": "one"}])
     out = tmp_path / "codes"
     for arguments, code, told in (
-        (("encode", model, shards, "--workers", 2), 2, "it is for --engine ray alone"),
-        (("encode", model, shards, shards), 2, "several are for --engine ray alone"),
+        (("encode", model, shards, "--workers", 2), 2, "it needs --ray"),
+        (("encode", model, shards, shards), 2, "several sources need --ray"),
         (("encode", model, shards, *RAY), 2, "name a folder for the shards of codes"),
-        (("encode", model, shards, "--format", "csv", *RAY), 2, "the endings of shards tell it"),
+        (("encode", model, shards, "--format", "csv", *RAY), 2, "the file name of a shard tells its format"),
         (("encode", model, shards, "--out", out, *RAY), 1, "no Ray cluster answers at 127.0.0.1:1"),
-        (("index", "build", out, shards, *RAY), 2, "with --engine ray name a model"),
-        (("fit", shards / "a.jsonl", "--out", out, "--method", "bmmi", *RAY), 1, "BMMI cannot be trained by several"),
-        (("fit", shards / "a.jsonl", "--out", out, "--method", "lsh", *RAY), 1, "LSH cannot be trained by several"),
-        (("fit", shards / "a.jsonl", "--out", out, *RAY), 1, "no Ray cluster answers"),
+        (("index", "build", out, shards, *RAY), 2, "with --ray name a model"),
+        (("fit", shards / "a.jsonl", "--out", out, "--ray"), 2, "No such option: --ray"),
+        (("tune", "ammi", "reuters", "--workers", 2), 2, "it needs --ray"),
     ):
         result = ammi(*arguments)
         assert (result.code, told in " ".join(result.err.replace("│", " ").split())) == (code, True), result.err

@@ -7,9 +7,7 @@ import pytest
 
 from ammi.search import DamagedError, HammingIndex, KeptVectors, Store, open_store
 from ammi.search.copying import copy_store
-from ammi.search.milvus.index import MilvusStore
-from ammi.search.postgres.store import PostgresStore
-from tests.search.stores import LOCATIONS, every_store
+from tests.search.stores import LOCATIONS, MilvusStore, PostgresStore, every_store, word_statistics
 from tests.search.test_index import content
 from tests.search.test_processes import start
 
@@ -37,12 +35,11 @@ def make(store: type[Store], home, n: int = 40, *, kept: KeptVectors | None = No
 
 def everything(index: Store) -> tuple:
     documents = [content(entry) for block in index.entries() for entry in block]
-    about = index.n_bits, index.fingerprint, index.vectors, index.text_index, index.files(), index.keys_indexed
-    with index._reading():
-        words = index._word_statistics(["the", "oil"]) if index.text_index else None
-        return documents, about, words, index._next_number()
+    words = word_statistics(index, ["the", "oil"]) if index.text_index else None
+    return documents, index.about, index.files(), index.keys_indexed, words
 
 
+@pytest.mark.servers
 @pytest.mark.parametrize("kept", [None, KeptVectors("float16", 3), KeptVectors("int8", 3)], ids=str)
 def test_there_and_back_all_is_the_same(tmp_path, kept):
     for folder in ("a", "b", "c"):
@@ -117,6 +114,7 @@ def test_what_holds_something_else_is_refused_and_unharmed(store, tmp_path):
                 assert len(target) == 0
 
 
+@pytest.mark.servers
 def test_what_changes_on_the_way_is_noticed(tmp_path):
     with make(HammingIndex, tmp_path) as index:
         to = LOCATIONS[PostgresStore](tmp_path)

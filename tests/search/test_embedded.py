@@ -11,7 +11,6 @@ from typing import Any
 
 import apsw
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -43,6 +42,7 @@ def open_connections(home: Path) -> list[apsw.Connection]:
 
 def test_metadata_comes_straight_from_pandas(tmp_path):
     """U12: numpy's numbers, timestamps, NaN and arrays."""
+    pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(
         {
             "year": np.array([1987, 1988, 1989]),

@@ -19,13 +19,11 @@ from hypothesis.stateful import (
 )
 
 from ammi.search import Entry, HammingIndex, KeptVectors, Store
-from ammi.search.milvus.index import MilvusStore
-from ammi.search.postgres.store import PostgresStore
 from ammi.search.ranking import VectorRanking
 from ammi.search.vectors import VECTOR_KINDS, packed, unpacked
 from tests.search.metadata import KEYS, filters, metadata
 from tests.search.plain import PlainIndex, random_codes
-from tests.search.stores import EXAMPLES, LOCATIONS, every_store
+from tests.search.stores import EXAMPLES, LOCATIONS, MilvusStore, PostgresStore, every_store
 
 ids = st.integers(-2, 6) | st.sampled_from(["", "1", "-2", "01", "1.0", "b", "\0", "καὶ", 2**62, -(2**63)])
 documents = st.lists(st.tuples(ids, st.none() | st.text(max_size=5), metadata), max_size=8)
@@ -368,6 +366,7 @@ def test_a_recode_that_fails_changes_nothing(index):
 
 @every_store
 def test_hits_become_a_data_frame(index):
+    pytest.importorskip("pandas")
     index.add(CODES, ["a", "b", "c"], ["A", None, "C"], [{"year": 1987}, {"id": "mine"}, {}])
     frame = index.search(CODES[:1])[0].to_pandas()
     assert list(frame.columns) == ["id", "distance", "score", "text", "year", "metadata.id"]

@@ -11,6 +11,7 @@ import pytest
 from ammi.search import DamagedError, HammingIndex, KeptVectors
 from ammi.search.embedded.connections import connect
 from ammi.search.ranking import VectorRanking
+from tests.search.stores import word_statistics
 
 CODES = np.random.default_rng(0).integers(0, 256, (300, 8), dtype=np.uint8)
 FILES = ("index.sqlite", "index.sqlite-wal", "index.changes")
@@ -36,8 +37,7 @@ def content(index: HammingIndex) -> tuple:
         if entry.vector is not None
     ]
     hits = index.search(CODES[:20], 5, {"year": [1901, 1902]})
-    with index._reading():
-        words = index._word_statistics(["oil", "price"])
+    words = word_statistics(index, ["oil", "price"])
     return entries, hits, words, index.export()[0], index.export()[1].tobytes(), index.files(), index.keys()
 
 

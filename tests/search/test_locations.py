@@ -10,8 +10,7 @@ from examples.memory_store import MemoryStore
 
 from ammi.search import HammingIndex, create_store, open_store, store_exists
 from ammi.search.locations import is_url, store_class
-from ammi.search.postgres.store import PostgresStore
-from tests.search.stores import LOCATIONS, every_store
+from tests.search.stores import LOCATIONS, PostgresStore, every_store
 
 
 @every_store
@@ -46,6 +45,7 @@ def test_an_unknown_scheme_is_refused():
 
 
 def test_schemes_have_their_engines(tmp_path, monkeypatch):
+    pytest.importorskip("psycopg")
     monkeypatch.chdir(tmp_path)
     for location in ("postgresql://host/db#x", "postgres://host/db", "memory:x"):
         assert is_url(location)

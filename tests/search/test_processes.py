@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 from ammi.search import HammingIndex
-from ammi.search.postgres.store import PostgresStore
 from tests.search.processes import N_BITS
-from tests.search.stores import LOCATIONS
+from tests.search.stores import LOCATIONS, PostgresStore
 
 ROOT = Path(__file__).parents[2]
 SET = 50  # documents

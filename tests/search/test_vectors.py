@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from ammi.search import HammingIndex, KeptVectors
-from ammi.search.postgres.store import PostgresStore
 from ammi.search.ranking import VectorRanking
 from ammi.search.vectors import VECTOR_KINDS, cosines, packed, unpacked
 from tests.search.plain import random_codes
-from tests.search.stores import LOCATIONS, every_store, traced
+from tests.search.stores import LOCATIONS, PostgresStore, every_store, traced
 
 M, WIDTH = 24, 5
 finite = st.floats(width=32, allow_nan=False, allow_infinity=False)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import ammi
 from ammi import Collection, HammingIndex, data, evaluate, search
+from ammi.data.pairs import read_pair_features
 from ammi.search import filter_text, filters
 from ammi.search.ranking import RANKS
 from tests.torture import strange
@@ -117,6 +118,7 @@ OF_COLLECTION: dict[str, tuple[st.SearchStrategy, ...]] = {
     "copy": (any_places,),
     "encode": (st.lists(queries, max_size=3),),
     "bit_probabilities": (st.lists(queries, max_size=3),),
+    "codes": (),
     "word_weights": (),
     "ranks": (),
 }
@@ -154,7 +156,8 @@ def _write_codes(names: list[Any], given: Any, n_bits: int) -> int:
 def _write_pairs(path: Path, number: int) -> object:
     pairs, written = data.read_pairs("pairs"), data.read_pair_texts("pairs")
     shorter = {split: both[:number] for split, both in written.items()}
-    return data.write_pairs(path, pairs, shorter, ammi.features.load_features("pairs/features"), {})
+    features = ammi.features.features_from_files(read_pair_features("pairs"))
+    return data.write_pairs(path, pairs, shorter, features, {})
 
 
 OF_INDEXES: Calls = {

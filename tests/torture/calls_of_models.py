@@ -79,6 +79,12 @@ def _saved(folder: Path) -> None:
     _model("model").save(folder)
 
 
+_files = st.dictionaries(
+    st.sampled_from(["features.json", "sentencepiece.model"]), st.binary(max_size=100)
+) | st.builds(lambda: {path.name: path.read_bytes() for path in Path("model/features").iterdir()})
+_damaged = st.tuples(st.integers(0, 5), st.binary(max_size=20)).map(
+    lambda change: _model("model").to_files() | {sorted(_model("model").to_files())[change[0] % 5]: change[1]}
+)
 _vocabularies = st.fixed_dictionaries({}, optional={"vocabulary_size": strange.numbers})
 OF_MODELS: Calls = {
     **{
@@ -92,6 +98,8 @@ OF_MODELS: Calls = {
     "DocumentHasher.fit": call(_fit_documents, _good_texts | few_texts | _rows, _bits),
     "DocumentHasher.of": call(_of_parts, st.integers(1, 6)),
     "DocumentHasher.load": call(DocumentHasher.load, paths | models.map(Path)),
+    "DocumentHasher.from_files": call(DocumentHasher.from_files, _damaged),
+    "DocumentHasher.to_files": call(lambda: _model("model").to_files()),
     "DocumentHasher.save": call(_saved, st.sampled_from(["model", "new", "index", "notes.jsonl"]).map(Path)),
     **{
         f"DocumentHasher.{name}": call(lambda given, name=name: _of_model(name, given), few_texts | _rows)
@@ -107,5 +115,5 @@ OF_MODELS: Calls = {
     "features.VectorFeatures": call(lambda *given: _make("VectorFeatures", {}, *given), _rows, _rows),
     "features.EmbeddingFeatures": call(_embed, few_texts, st.integers(0, 3)),
     "features.by_name": call(features.by_name, texts | st.sampled_from(["words", "pieces"])),
-    "features.load_features": call(features.load_features, paths | st.just(Path("model/features"))),
+    "features.features_from_files": call(features.features_from_files, _files),
 }

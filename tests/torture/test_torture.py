@@ -6,8 +6,7 @@ import shutil
 import pytest
 
 from ammi.search import HammingIndex
-from ammi.search.postgres.store import PostgresStore
-from tests.search.stores import LOCATIONS
+from tests.search.stores import LOCATIONS, PostgresStore
 from tests.torture import crashes, disks, flips, runs, saves, side_by_side
 from tests.torture.outcome import Outcome
 

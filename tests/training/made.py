@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ammi.files import read_sealed_file
+from ammi.files import read_with_digest
 from ammi.nets.rows import Rows
 from ammi.training.batches import Batch, Batches
 from ammi.training.objective import AllRows, Figures, Objective
@@ -44,7 +44,7 @@ def documents(n: int = 50) -> np.ndarray:
 
 def kept_array(path: Path) -> np.ndarray:
     """What a checkpoint keeps in a file beside it."""
-    return torch.load(io.BytesIO(read_sealed_file(path)), weights_only=True)["content"].numpy()
+    return torch.load(io.BytesIO(read_with_digest(path)), weights_only=True)["content"].numpy()
 
 
 def batches(X: np.ndarray) -> Batches:

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ammi.files import write_sealed_file
+from ammi.files import write_with_digest
 from ammi.training.checkpoint import Checkpoint
 from tests.damage import flipped
 
@@ -56,7 +56,7 @@ def test_damage_and_pickles_are_refused(tmp_path):
         with pytest.raises(ValueError, match="cannot be read as a checkpoint: delete it to start anew"):
             checkpoint.load()
     torch.save({"identity": {}, "content": Trap()}, tmp_path / "trap")
-    write_sealed_file(checkpoint.path, (tmp_path / "trap").read_bytes())
+    write_with_digest(checkpoint.path, (tmp_path / "trap").read_bytes())
     with pytest.raises(ValueError, match="cannot be read as a checkpoint"):
         checkpoint.load()
 

@@ -2,6 +2,8 @@
 
 import json
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from threading import Thread
 from urllib.parse import quote
@@ -121,7 +123,7 @@ def test_errors_are_those_of_a_collection(there, address):
         lambda: there.drift(),
         lambda: there.rebuild(LSH(8)),
         lambda: there.copy("elsewhere"),
-        there.compact,
+        lambda: there.compact(),
         lambda: there.model,
         lambda: make_report(there, 10),
         lambda: there.search("half \ud800", where={"x": "\ud800"}),
@@ -134,6 +136,15 @@ def test_errors_are_those_of_a_collection(there, address):
         Collection.open("http://127.0.0.1:1")
     with pytest.raises(ValueError, match="is no address"):
         Collection.open("http://")
+
+
+def test_what_needs_the_store_is_refused_with_a_sentence(there, address, tmp_path):
+    assert not hasattr(there, "rebuild")
+    commands = (["index", "compact", address], ["index", "copy", address, tmp_path / "copy"], ["evaluate", address])
+    for command in commands:
+        done = subprocess.run([sys.executable, "-m", "ammi", *map(str, command)], capture_output=True, text=True)
+        assert (done.returncode, "is not possible through a server" in done.stderr) == (1, True), done.stderr
+    assert not (tmp_path / "copy").exists()
 
 
 def test_a_token_is_needed_and_never_shown(writable, monkeypatch):

@@ -72,7 +72,7 @@ def play(demo: "Demo") -> None:
     for command in NEXT:
         line = command.format(folder=demo.folder, location=demo.location)
         results.print(f"  ammi {line}", markup=False, soft_wrap=True)
-    results.print("\nAnd look at it: start", markup=False)
+    results.print("\nTo explore it in a browser, run\n  pip install 'ammi[web]'", markup=False)
     results.print(f"  ammi serve {demo.location}", markup=False, soft_wrap=True)
     results.print(f"and open http://127.0.0.1:{PORT}/ in a browser.", markup=False)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ammi.cli.command import if_stopped
-from ammi.cli.engines import Address, Engine, EngineOption, Workers, cluster, is_ray, note_skipped, one_source
 from ammi.cli.models import load_model
 from ammi.cli.options import Broken, Format, IdColumn, Model, OnError, Sources, TextColumn, VectorColumn
+from ammi.cli.ray import Address, Ray, Workers, check_no_format, check_ray_options, note_skipped, single_source
 from ammi.cli.screen import counter, note, say_json
 from ammi.cli.sources import Documents
 from ammi.files import check_not_read
@@ -25,7 +25,7 @@ def encode(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write .npz, .parquet or .jsonl (also .gz, .zst); with --engine ray a folder of Parquet shards.",
+            help="Write .npz, .parquet or .jsonl (also .gz, .zst); with --ray a folder of Parquet shards.",
             show_default="JSON lines on standard output",
         ),
     ] = None,
@@ -34,7 +34,7 @@ def encode(
     vector: VectorColumn = None,
     format: Format = None,
     on_error: Broken = OnError.refuse,
-    engine: EngineOption = Engine.local,
+    ray: Ray = False,
     address: Address = None,
     workers: Workers = None,
 ) -> None:
@@ -44,7 +44,7 @@ def encode(
     A file .npz has ids, codes (packed as numpy.packbits packs), n_bits and fingerprint.
     A file .parquet has id and code (packed), and bits and the fingerprint in its footer.
 
-    With --engine ray, SOURCE is shards of documents (.parquet, .jsonl, also .gz or .zst), in folders or one by one.
+    With --ray, SOURCE is shards of documents (.parquet, .jsonl, also .gz or .zst), in folders or one by one.
     Each becomes a shard of codes in the folder --out. What is finished stays, so that the same command goes on.
 
     [bold]Examples[/]
@@ -52,16 +52,16 @@ def encode(
     ammi encode model articles.jsonl --out codes.npz
     ammi encode model embeddings.npy --out codes.npz
     cat notes.txt | ammi encode model - | head
-    ammi encode model shards --engine ray --workers 8 --out codes
-    ammi encode model part-*.parquet --engine ray --address 10.0.0.1:6379 --out codes
+    ammi encode model shards --ray --workers 8 --out codes
+    ammi encode model part-*.parquet --ray --address 10.0.0.1:6379 --out codes
     """
-    if is_ray(engine, address, workers):
-        if format is not None:
-            raise typer.BadParameter("with --engine ray the endings of shards tell it.", param_hint="'--format'")
+    check_ray_options(ray, address, workers)
+    if ray:
+        check_no_format(format)
         reading = {"text": text, "id": id, "vector": vector, "skip": on_error == OnError.skip}
         _encode_on_ray(model, sources, out, reading, address, workers)
     else:
-        _encode_here(model, one_source(sources), out, text, id, vector, format, on_error)
+        _encode_here(model, single_source(sources), out, text, id, vector, format, on_error)
 
 
 def _encode_here(
@@ -107,11 +107,12 @@ def _encode_on_ray(
     model: Path, sources: list[str], out: Path | None, reading: dict[str, Any], address: str | None, workers: int | None
 ) -> None:
     from ammi.kept_model import KeptModel
+    from ammi.scale.cluster import on_ray
     from ammi.scale.encode import check_out, encode_shards
     from ammi.scale.shards import Reading, find_shards
 
     if out is None:
-        raise typer.BadParameter("with --engine ray name a folder for the shards of codes.", param_hint="'--out'")
+        raise typer.BadParameter("with --ray name a folder for the shards of codes.", param_hint="'--out'")
     shards = find_shards(sources)
     check_not_read(out, *sources, model)
     kept = KeptModel.of(model)
@@ -119,7 +120,7 @@ def _encode_on_ray(
     check_out(out, shards, kept.fingerprint)
     with (
         if_stopped(f"the shards that are finished stay in {out}, and the same command goes on"),
-        cluster(address, workers) as n,
+        on_ray(address, workers) as n,
         counter(f"encoding {len(shards):,} shards with {n} workers") as advance,
     ):
         how = Reading(**reading, reads=kept.reads, width=width)

@@ -1,16 +1,12 @@
 """`ammi fit`: learn a model from documents, or from pairs of them."""
 
-import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ammi.cli.command import STOPPED, if_stopped
-from ammi.cli.engines import Address, Engine, EngineOption, Workers, cluster, is_ray
 from ammi.cli.options import AsJson, Broken, Format, OnError, TextColumn, VectorColumn, checked_seed
 from ammi.cli.screen import facts, note, say_json
 from ammi.cli.settings import make_features, make_hasher, read_config
@@ -127,9 +123,6 @@ def fit(
     ] = None,
     format: Format = None,
     on_error: Broken = OnError.refuse,
-    engine: EngineOption = Engine.local,
-    address: Address = None,
-    workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
     """Learn codes from documents, and write the model as a folder.
@@ -137,10 +130,6 @@ def fit(
     From pairs of related documents ([bold]ammi data pairs[/]), it learns codes of one that tell about the other.
 
     Ctrl-C ends the training early, and the model of the best epoch so far is written.
-
-    With --engine ray each batch is shared among workers on a cluster, who learn what one alone learns from it.
-    So batch_size is that of all of them: raise it with their number to keep them busy.
-    The run is kept in MODEL.run until it is over: after Ctrl-C, or a lost node, it goes on from the last epoch.
 
     [bold]Examples[/]
 
@@ -151,24 +140,17 @@ def fit(
     ammi fit embeddings.npy --bits 128 --out model
     ammi fit articles.jsonl --embedder all-MiniLM-L6-v2 --cache embeddings --out model
     ammi fit reuters-pairs --out model
-    ammi fit articles.jsonl --engine ray --workers 8 --set batch_size=1024 --out model
     """
     start = time.perf_counter()
-    on_ray = is_ray(engine, address, workers)
     hasher = _hasher(method, bits, epochs, seed, assignments or [], config)
 
     from ammi.data import holds_pairs
-    from ammi.hashers.config import check_place, holds_model
+    from ammi.hashers.saving import check_model_folder, holds_model
 
-    check_place(out)
+    check_model_folder(out)
     check_not_read(out, source, cache, *(view or []))
     more = _shown(hasher, tensorboard) | _views(hasher, view or [])
-    goes_on = ", and the same command goes on" if on_ray else ""
-    with (
-        if_stopped(lambda: (f"{out} is as it was" if holds_model(out) else f"{out} was not written") + goes_on),
-        _elsewhere(on_ray, hasher, out, address, workers) as elsewhere,
-    ):
-        more |= elsewhere
+    with if_stopped(lambda: f"{out} is as it was" if holds_model(out) else f"{out} was not written"):
         if holds_pairs(source):
             unused: dict[str, Any] = {"--text": text, "--labels": labels, "--format": format, "--vector": vector}
             unused |= {"--features": features, "--vocabulary": vocabulary, "--embedder": embedder, "--cache": cache}
@@ -189,23 +171,6 @@ def fit(
         note(f"Next: ammi index build INDEX {source} --model {out}")
     if getattr(model.hasher_, "interrupted_", False):
         raise typer.Exit(STOPPED)
-
-
-@contextmanager
-def _elsewhere(
-    on_ray: bool, hasher: "Hasher", out: Path, address: str | None, workers: int | None
-) -> Iterator[dict[str, Any]]:
-    """What `fit` takes to train on a cluster; the folder of the run is removed when all is well."""
-    if not on_ray:
-        yield {}
-        return
-    from ammi.scale.fit import RayFit, check_shared
-
-    check_shared(hasher)
-    run = out.with_name(f"{out.name}.run")
-    with cluster(address, workers) as n:
-        yield {"elsewhere": RayFit(n, run)}
-    shutil.rmtree(run)
 
 
 def fit_defaults(features: str, documents: Documents) -> "DocumentHasher":

@@ -39,7 +39,7 @@ def info(
 def _about(path: str, text: str | None, format: str | None) -> dict[str, Any]:
     from ammi.collection import Collection
     from ammi.data import describe_pairs, holds_codes, holds_pairs
-    from ammi.hashers.config import holds_model
+    from ammi.hashers.saving import holds_model
     from ammi.search.locations import is_url
 
     if holds_pairs(path):

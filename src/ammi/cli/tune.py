@@ -14,7 +14,7 @@ from rich.table import Table
 
 from ammi.cli import options
 from ammi.cli.command import if_stopped
-from ammi.cli.engines import Address, Engine, EngineOption, Workers, cluster, is_ray
+from ammi.cli.ray import Address, Ray, Workers, check_ray_options
 from ammi.cli.screen import counter, note, notes, plain, results, say_json
 from ammi.cli.settings import checked_parameters
 from ammi.cli.sources import Documents, default_features
@@ -68,7 +68,7 @@ def tune(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(callback=options.checked_seed, help="The same seed draws the same trials.")] = 0,
-    engine: EngineOption = Engine.local,
+    ray: Ray = False,
     address: Address = None,
     workers: Workers = None,
     as_json: options.AsJson = False,
@@ -83,7 +83,7 @@ def tune(
     Ctrl-C or a kill loses nothing but the trial under way: the same command goes on.
     A larger --trials adds to what there is.
 
-    With --engine ray, as many trials as there are workers run at the same time, on a cluster.
+    With --ray, as many trials as there are workers run at the same time, on a cluster.
     A trial whose worker is lost is tried again; with one worker the search is the same as without Ray.
 
     FOLDER gets best.json, for [bold]ammi fit --config[/], trials.json, and two plots.
@@ -93,7 +93,7 @@ def tune(
     ammi tune ammi reuters --bits 64 --trials 12
     ammi tune bmsh mails.jsonl --labels folder --sampler tpe --trials 40
     ammi tune ammi embeddings.parquet --vector embedding --labels topic
-    ammi tune ammi reuters --trials 100 --engine ray --address 10.0.0.1:6379 --workers 16
+    ammi tune ammi reuters --trials 100 --ray --address 10.0.0.1:6379 --workers 16
     ammi fit mails.jsonl --config tuned/mails-bmsh-64/best.json --out model
     """
     from ammi.tuning.search import FILES, Search, Tuning
@@ -106,13 +106,14 @@ def tune(
     out = out or Path("tuned", f"{search.task}-{method}-{bits}")
     for name in FILES:
         check_not_read(out / name, data)
-    on_ray = is_ray(engine, address, workers)
+    check_ray_options(ray, address, workers)
     with Tuning(search, _task(data, labels, text, vector), out, storage) as tuning:
         with if_stopped(lambda: f"{len(tuning.finished)} of {trials} trials are finished. The same command goes on."):
-            if on_ray:
+            if ray:
+                from ammi.scale.cluster import on_ray
                 from ammi.scale.tune import tune_on_ray
 
-                with cluster(address, workers) as n:
+                with on_ray(address, workers) as n:
                     tune_on_ray(tuning, trials, n, Screen())
             else:
                 tuning.run_until(trials, Screen())

@@ -16,6 +16,7 @@ from ammi.data.matrices import VectorMatrix
 from ammi.data.matrix_files import holds_matrix, read_matrix
 from ammi.data.registry import benchmark, benchmark_names, corpus_names, corpus_path, data_folder, locate
 from ammi.data.rows import BadRecordError
+from ammi.data.sampling import Sample, uniform_sample
 from ammi.data.splits import every_tenth
 from ammi.data.streams import write_jsonl
 
@@ -42,6 +43,7 @@ __all__ = [
     "CodeFile",
     "Document",
     "KnownCode",
+    "Sample",
     "VectorMatrix",
     "benchmark",
     "benchmark_names",
@@ -66,6 +68,7 @@ __all__ = [
     "read_pair_texts",
     "read_pairs",
     "reuters_records",
+    "uniform_sample",
     "write_codes",
     "write_export",
     "write_jsonl",

@@ -4,6 +4,7 @@ They are read from the source with `ast`; nothing is imported and nothing is run
 """
 
 import ast
+import gc
 import sysconfig
 import warnings
 from collections.abc import Iterable, Iterator
@@ -59,9 +60,15 @@ def _home(package: str) -> tuple[Path, list[str]]:
 
 
 def _parsed(path: Path) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # escapes that a newer Python frowns upon
-        return ast.parse(path.read_bytes(), path.name)
+    collected = gc.isenabled()
+    gc.disable()  # a tree has no cycles, and looking for some takes as long as parsing
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # escapes that a newer Python frowns upon
+            return ast.parse(path.read_bytes(), path.name)
+    finally:
+        if collected:
+            gc.enable()
 
 
 def _docstrings(node: ast.Module | Definition, name: str) -> Iterator[tuple[str, str, str]]:

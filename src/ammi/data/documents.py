@@ -218,7 +218,8 @@ class DocumentMaker:
                 raise _bad_vector(row, value, "a list of numbers")
             return None
         try:
-            vector = np.asarray(value, None if getattr(value, "dtype", np.dtype(int)).kind == "f" else np.float64)
+            # A copy, since a row of a table's column would keep the whole batch in memory.
+            vector = np.array(value, None if getattr(value, "dtype", np.dtype(int)).kind == "f" else np.float64)
         except (ValueError, TypeError, OverflowError) as error:
             raise _bad_vector(row, value, "a list of numbers") from error
         if vector.ndim != 1 or not np.isfinite(vector).all():

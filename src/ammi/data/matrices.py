@@ -11,6 +11,7 @@ from ammi.data.codes import Id
 from ammi.data.columns import BLOCK_BYTES, BLOCK_DOCUMENTS
 from ammi.data.documents import Document, OnError, complaint
 from ammi.data.rows import BadRecordError
+from ammi.data.sampling import uniform_sample
 from ammi.plain import plain
 
 _NUMBERS = "fiu"  # kinds of numpy's types
@@ -53,6 +54,8 @@ class VectorMatrix:
             raise ValueError(f"{len(self)} vectors came with {len(self._ids)} ids: pass one for each")
         self._complain = complaint(on_error)
         self._sparse, self._type = hasattr(rows, "indptr"), _floating_type(rows.dtype)
+        row_bytes = 1 if self._sparse else self.width * self._type.itemsize
+        self._step = max(1, min(BLOCK_DOCUMENTS, BLOCK_BYTES // row_bytes))  # rows read at once
         self.zeros = 0
 
     def __len__(self) -> int:
@@ -81,7 +84,8 @@ class VectorMatrix:
     def __iter__(self) -> Iterator[Document]:
         for documents, rows in self.blocks():
             vectors = rows.toarray() if self._sparse else rows
-            yield from (replace(document, vector=vector) for document, vector in zip(documents, vectors, strict=True))
+            for document, vector in zip(documents, vectors, strict=True):
+                yield replace(document, vector=vector.copy())  # a view would keep the whole block in memory
 
     def blocks(self) -> Iterator[tuple[list[Document], Any]]:
         """Documents without their vectors, and the rows that are these."""
@@ -105,6 +109,24 @@ class VectorMatrix:
         read = self._in_memory_sparse if self._sparse else self._in_memory_dense
         return read(advance)
 
+    def sample(self, n: int, *, seed: int = 0) -> "tuple[VectorMatrix, int]":
+        """A uniform sample of n rows, in memory and in order, and the number of rows it was drawn from.
+
+        Rows with NaN or infinity are bad records and not drawn.
+        """
+        drawn = uniform_sample((number for numbers, _ in self._blocks() for number in numbers.tolist()), n, seed=seed)
+        chosen = np.array(drawn.items, np.intp)
+        parts = [self._rows[:0]]
+        for start in range(0, len(self), self._step):
+            inside = chosen[slice(*np.searchsorted(chosen, (start, start + self._step)))]
+            parts.append(self._rows[start : start + self._step][inside - start])
+        ids = chosen.tolist() if self._ids is None else [self._ids[number] for number in chosen]
+        texts = None if self._texts is None else [self._texts[number] for number in chosen]
+        columns = {name: column[chosen] for name, column in self._columns.items()}
+        rows = _vstack(parts) if self._sparse else np.concatenate(parts)
+        sample = VectorMatrix(self.name, rows, ids=ids, texts=texts, columns=columns, on_error=self._complain)
+        return sample, drawn.seen
+
     def _in_memory_dense(self, advance: Callable[[int], None]) -> NDArray[np.floating]:
         X, n = np.empty((len(self), self.width), self._type), 0
         for rows in self.row_blocks():
@@ -114,21 +136,17 @@ class VectorMatrix:
         return X[:n]
 
     def _in_memory_sparse(self, advance: Callable[[int], None]) -> Any:
-        from scipy.sparse import csr_matrix, vstack
-
-        parts = [csr_matrix((0, self.width), dtype=self._type)]
+        parts = [self._rows[:0].astype(self._type)]
         for rows in self.row_blocks():
             parts.append(rows)
             advance(rows.shape[0])
-        return vstack(parts, format="csr")
+        return _vstack(parts)
 
     def _blocks(self) -> Iterator[tuple[NDArray[np.intp], Any]]:
         """The numbers of some rows, and these rows in memory as floating-point numbers, all of them finite."""
         self.zeros = 0
-        row_bytes = 1 if self._sparse else self.width * self._type.itemsize
-        step = max(1, min(BLOCK_DOCUMENTS, BLOCK_BYTES // row_bytes))
-        for start in range(0, len(self), step):
-            rows = self._rows[start : start + step]
+        for start in range(0, len(self), self._step):
+            rows = self._rows[start : start + self._step]
             rows = rows.astype(self._type) if self._sparse else np.array(rows, self._type)
             finite = _finite_rows(rows)
             for number in np.flatnonzero(~finite):
@@ -146,6 +164,12 @@ class VectorMatrix:
         if not values:
             return [{} for _ in numbers]
         return [dict(zip(self._columns, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+def _vstack(parts: list[Any]) -> Any:
+    from scipy.sparse import vstack
+
+    return vstack(parts, format="csr")
 
 
 def _check_matrix(name: str, rows: SlicedRows) -> None:

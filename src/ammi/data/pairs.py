@@ -5,6 +5,7 @@ The folder holds `config.json` (what the pairs were made from and how), `pairs.j
 """
 
 import gzip
+import json
 import pickle
 from array import array
 from collections.abc import Mapping, Sequence
@@ -15,12 +16,12 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load as load_arrays
-from safetensors.numpy import save_file
+from safetensors.numpy import save as save_arrays
 from scipy.sparse import csr_matrix
 
 from ammi.data.splits import SPLITS
-from ammi.data.streams import BROKEN_COMPRESSION, write_jsonl
-from ammi.files import SEAL, check_writable, read_sealed, replacing_folder, seal, write_json
+from ammi.data.streams import BROKEN_COMPRESSION, jsonl
+from ammi.files import CHECKSUMS, Files, check_writable, in_folder, of_folder, read_folder, with_checksums, write_folder
 from ammi.plain import from_json
 from ammi.version import __version__
 
@@ -41,14 +42,14 @@ class ArticlePairs:
     test: Pair
 
 
-class Saved(Protocol):
-    """What saves itself into a folder, as the feature makers of `ammi.features` do."""
+class HasFiles(Protocol):
+    """What is saved as files, as the feature makers of `ammi.features` are."""
 
-    def save(self, folder: Path) -> None: ...
+    def to_files(self) -> Files: ...
 
 
 def write_pairs(
-    folder: str | Path, pairs: ArticlePairs, texts: PairTexts, features: Saved, about: Mapping[str, Any]
+    folder: str | Path, pairs: ArticlePairs, texts: PairTexts, features: HasFiles, about: Mapping[str, Any]
 ) -> Record:
     """Write pairs as a folder, whole or not at all, in place of the pairs that are there; return its config.json.
 
@@ -66,16 +67,18 @@ def write_pairs(
     about = {**about, "words": pairs.train[0].shape[1], "pairs": sizes}
     config = {"format": FORMAT, "ammi": __version__, "kind": KIND, **about}
     lines = ({"split": split, "first": x, "second": y} for split in SPLITS for x, y in texts[split])
-    with replacing_folder(folder) as new:
-        write_jsonl(new / TEXTS, lines)
-        try:
-            save_file({name: array for key, X in matrices.items() for name, array in _arrays(key, X)}, new / MATRICES)
-        except SafetensorError as error:
-            raise OSError(f"the pairs could not be written to {folder} ({error}): make space and try again") from error
-        features.save(new / FEATURES)
-        write_json(new / CONFIG, config)
-        seal(new)
+    files = {
+        TEXTS: gzip.compress(b"".join(jsonl(lines)), mtime=0),  # no time, so that the same pairs make the same bytes
+        MATRICES: save_arrays({name: array for key, X in matrices.items() for name, array in _arrays(key, X)}),
+        CONFIG: (json.dumps(config, indent=1) + "\n").encode(),
+    }
+    write_folder(folder, with_checksums(files | in_folder(FEATURES, features.to_files())))
     return config
+
+
+def read_pair_features(folder: str | Path) -> Files:
+    """Return the files of the feature maker that made the matrices of a folder of pairs."""
+    return of_folder(FEATURES, _read_files(Path(folder)))
 
 
 def check_place(folder: str | Path) -> None:
@@ -137,14 +140,14 @@ def describe_pairs(folder: str | Path) -> Record:
     return _config(_read_files(Path(folder)), folder)
 
 
-def _read_files(folder: Path) -> dict[str, bytes]:
+def _read_files(folder: Path) -> Files:
     """All files of a folder of pairs, each as it was written."""
     try:
-        return read_sealed(folder)
+        return read_folder(folder)
     except (OSError, ValueError):
         if not holds_pairs(folder):
             raise ValueError(f"{folder} does not hold pairs: expected a folder made by ammi data pairs") from None
-        if not (folder / SEAL).exists():  # which an older ammi did not write
+        if not (folder / CHECKSUMS).exists():  # an older ammi wrote none
             _config({CONFIG: (folder / CONFIG).read_bytes()}, folder)
         raise
 

@@ -132,17 +132,21 @@ def write_jsonl(path: str | Path, records: Iterable[Mapping[str, Any]]) -> int:
     """
     n = 0
     with replacing_compressed(Path(path)) as out:
-        for record in records:
-            out.write(_line(record, n + 1))
+        for line in jsonl(records):
+            out.write(line)
             n += 1
     return n
 
 
-def _line(record: Mapping[str, Any], number: int) -> bytes:
-    try:
-        return json.dumps(record, ensure_ascii=False).encode() + b"\n"
-    except UnicodeEncodeError:
-        raise ValueError(f"record {number} holds half a character (a lone surrogate): decode its texts anew") from None
+def jsonl(records: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
+    """Yield each record as a line of JSON."""
+    for number, record in enumerate(records, 1):
+        try:
+            yield json.dumps(record, ensure_ascii=False).encode() + b"\n"
+        except UnicodeEncodeError:
+            raise ValueError(
+                f"record {number} holds half a character (a lone surrogate): decode its texts anew"
+            ) from None
 
 
 @contextmanager

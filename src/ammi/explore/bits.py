@@ -86,6 +86,7 @@ class TypicalDocuments:
 
 def _probabilities(collection: Collection, texts: list[str | None]) -> NDArray[np.floating] | None:
     """The probabilities (n, m), from texts that the model reads; None where it cannot be asked."""
-    if not texts or any(text is None for text in texts) or collection.word_weights() is None:
+    known = [text for text in texts if text is not None]
+    if not known or len(known) < len(texts) or collection.word_weights() is None:
         return None
-    return collection.bit_probabilities(texts)
+    return collection.bit_probabilities(known)

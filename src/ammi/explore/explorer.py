@@ -55,7 +55,7 @@ class Explorer:
 
     def __init__(self, collection: Collection, most_points: int = MOST_POINTS):
         self.collection, self.n_bits, self.fingerprint = collection, collection.n_bits, collection.fingerprint
-        ids, self._codes = collection.store.export()
+        ids, self._codes = collection.codes()
         self.n_documents = len(ids)
         self.sample = Sample(collection, ids, self._codes, most_points)
 

@@ -3,11 +3,12 @@
 Nothing is imported before it is asked for: `ammi.features.quick` makes the row of a query without scikit-learn.
 """
 
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ammi.features.saved import naming_damage, read_saved
+from ammi.features.saved import check_fingerprint, naming_damage, parse_features
 from ammi.plugins import Registry
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ __all__ = [
     "WordFeatures",
     "by_name",
     "features",
-    "load_features",
+    "features_from_files",
 ]
 
 _HOME = {
@@ -53,14 +54,13 @@ def by_name(name: str) -> type["FeatureMaker"]:
     return features.get(name)
 
 
-def load_features(folder: str | Path) -> "FeatureMaker":
-    """The feature maker that was saved to a folder, whatever its kind."""
-    saved = read_saved(folder)
+def features_from_files(files: Mapping[str, bytes], location: str | Path = "the model") -> "FeatureMaker":
+    """Return the feature maker that `to_files` gave, whatever its kind; `location` is for messages."""
+    saved = parse_features(files, location=location)
     kind = by_name(saved["features"])
-    with naming_damage(folder):
-        maker = kind.load(folder)
-        if maker.fingerprint_ != saved["fingerprint"]:
-            raise ValueError(f"the fingerprint is {maker.fingerprint_}, it was {saved['fingerprint']}")
+    with naming_damage(location):
+        maker = kind.from_files(files)
+        check_fingerprint(maker.fingerprint_, saved)
     return maker
 
 

@@ -1,12 +1,14 @@
-"""What every feature maker is: a scikit-learn transformer from documents to rows that can be saved as a folder."""
+"""What every feature maker is: a scikit-learn transformer from documents to rows that can be saved as files."""
 
 from abc import ABC, abstractmethod
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
+
+from ammi.files import Files
 
 
 class FeatureMaker(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
@@ -33,13 +35,13 @@ class FeatureMaker(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """One row for each document: a CSR matrix or an array (n, V), of float32 or float64."""
 
     @abstractmethod
-    def save(self, folder: str | Path) -> None:
-        """Write features.json, with `write_saved`, and what else is needed, into a folder."""
+    def to_files(self) -> Files:
+        """Return the files that a model keeps of it, by name: features.json, from `features_files`, and any others."""
 
     @classmethod
     @abstractmethod
-    def load(cls, folder: str | Path) -> Self:
-        """What `save` wrote, read with `read_saved`; `load_features` does so for any kind, and finds damage."""
+    def from_files(cls, files: Mapping[str, bytes]) -> Self:
+        """Return the fitted feature maker that `to_files` gave; `parse_features` reads features.json."""
 
     @property
     @abstractmethod

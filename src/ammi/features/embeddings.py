@@ -3,10 +3,9 @@
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from itertools import islice
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -14,9 +13,10 @@ import numpy as np
 from ammi.features.base import FeatureMaker
 from ammi.features.embedders import PROBES, Embedder, Model, Rows, name_of, name_to_save, open_embedder
 from ammi.features.embedding_cache import EmbeddingCache, open_cache
-from ammi.features.saved import digest, read_saved, write_saved
+from ammi.features.saved import digest, features_files, parse_features
 from ammi.features.texts import strings
 from ammi.features.tfidf import check_whole_number
+from ammi.files import Files
 
 BATCHES_AT_ONCE = 4  # sorted by length, so that little is padded; and kept in the cache and shown in one step
 SECONDS_BETWEEN_LINES = 10.0
@@ -122,18 +122,18 @@ class EmbeddingFeatures(FeatureMaker):
         self._check_is_fitted()
         return {"units": self.name, "columns": self.n_features_, "embedder": name_of(self.model)}
 
-    def save(self, folder: str | Path) -> None:
-        """Write features.json, with the model's name, folder or "module:function" and not the model itself."""
+    def to_files(self) -> Files:
+        """Return features.json, with the model's name, folder or "module:function" and not the model itself."""
         self._check_is_fitted()
         parameters = {"model": name_to_save(self.model), "batch_size": self.batch_size}
         if self.cache is not None:
             parameters["cache"] = os.path.abspath(self.cache)
-        write_saved(folder, self, parameters, identity=self._identity, probes=self._probes.tolist())
+        return features_files(self, parameters, identity=self._identity, probes=self._probes.tolist())
 
     @classmethod
-    def load(cls, folder: str | Path) -> Self:
-        """What was saved. Its model is opened when something is embedded; a cache that is gone is not made anew."""
-        saved = read_saved(folder, cls.name)
+    def from_files(cls, files: Mapping[str, bytes]) -> Self:
+        """Return what was saved. The model is opened when it first embeds; a cache that is gone is not made anew."""
+        saved = parse_features(files, cls.name)
         maker = cls(**saved["parameters"], verbose=False)
         if maker.cache is not None and not os.access(maker.cache, os.W_OK):
             maker.cache = None  # on another machine, or for another user, it is done without

@@ -1,17 +1,17 @@
 """Tf-idf over SentencePiece units, learned from a sample of a stream."""
 
 import random
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.features.saved import read_saved, terms_fingerprint, write_saved
+from ammi.features.saved import features_files, parse_features, terms_fingerprint
 from ammi.features.texts import chunks
 from ammi.features.tfidf import TermFeatures, check_whole_number
 from ammi.features.units import PIECES_FILE, learn_model, open_model, unit_columns, vocabulary_of
+from ammi.files import Files
 
 SAMPLED_CHARACTERS = 10_000  # of a document, at its beginning
 
@@ -58,15 +58,15 @@ class PieceFeatures(TermFeatures):
         self._check_is_fitted()
         return terms_fingerprint(self.name, self._model, self.idf_)
 
-    def save(self, folder: str | Path) -> None:
+    def to_files(self) -> Files:
         self._check_is_fitted()
-        write_saved(folder, self, files={PIECES_FILE: self._model}, idf=self.idf_.tolist())
+        return features_files(self, idf=self.idf_.tolist()) | {PIECES_FILE: self._model}
 
     @classmethod
-    def load(cls, folder: str | Path) -> Self:
-        saved = read_saved(folder, cls.name)
+    def from_files(cls, files: Mapping[str, bytes]) -> Self:
+        saved = parse_features(files, cls.name)
         maker = cls(**saved["parameters"])
-        maker._use(Path(folder, PIECES_FILE).read_bytes())
+        maker._use(files[PIECES_FILE])
         maker._weigh(np.array(saved["idf"]))
         return maker
 

@@ -4,13 +4,13 @@ A search encodes one short text, and the imports of what encodes a million take 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ammi.features.alphabet import words_of
-from ammi.features.saved import FILE, naming_damage, parse_saved, terms_fingerprint
+from ammi.features.saved import FILE, Saved, check_fingerprint, naming_damage, parse_features, terms_fingerprint
 from ammi.features.weights import unit_weights
 
 PlainRow = tuple[NDArray[np.int32], NDArray[np.float32]]
@@ -40,26 +40,19 @@ class QuickRows:
         return columns, unit_weights(counts, self.idf[columns], np.zeros(len(columns), np.int64), 1)
 
 
-def quick_rows(folder_files: Mapping[str, bytes]) -> QuickRows | None:
-    """The rows of saved features over words or pieces, from the files of their folder; None for other features.
-
-    Args:
-        folder_files: the content of each file in the folder, by its name.
-    """
-    if FILE not in folder_files:
-        raise ValueError(f"there is no {FILE} among the files {sorted(folder_files)}: read the folder of the features")
-    saved = parse_saved(folder_files[FILE])
+def quick_rows(files: Mapping[str, bytes], location: str = "") -> QuickRows | None:
+    """Return what makes rows with the files of a feature maker; None if it is not one of words or pieces."""
+    saved = parse_features(files, location=location)
     make = {"words": _words, "pieces": _pieces}.get(saved["features"])
     if make is None:
         return None
-    with naming_damage(FILE):
-        rows = make(saved, folder_files)
-        if rows.fingerprint_ != saved["fingerprint"]:
-            raise ValueError(f"the fingerprint is {rows.fingerprint_}, it was {saved['fingerprint']}")
+    with naming_damage(Path(location, FILE)):
+        rows = make(saved, files)
+        check_fingerprint(rows.fingerprint_, saved)
     return rows
 
 
-def _words(saved: Mapping[str, Any], files: Mapping[str, bytes]) -> QuickRows:
+def _words(saved: Saved, files: Mapping[str, bytes]) -> QuickRows:
     vocabulary, idf = saved["vocabulary"], np.array(saved["idf"])
     column = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
     fingerprint = terms_fingerprint("words", vocabulary, idf)
@@ -68,7 +61,7 @@ def _words(saved: Mapping[str, Any], files: Mapping[str, bytes]) -> QuickRows:
     )
 
 
-def _pieces(saved: Mapping[str, Any], files: Mapping[str, bytes]) -> QuickRows:
+def _pieces(saved: Saved, files: Mapping[str, bytes]) -> QuickRows:
     from ammi.features.units import PIECES_FILE, open_model, unit_columns, vocabulary_of
 
     model, idf = files[PIECES_FILE], np.array(saved["idf"])

@@ -1,6 +1,6 @@
 """Vectors as they are: the rows of an embedding, or of any other numbers that a user has already."""
 
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +11,8 @@ from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.validation import validate_data
 
 from ammi.features.base import FeatureMaker
-from ammi.features.saved import digest, read_saved, write_saved
+from ammi.features.saved import digest, features_files, parse_features
+from ammi.files import Files
 
 
 class VectorFeatures(OneToOneFeatureMixin, FeatureMaker):
@@ -52,14 +53,14 @@ class VectorFeatures(OneToOneFeatureMixin, FeatureMaker):
         self._check_is_fitted()
         return {"units": self.name, "columns": self.n_features_}
 
-    def save(self, folder: str | Path) -> None:
+    def to_files(self) -> Files:
         self._check_is_fitted()
         names = getattr(self, "feature_names_in_", None)
-        write_saved(folder, self, columns=self.n_features_, names=None if names is None else names.tolist())
+        return features_files(self, columns=self.n_features_, names=None if names is None else names.tolist())
 
     @classmethod
-    def load(cls, folder: str | Path) -> Self:
-        saved = read_saved(folder, cls.name)
+    def from_files(cls, files: Mapping[str, bytes]) -> Self:
+        saved = parse_features(files, cls.name)
         maker = cls(**saved["parameters"])
         maker.n_features_ = maker.n_features_in_ = int(saved["columns"])
         if saved["names"] is not None:

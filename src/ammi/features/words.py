@@ -1,16 +1,16 @@
 """Tf-idf over words, learned from a stream and kept as JSON."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.features.saved import read_saved, terms_fingerprint, write_saved
+from ammi.features.saved import features_files, parse_features, terms_fingerprint
 from ammi.features.texts import chunks
 from ammi.features.tfidf import TermFeatures, check_whole_number
 from ammi.features.tokens import Table, WordCounts, look_up, make_table, tokenize
+from ammi.files import Files
 
 
 class WordFeatures(TermFeatures):
@@ -51,13 +51,13 @@ class WordFeatures(TermFeatures):
         self._check_is_fitted()
         return terms_fingerprint(self.name, self.vocabulary_, self.idf_)
 
-    def save(self, folder: str | Path) -> None:
+    def to_files(self) -> Files:
         self._check_is_fitted()
-        write_saved(folder, self, vocabulary=self.vocabulary_, idf=self.idf_.tolist())
+        return features_files(self, vocabulary=self.vocabulary_, idf=self.idf_.tolist())
 
     @classmethod
-    def load(cls, folder: str | Path) -> Self:
-        saved = read_saved(folder, cls.name)
+    def from_files(cls, files: Mapping[str, bytes]) -> Self:
+        saved = parse_features(files, cls.name)
         maker = cls(**saved["parameters"])
         maker._use(saved["vocabulary"])
         maker._weigh(np.array(saved["idf"]))

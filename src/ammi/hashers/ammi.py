@@ -55,16 +55,12 @@ class AMMIObjective(InformationObjective):
         statistics = prior.mean_statistics(self.adversary.arranged(p))
         if not self.training:
             return prior.cross_entropy_of(statistics, self.adversary.prior())
-        whole = statistics.detach().clone()
-        self.adversary.exchange.mean(whole)
-        # It is linear in the statistics, so that the mean of what the workers have here is that of the whole batch.
-        return prior.cross_entropy_of(statistics, self.adversary.respond(whole))
+        return prior.cross_entropy_of(statistics, self.adversary.respond(statistics.detach()))
 
     def pretrain(self, X: Matrix, rng: np.random.Generator, progress: Progress) -> None:
         self.scaling.learn(X, next(self.parameters()).device)
 
     def steps(self, batches: Batches, learning_rate: float, clip: float) -> Steps:
-        self.adversary.exchange = batches.exchange
         if not self._is_compiled(batches):
             return super().steps(batches, learning_rate, clip)
         assert isinstance(self.encoder, Encoder)
@@ -99,8 +95,6 @@ class AMMIObjective(InformationObjective):
 @estimator
 class AMMI(ChainHasher):
     """Binary codes that keep as much information about the documents as possible."""
-
-    is_shared = True
 
     prior_order: int | None = parameter(
         "Markov order r of the prior, at least `order`; r = order is allowed but poor, since the prior then cannot "

@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from os import PathLike
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,8 +12,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ammi.digests import arrays_digest
+from ammi.files import Files
 from ammi.hashers.hyperplanes import HyperplaneNames
 from ammi.hashers.parameters import check_parameters, estimator, in_words, parameter
+from ammi.hashers.saving import hasher_to_files, model_from_files, save
 from ammi.nets.matrix import Matrix, held_by_float32
 
 MOST_BITS = 2**16
@@ -80,12 +81,19 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, A
         parameters = self.get_params(deep=False).items()
         return about | {name: in_words(value) for name, value in parameters if name != "n_bits"}
 
-    def save(self, folder: str | PathLike[str]) -> None:
-        """Write the model as a folder of config.json and weights.safetensors; ammi.load(folder) reads it."""
-        from ammi.hashers.saving import save_hasher
-
+    def to_files(self) -> Files:
+        """Return the model as files by name: config.json, weights.safetensors, and SHA256SUMS with their digests."""
         check_is_fitted(self)
-        save_hasher(self, Path(folder))
+        return hasher_to_files(self)
+
+    @classmethod
+    def from_files(cls, files: Mapping[str, bytes]) -> Self:
+        """Return the model that `to_files` gave; a damaged file is refused."""
+        return model_from_files(files, cls)
+
+    def save(self, folder: str | PathLike[str]) -> None:
+        """Write the files of the model to a folder; ammi.load(folder) reads it."""
+        save(self, folder)
 
     def _check_rows(self, X: Any, *, reset: bool) -> Matrix:
         """X as a CSR matrix or an array of float32 or float64 that float32 can hold, not copied where it is one."""

@@ -193,13 +193,8 @@ class ChainHasher(EncoderHasher):
         if not k or len(stage.rows) < 2:
             return None
         k = min(k, max(1, len(stage.rows) // _AT_MOST))
-        X, views = stage.given.X, stage.given.views
-
-        def find() -> NDArray:
-            advance = stage.progress.part("neighbours", len(stage.rows))
-            return nearest_documents(X, k, stage.rows, stage.rng, advance, views, codes)
-
-        return stage.exchange.once(find)  # sums round differently on other processors, and with them what is nearest
+        advance = stage.progress.part("neighbours", len(stage.rows))
+        return nearest_documents(stage.given.X, k, stage.rows, stage.rng, advance, stage.given.views, codes)
 
     def _sees_pairs(self, predictive: bool) -> bool:
         """Whether one encoder reads both documents of pairs: of related ones, or of those that are near."""

@@ -1,8 +1,7 @@
 """DocumentHasher: documents in, codes out. A feature maker and a hasher as one model."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from os import PathLike
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ammi.digests import joint_digest
 from ammi.features import FeatureMaker, VectorFeatures, WordFeatures
+from ammi.files import Files
 from ammi.hashers.ammi import AMMI
 from ammi.hashers.base import Hasher
-from ammi.hashers.saving import load, save_model
+from ammi.hashers.saving import load, model_from_files, model_to_files, save
 
 
 def _view(view: Any, documents: Any) -> Any:
@@ -150,14 +150,23 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """What there is to say about it in a few words and numbers."""
         return {**self.features_.describe(), **self.hasher_.describe(), "fingerprint": self.fingerprint_}
 
-    def save(self, folder: str | PathLike[str]) -> None:
-        """Write the model as a folder: config.json, and a folder for each of its two parts."""
+    def to_files(self) -> Files:
+        """Return the model as files by name: config.json, features/…, hasher/…, and SHA256SUMS with their digests."""
         check_is_fitted(self, msg="this DocumentHasher has learned nothing yet: call fit first")
-        save_model(self, Path(folder))
+        return model_to_files(self)
+
+    @classmethod
+    def from_files(cls, files: Mapping[str, bytes]) -> Self:
+        """Return the model that `to_files` gave; a damaged file is refused."""
+        return model_from_files(files, cls)
+
+    def save(self, folder: str | PathLike[str]) -> None:
+        """Write the files of the model to a folder; `load` and ammi.load read it."""
+        save(self, folder)
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Self:
-        """The model that `save` wrote to a folder."""
+        """Return the model that `save` wrote to a folder."""
         model = load(folder)
         if not isinstance(model, cls):
             raise ValueError(f"{folder} holds a model of {type(model).__name__}, not of texts: read it with ammi.load")

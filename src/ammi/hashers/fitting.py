@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ammi.data import every_tenth, read_pairs
-from ammi.data.pairs import FEATURES, Pair
+from ammi.data.pairs import FEATURES, Pair, read_pair_features
 from ammi.evaluate import label_matrix, matching_at_k, precision_at_k
-from ammi.features import load_features
+from ammi.features import features_from_files
 from ammi.hashers.base import Hasher
 from ammi.hashers.documents import DocumentHasher
 from ammi.hashers.given import Measure
@@ -85,7 +85,8 @@ def fit_pairs(hasher: Hasher, folder: str | Path, **more: Any) -> FittedToPairs:
         more["validation"] = measure and Measure(measure, lambda: pairs.cv)
     fitted.fit(documents, **more)
     measure = _matching_of(pairs.test)
-    return FittedToPairs(DocumentHasher.of(fitted, load_features(Path(folder, FEATURES))), measure and measure(fitted))
+    features = features_from_files(read_pair_features(folder), Path(folder, FEATURES))
+    return FittedToPairs(DocumentHasher.of(fitted, features), measure and measure(fitted))
 
 
 def _matching_of(part: Pair) -> Callable[[Hasher], float] | None:

@@ -16,8 +16,9 @@ from safetensors.numpy import load as load_arrays
 
 from ammi.digests import arrays_digest, joint_digest
 from ammi.features.quick import QuickRows, quick_rows
-from ammi.hashers.config import CONFIG, FEATURES, HASHER, WEIGHTS, parse_config
+from ammi.files import of_folder
 from ammi.hashers.hyperplanes import HyperplaneNames, Hyperplanes
+from ammi.hashers.saving import CONFIG, FEATURES, HASHER, WEIGHTS, parse_config
 
 _REMEMBERED = 16  # texts: a search asks several times about the same one
 
@@ -69,16 +70,17 @@ class QuickCodes:
 
 
 def quick_codes(files: Mapping[str, bytes]) -> QuickCodes | None:
-    """The codes of a saved DocumentHasher, from the files of its folder; None where the whole model is needed."""
-    if f"{HASHER}/{CONFIG}" not in files:  # a hasher alone, which reads vectors
+    """Return what encodes with the files of a DocumentHasher; None if that takes the whole model."""
+    of_hasher = of_folder(HASHER, files)
+    if not of_hasher:  # the files are those of a hasher alone, which reads vectors
         return None
-    model = parse_config(files.get(CONFIG, b""), Path(CONFIG), "n_bits")
-    hasher = parse_config(files[f"{HASHER}/{CONFIG}"], Path(HASHER, CONFIG), "hyperplanes", "parameters")
-    rows = quick_rows({name.removeprefix(f"{FEATURES}/"): content for name, content in files.items()})
+    model = parse_config(files, Path(), "n_bits")
+    hasher = parse_config(of_hasher, Path(HASHER), "hyperplanes", "parameters")
+    rows = quick_rows(of_folder(FEATURES, files), FEATURES)
     if not hasher["hyperplanes"] or rows is None:
         return None
     try:
-        arrays = load_arrays(files[f"{HASHER}/{WEIGHTS}"])
+        arrays = load_arrays(of_hasher[WEIGHTS])
         planes = Hyperplanes.among(arrays, HyperplaneNames(*hasher["hyperplanes"]), hasher["parameters"]["n_bits"])
     except (SafetensorError, KeyError, TypeError) as error:
         raise ValueError(

@@ -1,43 +1,54 @@
-"""A model as a folder: config.json says what it is, weights.safetensors holds what it learned. Never a pickle.
+"""Models as files: config.json says what a model is, weights.safetensors holds what it learned. Never a pickle.
 
-A digest of every file is in SHA256SUMS (`ammi.files.seal`): nothing is made of one that is not as it was written.
+    config.json, weights.safetensors, SHA256SUMS              a hasher
+    config.json, features/..., hasher/..., SHA256SUMS         a DocumentHasher: the files of its two parts
+
+A folder, a store and a message to a worker hold the same files. Nothing is made of a file whose digest is wrong.
+Importing this module loads neither torch nor scikit-learn, since a search reads no more than the files.
 """
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 
-from ammi.features import load_features
-from ammi.files import replacing_folder, seal, unsealed
-from ammi.hashers import methods
-from ammi.hashers.config import (
-    CONFIG,
-    FEATURES,
-    HASHER,
-    WEIGHTS,
-    Config,
-    check_place,
-    parse_config,
+from ammi.features import features_from_files
+from ammi.files import (
+    CHECKSUMS,
+    Files,
+    check_writable,
+    in_folder,
+    of_folder,
     read_folder,
-    write_config,
+    verified,
+    with_checksums,
+    write_folder,
 )
+from ammi.hashers import methods
+from ammi.plain import from_json
 from ammi.version import __version__
 
 if TYPE_CHECKING:
-    from ammi.features import FeatureMaker
     from ammi.hashers.base import Hasher
     from ammi.hashers.documents import DocumentHasher
 
+FORMAT = 3
+CONFIG, WEIGHTS = "config.json", "weights.safetensors"
+FEATURES, HASHER = "features", "hasher"  # folders of the two parts of a DocumentHasher
+_OF_A_MODEL = {CONFIG, WEIGHTS, FEATURES, HASHER, CHECKSUMS}
 
-def save_hasher(hasher: "Hasher", folder: Path) -> None:
-    """Write a hasher as a folder. It says nothing of the device that it was trained on."""
+Config = dict[str, Any]  # the content of config.json
+M = TypeVar("M", bound="Hasher | DocumentHasher")
+
+
+def hasher_to_files(hasher: "Hasher") -> Files:
+    """Return a fitted hasher as files. They do not name the device that it was trained on."""
     parameters = {name: value for name, value in hasher.get_params(deep=False).items() if name != "device"}
     about = {
         "n_features_in": hasher.n_features_in_,
@@ -45,133 +56,155 @@ def save_hasher(hasher: "Hasher", folder: Path) -> None:
         "parameters": {name: _to_json(value) for name, value in parameters.items()},
         **hasher._facts(),
     }
-    check_place(folder)
-    with replacing_folder(folder) as new:
-        # Its own way to write a file would let nobody else read it.
-        arrays = {name: np.asarray(array, order="C") for name, array in hasher._arrays().items()}
-        (new / WEIGHTS).write_bytes(save_arrays(arrays))
-        write_config(new, type(hasher).__name__, hasher.fingerprint_, about)
-        seal(new)
+    arrays = {name: np.asarray(array, order="C") for name, array in hasher._arrays().items()}
+    config = _config(type(hasher).__name__, hasher.fingerprint_, about)
+    return with_checksums({CONFIG: config, WEIGHTS: save_arrays(arrays)})
 
 
-def save_model(model: "DocumentHasher", folder: Path) -> None:
-    """Write a model as a folder, with one for each of its two parts."""
-    fingerprint = model.fingerprint_
-    check_place(folder)
-    with replacing_folder(folder) as new:
-        write_config(new, type(model).__name__, fingerprint, {"n_bits": model.n_bits, "reads": model.reads})
-        model.features_.save(new / FEATURES)
-        model.hasher_.save(new / HASHER)
-        seal(new)
+def model_to_files(model: "DocumentHasher") -> Files:
+    """Return a fitted DocumentHasher as files: its own config.json, and a folder for each of its two parts."""
+    parts = in_folder(FEATURES, model.features_.to_files()) | in_folder(HASHER, hasher_to_files(model.hasher_))
+    parts.pop(f"{HASHER}/{CHECKSUMS}")  # one list of digests is enough
+    about = {"n_bits": model.n_bits, "reads": model.reads}
+    return with_checksums({CONFIG: _config(type(model).__name__, model.fingerprint_, about), **parts})
+
+
+def save(model: "Hasher | DocumentHasher", folder: str | os.PathLike[str]) -> None:
+    """Write a fitted model as a folder, which replaces the model that is there in one step."""
+    files = model.to_files()
+    check_model_folder(Path(folder))
+    write_folder(Path(folder), files)
 
 
 def load(folder: str | os.PathLike[str]) -> "Hasher | DocumentHasher":
-    """The model that was saved to a folder: a hasher, or a DocumentHasher."""
-    return _model(read_folder(Path(folder)), Path(folder))
+    """Return the model that was saved to a folder: a hasher, or a DocumentHasher."""
+    return model_from_verified(read_model_folder(Path(folder)), Path(folder))
 
 
-def model_to_files(model: "Hasher | DocumentHasher") -> dict[str, bytes]:
-    """A fitted model as the files that it is saved as; a hasher alone as a model of vectors."""
-    from ammi.hashers.documents import DocumentHasher
-
-    whole = model if isinstance(model, DocumentHasher) else DocumentHasher.of(model)
-    with TemporaryDirectory() as beside:
-        folder = Path(beside) / "model"
-        whole.save(folder)
-        return read_folder(folder)
-
-
-def model_from_files(files: Mapping[str, bytes]) -> "DocumentHasher":
-    """The model that was saved as these files."""
-    from ammi.hashers.documents import DocumentHasher
-
-    place = Path("the model")
-    model = _model(unsealed(files, place), place)
-    return model if isinstance(model, DocumentHasher) else DocumentHasher.of(model)
-
-
-def _model(files: Mapping[str, bytes], folder: Path) -> "Hasher | DocumentHasher":
-    """The model of files that are as they were written; the folder is for messages."""
-    from ammi.hashers.documents import DocumentHasher
-
-    config = parse_config(files[CONFIG], folder / CONFIG)
-    if config["method"] != DocumentHasher.__name__:
-        return _hasher(files, folder)
-    model = DocumentHasher.of(
-        _hasher(_part(files, HASHER), folder / HASHER), _features(_part(files, FEATURES), folder / FEATURES)
-    )
-    if model.fingerprint_ != config["fingerprint"]:
-        raise ValueError(f"the parts of {folder} do not belong together: save the model again")
+def model_from_files(files: Mapping[str, bytes], kind: type[M]) -> M:
+    """Return the model of these files, which must be of this kind; a damaged file is refused by name."""
+    location = Path("the model")
+    model = model_from_verified(verified(files, location), location)
+    if not isinstance(model, kind):
+        raise ValueError(
+            f"the files hold a model of {type(model).__name__}, not of {kind.__name__}: use its from_files"
+        )
     return model
 
 
-def _part(files: Mapping[str, bytes], name: str) -> dict[str, bytes]:
-    """The files of a folder inside that of a model, by their path in it."""
-    return {path.removeprefix(f"{name}/"): content for path, content in files.items() if path.startswith(f"{name}/")}
+def model_from_verified(files: Files, location: Path) -> "Hasher | DocumentHasher":
+    """Return the model of files whose digests are right; `location` is for messages."""
+    from ammi.hashers.documents import DocumentHasher
+
+    config = parse_config(files, location)
+    if config["method"] != DocumentHasher.__name__:
+        return _hasher(files, location)
+    features = features_from_files(of_folder(FEATURES, files), location / FEATURES)
+    model = DocumentHasher.of(_hasher(of_folder(HASHER, files), location / HASHER), features)
+    if model.fingerprint_ != config["fingerprint"]:
+        raise ValueError(f"the parts of {location} do not belong together: save the model again")
+    return model
 
 
-def _features(files: Mapping[str, bytes], folder: Path) -> "FeatureMaker":
-    """Feature makers read a folder; this one is of the files that were checked, whatever is in the model's own now."""
-    with TemporaryDirectory() as beside:
-        copy = Path(beside) / FEATURES
-        for name, content in files.items():
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            (copy / name).write_bytes(content)
-        try:
-            return load_features(copy)
-        except (OSError, ValueError) as error:
-            raise ValueError(str(error).replace(str(copy), str(folder))) from error
+def holds_model(folder: str | Path) -> bool:
+    """Return whether a folder holds a model, damaged or not; pairs of articles have a config.json, too."""
+    try:
+        return b'"kind"' not in (Path(folder) / CONFIG).read_bytes()
+    except OSError:
+        return False
 
 
-def _hasher(files: Mapping[str, bytes], folder: Path) -> "Hasher":
-    """The hasher of files that are as they were written."""
-    if missing := {CONFIG, WEIGHTS} - set(files):
-        raise ValueError(f"{folder} lacks {' and '.join(sorted(missing))}: save the model again")
-    config = parse_config(files[CONFIG], folder / CONFIG, "n_features_in", "parameters")
-    hasher = _made(_method(config["method"], folder), config["parameters"], folder)
+def check_model_folder(folder: Path) -> None:
+    """Refuse to write a model over anything but a model, or where nothing can be written."""
+    if folder.is_file() or (folder.exists() and not holds_model(folder) and any(folder.iterdir())):
+        raise ValueError(f"{folder} is there and is not a model: choose another folder")
+    check_writable(folder)
+    if others := sorted(path.name for path in folder.glob("*") if path.name not in _OF_A_MODEL):
+        raise ValueError(f"{folder} holds {others[0]} beside a model, and would be replaced: choose another folder")
+
+
+def read_model_folder(folder: Path) -> Files:
+    """Return all files of a saved model; refuse a folder that holds none, or a damaged one."""
+    try:
+        files = read_folder(folder)
+    except (OSError, ValueError):
+        if not folder.exists():
+            raise ValueError(f"there is no folder {folder}") from None
+        if holds_model(folder) and not (folder / CHECKSUMS).exists():  # an older ammi wrote none
+            parse_config({CONFIG: (folder / CONFIG).read_bytes()}, folder)
+        if holds_model(folder):
+            raise
+        files = {}
+    if CONFIG not in files:
+        raise ValueError(f"{folder} is not a model of ammi: there is no {CONFIG} in it")
+    return files
+
+
+def parse_config(files: Mapping[str, bytes], location: Path, *keys: str) -> Config:
+    """Return the content of config.json, which must have these keys; `location` is for messages."""
+    path = location / CONFIG
+    try:
+        config = from_json(files[CONFIG])
+        version = config["format"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is damaged or is not a model of ammi: save the model again") from error
+    if version != FORMAT:
+        raise ValueError(
+            f"{path} has format {version}, this ammi ({__version__}) reads {FORMAT}: fit the model again, or use "
+            "the ammi that wrote it"
+        )
+    if missing := {"method", "fingerprint", *keys} - set(config):
+        raise ValueError(f"{path} is damaged, since it lacks {', '.join(sorted(missing))}: save the model again")
+    return config
+
+
+def _config(method: str, fingerprint: str, about: Config) -> bytes:
+    config = {"format": FORMAT, "ammi": __version__, "method": method, "fingerprint": fingerprint, **about}
+    return (json.dumps(config, indent=1) + "\n").encode()
+
+
+def _hasher(files: Files, location: Path) -> "Hasher":
+    config = parse_config(files, location, "n_features_in", "parameters")
+    hasher = _unfitted(_method(config["method"], location), config["parameters"], location)
     try:
         hasher.n_features_in_ = config["n_features_in"]
         hasher._restore(load_arrays(files[WEIGHTS]), config)
     except (SafetensorError, RuntimeError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(
-            f"{folder / WEIGHTS} is damaged or does not belong to {CONFIG}: save the model again"
+            f"{location / WEIGHTS} is damaged or does not belong to {CONFIG}: save the model again"
         ) from error
     if hasher.fingerprint_ != config["fingerprint"]:
-        raise ValueError(f"{folder / WEIGHTS} is not the one {CONFIG} was written with: save the model again")
+        raise ValueError(f"{location / WEIGHTS} is not the one {CONFIG} was written with: save the model again")
     return hasher
 
 
-def _method(name: str, folder: Path) -> "type[Hasher]":
-    """The class of this name: this package's own first, so that no other one has to be imported."""
+def _method(name: str, location: Path) -> "type[Hasher]":
+    """Return the class of this name, ammi's own first, so that no other package has to be imported."""
     for key in sorted(methods.names(), key=lambda key: (key != name.lower(), key)):
         method = methods.get(key)
         if method.__name__ == name:
             return method
     raise ValueError(
-        f"{folder} holds a model of {name!r}, a method that this ammi ({__version__}) does not know: register its "
+        f"{location} holds a model of {name!r}, a method that this ammi ({__version__}) does not know: register its "
         "class with ammi.hashers.methods.register, or install the package that has it"
     )
 
 
-def _made(method: "type[Hasher]", parameters: Config, folder: Path) -> "Hasher":
-    """A hasher with these parameters, each within its range."""
-    known = method().get_params(deep=False)
-    if not isinstance(parameters, dict) or not parameters.keys() <= known.keys():
-        raise ValueError(
-            f"{folder / CONFIG} is damaged, since its parameters do not fit {method.__name__}: save it again"
-        )
+def _unfitted(method: "type[Hasher]", parameters: object, location: Path) -> "Hasher":
+    """Return a hasher with these parameters, each within its range."""
+    complaint = f"{location / CONFIG} is damaged, since its parameters do not fit {method.__name__}"
+    if not isinstance(parameters, dict) or not parameters.keys() <= method().get_params(deep=False).keys():
+        raise ValueError(f"{complaint}: save it again")
     hasher = method(**{name: _from_json(value) for name, value in parameters.items()})
     try:
         hasher._check_parameters()
     except ValueError as error:
-        raise ValueError(
-            f"{folder / CONFIG} is damaged, since its parameters do not fit {method.__name__} ({error}): save it again"
-        ) from error
+        raise ValueError(f"{complaint} ({error}): save it again") from error
     return hasher
 
 
-def _to_json(value: Any) -> Any:
-    """A parameter as JSON can hold it; a random state has done its work and is not kept."""
+def _to_json(value: object) -> object:
+    """Return a parameter as JSON can hold it; a random state was used up by `fit`, and is left out."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, os.PathLike):
@@ -185,7 +218,7 @@ def _to_json(value: Any) -> Any:
     return value
 
 
-def _from_json(value: Any) -> Any:
+def _from_json(value: object) -> object:
     if isinstance(value, dict) and "network" in value:
         from ammi.nets.networks import network_from_json
 

@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
@@ -18,12 +18,11 @@ from ammi.hashers.given import Given, Validation
 from ammi.hashers.hyperplanes import HyperplaneNames, Hyperplanes
 from ammi.hashers.linear import linear_bits
 from ammi.hashers.parameters import estimator, in_words, parameter
-from ammi.hashers.stage import Elsewhere, Stage
+from ammi.hashers.stage import Stage
 from ammi.nets.matrix import Matrix
 from ammi.nets.rows import Rows, to_rows
 from ammi.training.batches import Batches
 from ammi.training.checkpoint import Checkpoint
-from ammi.training.exchange import ALONE, Exchange
 from ammi.training.finite import check_weights
 from ammi.training.history import History, plot_history
 from ammi.training.loop import Callback, Schedule, TrainingRun, train
@@ -43,13 +42,7 @@ _NOT_PART_OF_A_RUN = {"verbose", "checkpoint", "n_jobs", "device"}
 
 @estimator
 class TrainedHasher(SizedHasher):
-    """A hasher that is trained in epochs; a method says with which objective.
-
-    `is_shared` says that several workers can train it together: what it minimises on a batch is the mean of what it
-    minimises on the parts of it, and needs no chance.
-    """
-
-    is_shared: ClassVar[bool] = False
+    """A hasher that is trained in epochs; a method says with which objective."""
 
     batch_size: int = parameter(
         "documents in a batch, N. The paper's grid: 16 to 128.", default=128, whole=True, least=1, most=2**31 - 1
@@ -130,8 +123,6 @@ class TrainedHasher(SizedHasher):
         validation: Validation = None,
         callbacks: Sequence[Callback] = (),
         progress: Progress | None = None,
-        exchange: Exchange = ALONE,
-        elsewhere: Elsewhere | None = None,
     ) -> Self:
         """Learn from rows X (n, V), sparse or dense.
 
@@ -151,37 +142,25 @@ class TrainedHasher(SizedHasher):
             callbacks: functions that are called after each epoch with its figures, such as
                 ammi.training.callbacks.TensorBoard.
             progress: what shows the run, in place of the lines that `verbose` asks for.
-            exchange: of the workers that call this together, with the same arguments, to learn one model.
-            elsewhere: what runs the fit in place of this process, such as ammi.scale.fit.RayFit.
         """
         self._check_parameters()
         shown = progress or (Lines(type(self).__name__) if self.verbose else Silent())
-        if elsewhere is not None:
-            arguments = {"X": X, "y": y, "related": related, "views": views, "validation": validation}
-            with shown:
-                self.__dict__.update(vars(elsewhere(self, arguments, callbacks, shown)))
-            return self
         given = Given.checked(self, X, y, related, views, validation)
         seed = check_random_state(self.random_state).randint(2**31)
         with shown, torch_threads(self.n_jobs), torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            run = self._train(given, np.random.default_rng(seed), callbacks, shown, exchange)
+            run = self._train(given, np.random.default_rng(seed), callbacks, shown)
         self.best_epoch_, self.interrupted_, self.diverged_ = run.best_epoch, run.interrupted, run.diverged
         return self
 
     def _train(
-        self,
-        given: Given,
-        rng: np.random.Generator,
-        callbacks: Sequence[Callback],
-        progress: Progress,
-        exchange: Exchange,
+        self, given: Given, rng: np.random.Generator, callbacks: Sequence[Callback], progress: Progress
     ) -> TrainingRun:
         rows, held_out = np.arange(given.X.shape[0]), None
         if given.validation is None and not self._keeps_last(given):
             rows, held_out = hold_out(len(rows), rng)
-        checkpoint = Checkpoint(self.checkpoint, self._identity(given), exchange) if self.checkpoint else None
-        stage = Stage(given, rows, rng, progress, checkpoint, checkpoint.load() if checkpoint else None, exchange)
+        checkpoint = Checkpoint(self.checkpoint, self._identity(given)) if self.checkpoint else None
+        stage = Stage(given, rows, rng, progress, checkpoint, checkpoint.load() if checkpoint else None)
         self._begin(stage)
         return self._learn(stage, self._pairs_of_its_own(stage), self._scorer(given, held_out), callbacks)
 
@@ -211,7 +190,6 @@ class TrainedHasher(SizedHasher):
             dropout=self._dropout(given),
             device=self._device(),
             rng=stage.rng,
-            exchange=stage.exchange,
         )
         train(
             self.objective_,

@@ -1,5 +1,5 @@
-"""A collection that a server has: what `Collection.open("http://...")` opens."""
+"""A collection behind a server, as `Collection.open("http://...")` opens it."""
 
-from ammi.remote.collection import RemoteCollection
+from ammi.remote.collection import NotRemoteError, RemoteCollection
 
-__all__ = ["RemoteCollection"]
+__all__ = ["NotRemoteError", "RemoteCollection"]

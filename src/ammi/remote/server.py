@@ -1,4 +1,4 @@
-"""Requests to a server of `ammi serve`, and its errors as those that a collection on this machine raises."""
+"""Requests to `ammi serve`; its errors are raised as those that a collection on this machine would raise."""
 
 import json
 import os
@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from io import BufferedReader
-from itertools import count
 from threading import local
 from typing import Any
 from urllib.parse import unquote, urlencode, urlsplit
@@ -15,23 +14,25 @@ from urllib.parse import unquote, urlencode, urlsplit
 from ammi.urls import shown
 
 TOKEN = "AMMI_TOKEN"
-_SECONDS = 120.0
-_TRIES = 6  # where a server is busy
-_LONGEST_WAIT = 10.0
-_MOST_BYTES = 1 << 30  # of an answer, or of one of its lines
+Json = dict[str, Any]
+
+_TIMEOUT = 120.0  # seconds
+_TRIES = 6  # while the server is busy
+_LONGEST_WAIT = 10.0  # seconds between two tries
+_MOST_BYTES = 1 << 30  # of an answer, or of one line of it
 
 
 class Server:
-    """A server, by its address; a token may stand in it, or in the environment. It is shown nowhere.
+    """A connection to a server for each thread.
 
-    A connection is kept for each thread.
+    The token comes from the address or from AMMI_TOKEN; no message shows it.
     """
 
     def __init__(self, address: str):
         try:
             parts = urlsplit(address)
             self._port = parts.port
-        except ValueError:  # a bracket too many, or a port that is no number
+        except ValueError:  # unbalanced brackets, or a port that is not a number
             parts = urlsplit("")
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise ValueError(f"{shown(address)} is no address of a server: write http://HOST:PORT")
@@ -41,48 +42,50 @@ class Server:
         self.address = shown(address)
         self._here = local()
 
-    def ask(self, method: str, path: str, body: Any = None, **parameters: Any) -> Any:
-        """The answer to a request, which is sent again where the server was too busy to look at it."""
-        wanted = {name: value for name, value in parameters.items() if value is not None}
-        target = f"{path}?{urlencode(wanted)}" if wanted else path
+    def ask(self, method: str, path: str, body: Json | None = None, **parameters: str | float | None) -> Json:
+        """Send a request and return its answer; send it again while the server is too busy to accept it."""
+        given = {name: value for name, value in parameters.items() if value is not None}
+        target = f"{path}?{urlencode(given)}" if given else path
         try:
             content = None if body is None else json.dumps(body, ensure_ascii=False).encode()
         except UnicodeEncodeError:
             raise ValueError(
-                f"what {self.address} is asked holds half a character (a lone surrogate): decode it anew"
+                f"the request to {self.address} holds half a character (a lone surrogate): decode it again"
             ) from None
-        for tries in count(1):
+        tries = 1
+        while True:
             response = self._send(method, target, content)
             answer = self._read(response)
             if response.status != 503 or tries == _TRIES:
                 return self._checked(response.status, answer)
             seconds = response.headers.get("Retry-After", "")
             time.sleep(min(_LONGEST_WAIT, float(seconds) if seconds.isdecimal() else 1.0))
+            tries += 1
 
-    def lines(self, path: str) -> Iterator[dict[str, Any]]:
-        """The lines of an answer, as they come, on a connection of their own."""
+    def lines(self, path: str) -> Iterator[Json]:
+        """Yield the lines of an answer as they arrive, on a connection of their own."""
         connection = self._connected()
         try:
             response = self._answer(connection, "GET", path, None)
             if response.status != 200:
                 self._checked(response.status, self._read(response))
-            lines = BufferedReader(response)  # its own lines end where a connection broke, without a word
+            lines = BufferedReader(response)  # HTTPResponse.readline hides a broken connection
             while line := self._read(response, lines.readline):
                 yield self._checked(200, line)
         finally:
             connection.close()
 
     def close(self) -> None:
-        """End the connection of this thread."""
+        """Close the connection of this thread."""
         if connection := getattr(self._here, "connection", None):
             connection.close()
             self._here.connection = None
 
     def _send(self, method: str, target: str, content: bytes | None) -> HTTPResponse:
         kept = getattr(self._here, "connection", None)
-        may_be_sent_twice = content is None or not target.startswith(("/api/documents", "/api/delete"))
-        if kept is not None and may_be_sent_twice:
-            with suppress(HTTPException, OSError):  # the server may have ended it meanwhile
+        is_idempotent = content is None or not target.startswith(("/api/documents", "/api/delete"))
+        if kept is not None and is_idempotent:
+            with suppress(HTTPException, OSError):  # the server may have closed the connection since
                 return self._answer(kept, method, target, content)
         self.close()
         self._here.connection = self._connected()
@@ -90,7 +93,7 @@ class Server:
 
     def _connected(self) -> HTTPConnection:
         kind = HTTPSConnection if self._secure else HTTPConnection
-        connection = kind(self._host, self._port, timeout=_SECONDS)
+        connection = kind(self._host, self._port, timeout=_TIMEOUT)
         try:
             connection.connect()
         except OSError as error:
@@ -113,7 +116,7 @@ class Server:
             raise self._broken_off(type(error).__name__) from error
 
     def _read(self, response: HTTPResponse, read: Callable[[int], bytes] | None = None) -> bytes:
-        """All of an answer, or what `read` gives of it."""
+        """Read a whole answer, or the part of it that `read` returns."""
         try:
             content = (read or response.read)(_MOST_BYTES + 1)
         except (HTTPException, OSError) as error:
@@ -122,15 +125,15 @@ class Server:
         if len(content) > _MOST_BYTES:
             self.close()
             raise ValueError(f"{self.address} answers with more than {_MOST_BYTES >> 20} MB: ask for less at a time")
-        if response.length and (read is None or not content):  # bytes that never came
+        if response.length and (read is None or not content):  # bytes that never arrived
             self.close()
             raise self._broken_off(f"{response.length} bytes are missing")
         return content
 
     def _broken_off(self, reason: str) -> ConnectionError:
-        return ConnectionError(f"the server at {self.address} broke off ({reason}): see whether it runs, and try again")
+        return ConnectionError(f"the server at {self.address} broke off ({reason}): check that it runs, and try again")
 
-    def _checked(self, status: int, content: bytes) -> Any:
+    def _checked(self, status: int, content: bytes) -> Json:
         try:
             answer = json.loads(content)
         except (ValueError, RecursionError):

@@ -1,1 +1,1 @@
-"""Encoding, loading, tuning and training on a Ray cluster: Ray schedules, retries and moves data, this says what."""
+"""Encode, load and tune on a Ray cluster. Ray schedules, retries and moves data."""

@@ -10,7 +10,6 @@ from typing import Any
 _SECONDS = 5.0  # to answer; Ray itself would try for minutes
 QUIET = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else Ray warns of what it will do some day
-    "RAY_TRAIN_ENABLE_STATE_TRACKING": "0",  # needs a dashboard
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DEDUP_LOGS": "1",
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # what nodes say of workers that are tried again goes to standard output
@@ -57,7 +56,7 @@ def import_ray() -> Any:
     try:
         import ray
     except ImportError as error:
-        raise ImportError("the engine ray is not installed: pip install 'ammi[ray]'") from error
+        raise ImportError("Ray is not installed: run pip install 'ammi[ray]'") from error
     return ray
 
 

@@ -1,8 +1,8 @@
 """Shards of documents into a store: actors encode them, and what writes depends on the store.
 
-A server takes many writers: each actor adds its own shards, by the server's transactions. A location that belongs to one
-machine has one writer, the process that asked, which takes the blocks in the order of the files. Either way a block is
-there or not; who loads the same shards again goes on after the blocks that are there.
+A server takes many writers: each actor adds its own shards in transactions. A folder has one writer, the process that
+runs the command, which adds the blocks in the order of the files. Either way a block is added whole or not at all, and
+loading the same shards again continues after the blocks that are there.
 """
 
 from collections import deque

@@ -74,10 +74,10 @@ def _files(source: Path) -> Iterable[Path]:
     if source.is_dir():
         found = sorted(path for path in source.iterdir() if _ending(path) and not path.name.startswith("."))
         if not found:
-            raise ValueError(f"{source} holds no shards: the engine ray reads files ending in {', '.join(ENDINGS)}")
+            raise ValueError(f"{source} holds no shards: --ray reads files ending in {', '.join(ENDINGS)}")
         return found
     if not _ending(source):
-        raise ValueError(f"{source} is no shard: the engine ray reads files ending in {', '.join(ENDINGS)}")
+        raise ValueError(f"{source} is no shard: --ray reads files ending in {', '.join(ENDINGS)}")
     return [source]
 
 

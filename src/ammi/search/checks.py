@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.search.documents import as_list, is_unicode
+from ammi.plain import is_unicode
+from ammi.search.documents import as_list
 from ammi.search.hamming import Codes
 from ammi.search.store_methods import About
 from ammi.search.vectors import KeptVectors, Packed, Rows, checked_kind, packed

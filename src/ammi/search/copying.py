@@ -48,7 +48,7 @@ def copy_store(
             )
             given.add(block)
             advance(len(block))
-        _use_numbers_before(target, _next_number(source))
+        _use_numbers_before(target, source.about.next_number)
         target.optimize()
         arrived = _Sum()
         for found in target.entries():
@@ -56,9 +56,9 @@ def copy_store(
             advance(len(found))
         if (arrived.count, arrived.hexdigest()) != (given.count, given.hexdigest()):
             raise DamagedError(
-                f"of {source.location} {given.count:,} documents with the checksum {given.hexdigest()} were copied, but "
-                f"{target.location} has {arrived.count:,} with {arrived.hexdigest()}: was it changed meanwhile? delete it "
-                "and copy again"
+                f"{given.count:,} documents of {source.location} with the checksum {given.hexdigest()} were copied, "
+                f"but {target.location} has {arrived.count:,} with {arrived.hexdigest()}: was it changed meanwhile? "
+                "delete it and copy again"
             )
         return Copied(target.location, given.count, there, given.hexdigest())
 
@@ -133,7 +133,8 @@ def _skip_what_is_there(
 
 def _other(source: Store, target: Store, why: str) -> FileExistsError:
     return FileExistsError(
-        f"{target.location} holds another collection than {source.location} ({why}): name another location, or delete it"
+        f"{target.location} holds another collection than {source.location} ({why}): name another location, or "
+        "delete it"
     )
 
 
@@ -141,17 +142,12 @@ def _shortly(value: object) -> str:
     return ("there" if value else "none") if value is None or isinstance(value, bool) else str(value)
 
 
-def _next_number(source: Store) -> int:
-    with source._reading():
-        return source._next_number()
-
-
 def _use_numbers_before(target: Store, number: int) -> None:
     """Give no number below this one to a document that comes without an id: some were deleted that had one."""
     with target._writing():
-        if target._next_number() < number:
-            about = target._about()
+        about = target._about()
+        if about.next_number < number:
             code = np.zeros((1, -(-about.n_bits // 8)), np.uint8)
             vector = np.zeros((1, about.vectors.n_bytes), np.uint8) if about.vectors else None
-            target._put(code, [Record(number - 1, None, {})], vector)
+            target._put(code, [Record(number - 1, None, {}, "{}")], vector)
             target._remove([number - 1])

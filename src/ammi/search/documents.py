@@ -11,26 +11,23 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.plain import ID_NUMBERS, plain
+from ammi.plain import ID_NUMBERS, Id, Metadata, as_json, checked_id, checked_metadata, checked_text
 from ammi.search.hamming import Codes
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Id = str | int
-Metadata = dict[str, Any]
-
 _WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,18}")
 new_tuple = tuple.__new__  # of a kind and its fields: what a NamedTuple calls, without the way there, for many hits
-_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))  # made once: half of the time of json.dumps
 
 
 class Record(NamedTuple):
-    """A document without its code."""
+    """A document without its code, checked when it came in; `json` is the spelling of its metadata."""
 
     id: Id
     text: str | None
     metadata: Metadata
+    json: str
 
 
 class Entry(NamedTuple):
@@ -41,6 +38,11 @@ class Entry(NamedTuple):
     text: str | None
     metadata: Metadata
     vector: NDArray[np.float32] | None = None  # (d,), rounded as it is kept
+
+    @property
+    def record(self) -> Record:
+        """The document without its code and vector."""
+        return Record(self.id, self.text, self.metadata, as_json(self.metadata))
 
 
 class Hit(NamedTuple):
@@ -104,42 +106,25 @@ def as_list(values: Iterable[Any], name: str, n: int | None = None) -> list[Any]
     return values
 
 
-def checked_id(id: object) -> Id:
-    if isinstance(id, str) and is_unicode(id):
-        return str(id)
-    if isinstance(id, int | np.integer) and not isinstance(id, bool) and int(id) in ID_NUMBERS:
-        return int(id)
-    raise ValueError(f"{id!r:.60} cannot be an id: an id is a str, or an int of at most 64 bits")
-
-
 def checked_ids(ids: Iterable[Id], n: int | None = None) -> list[Id]:
-    return [checked_id(id) for id in as_list(ids, "ids", n)]
+    return [checked_id(id, "this call") for id in as_list(ids, "ids", n)]
 
 
-def checked_text(text: object, document: str) -> str | None:
-    if text is None or (isinstance(text, str) and is_unicode(text)):
-        return text
-    if isinstance(text, str):
-        raise ValueError(f"the text of {document} holds half a character (a lone surrogate): decode it anew")
-    raise ValueError(f"{text!r:.60} cannot be the text of {document}: pass a str, or None")
-
-
-def checked_metadata(metadata: object, document: str) -> Metadata:
-    """A copy of the metadata as JSON holds it."""
-    if not isinstance(metadata, Mapping):
-        raise ValueError(f"{metadata!r:.60} cannot be the metadata of {document}: pass a dict")
-    try:
-        kept: Metadata = plain(metadata)
-        spelled = as_json(kept)
-    except ValueError as error:
-        raise ValueError(f"the metadata of {document} cannot be kept: {error}") from error
-    if not is_unicode(spelled):
-        raise ValueError(f"the metadata of {document} holds half a character (a lone surrogate): decode it anew")
-    return kept
-
-
-def as_json(metadata: Metadata) -> str:
-    return _JSON.encode(metadata)
+def checked_records(
+    n: int,
+    ids: Iterable[Id] | None,
+    texts: Iterable[str | None] | None,
+    metadata: Iterable[Mapping[str, Any]] | None,
+) -> list[Record]:
+    """The n documents that a caller passed as columns; without ids they are numbered from 0."""
+    named = list(range(n)) if ids is None else checked_ids(ids, n)
+    each_text = [None] * n if texts is None else as_list(texts, "texts", n)
+    each_metadata = [{}] * n if metadata is None else as_list(metadata, "metadata", n)
+    records = []
+    for id, text, about in zip(named, each_text, each_metadata, strict=True):
+        name = f"document {id} of this call" if ids is None else f"document {id!r}"
+        records.append(Record(id, checked_text(text, name), *checked_metadata(about, name)))
+    return records
 
 
 def parsed(metadata: Sequence[str]) -> list[Metadata]:
@@ -168,14 +153,3 @@ def altered(
 def each_code(codes: Codes) -> list[bytes]:
     """The bytes of each code."""
     return np.ascontiguousarray(codes).view(f"V{codes.shape[1]}").ravel().tolist()
-
-
-def is_unicode(text: str) -> bool:
-    """Whether UTF-8 can write the text, which it cannot when half of a surrogate pair stands alone."""
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

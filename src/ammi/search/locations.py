@@ -69,7 +69,7 @@ def is_served(location: Location) -> bool:
 
 
 def store_class(location: Location) -> type[Store]:
-    """The store of a location: that of its scheme, or of folders where it has none. A folder's name may hold a colon."""
+    """Return the store of a location, by its scheme; a location without one, or with a colon in it, is a folder."""
     found = _SCHEME.match(location) if isinstance(location, str) else None
     if found and is_url(location):
         return STORES.get(found[1])

@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ammi.features.alphabet import IS_OTHER, IS_WORD, class_of, normal, words_of
+from ammi.search.documents import Record
 from ammi.search.hamming import Codes
 from ammi.search.vectors import cosines
 
@@ -84,10 +85,11 @@ class WordStatistics(NamedTuple):
 class Candidates(NamedTuple):
     """Documents of a shortlist, in insertion order."""
 
-    places: NDArray[np.int64]  # (n,) what the store finds them by
     codes: Codes  # (n, ceil(m / 8))
     texts: list[str | None]  # n of them where words were asked for, else none; None of a text without these words
-    vectors: NDArray[np.float32] | None = None  # (n, d) where they were asked for
+    vectors: NDArray[np.float32] | None  # (n, d) where they were asked for
+    statistics: WordStatistics | None  # of the query's words, if it has words
+    records: Callable[[NDArray[np.int64]], list[Record]]  # reads the documents in these rows of the shortlist
 
 
 class Ranking(Protocol):

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from os import fspath
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
+from ammi.plain import checked_id, checked_metadata
 from ammi.search import filters
 from ammi.search.checks import (
     DamagedError,
@@ -29,10 +30,8 @@ from ammi.search.documents import (
     Metadata,
     Record,
     as_list,
-    checked_id,
     checked_ids,
-    checked_metadata,
-    checked_text,
+    checked_records,
     id_key,
     new_tuple,
     no_search_for_garbage,
@@ -43,8 +42,6 @@ from ammi.search.ranking import Candidates, Ranking, best
 from ammi.search.store_methods import About, Found, Location, Repaired, StoreMethods
 from ammi.search.vectors import KeptVectors, Packed, Rows
 from ammi.urls import shown
-
-T = TypeVar("T")
 
 
 class Store(StoreMethods):
@@ -82,8 +79,8 @@ class Store(StoreMethods):
             text_index: whether to index the words of the texts, so that a `WordRanking` can look for them.
             vectors: how to keep a vector of each document, so that a `VectorRanking` can compare it.
         """
-        about = About(checked_bits(n_bits), checked_fingerprint(fingerprint), checked_vectors(vectors))
-        return cls._create(fspath(location), about, checked_keys(keys), dict(files or {}), text_index)
+        about = About(checked_bits(n_bits), checked_fingerprint(fingerprint), checked_vectors(vectors), text_index)
+        return cls._create(fspath(location), about, checked_keys(keys), dict(files or {}))
 
     @classmethod
     def check(cls, location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> list[str]:
@@ -116,22 +113,30 @@ class Store(StoreMethods):
         """Do what is better done once, after many documents were added, than with each of them: by default nothing."""
 
     @property
-    def n_bits(self) -> int:
-        """The length of the codes, as it is now."""
+    def about(self) -> About:
+        """The settings of the store, as they are now."""
         with self._reading():
-            return self._about().n_bits
+            return self._about()
+
+    @property
+    def n_bits(self) -> int:
+        """The length of the codes, in bits."""
+        return self.about.n_bits
 
     @property
     def fingerprint(self) -> str | None:
-        """That of the model that makes the codes, as it is now."""
-        with self._reading():
-            return self._about().fingerprint
+        """The fingerprint of the model that makes the codes."""
+        return self.about.fingerprint
 
     @property
     def vectors(self) -> KeptVectors | None:
-        """How the vectors of documents are kept, as it is now; None where they are not."""
-        with self._reading():
-            return self._about().vectors
+        """How the vectors of documents are kept; None if they are not."""
+        return self.about.vectors
+
+    @property
+    def text_index(self) -> bool:
+        """Whether there is a word index."""
+        return self.about.text_index
 
     def snapshot(self) -> AbstractContextManager[object]:
         """For a block of calls that are to see one state of the index; one view is sooner there than one for each."""
@@ -156,21 +161,37 @@ class Store(StoreMethods):
         An index that keeps vectors takes a row of them (n, d) with every document, any other takes none.
         """
         codes = np.asarray(codes)
-        n = len(codes) if codes.ndim else 0
-        given = None if ids is None else checked_ids(ids, n)
-        names = [f"document {id!r}" for id in given] if given else [f"document {row} of this call" for row in range(n)]
-        kept_texts = _each(checked_text, [None] * n if texts is None else as_list(texts, "texts", n), names)
-        kept = _each(checked_metadata, [{}] * n if metadata is None else as_list(metadata, "metadata", n), names)
+        records = checked_records(len(codes) if codes.ndim else 0, ids, texts, metadata)
+        return self.add_records(codes, records, numbered=ids is None, vectors=vectors, fingerprint=fingerprint)
+
+    def add_records(
+        self,
+        codes: Codes,
+        records: Sequence[Record],
+        *,
+        numbered: bool = False,
+        vectors: Rows | None = None,
+        fingerprint: str | None = None,
+    ) -> list[Id]:
+        """Add or replace documents that were checked when they came in, a code for each; return their ids.
+
+        With `numbered` the ids are the next free numbers, whatever those of the records are.
+        """
         with self._writing():
             about = self._about()
             check_codes(codes, about, fingerprint, self.location)
+            n, of_call = len(records), " of this call" if numbered else ""
+            names = [f"document {record.id!r}{of_call}" for record in records]
             kept_vectors = packed_vectors(vectors, about.vectors, names, self.location)
-            number = self._next_number()
-            chosen = checked_ids(range(number, number + n)) if given is None else given
-            rows = sorted({id_key(id): row for row, id in enumerate(chosen)}.values())  # of each id the last
-            records = [Record(chosen[row], kept_texts[row], kept[row]) for row in rows]
-            self._put(codes[rows], records, None if kept_vectors is None else kept_vectors[rows])
-        return chosen
+            if numbered and n:
+                number = about.next_number
+                checked_id(number + n - 1, names[-1])
+                records = [record._replace(id=number + row) for row, record in enumerate(records)]
+            ids = [record.id for record in records]
+            rows = sorted({id_key(id): row for row, id in enumerate(ids)}.values())  # of each id the last
+            chosen = [records[row] for row in rows]
+            self._put(codes[rows], chosen, None if kept_vectors is None else kept_vectors[rows])
+        return ids
 
     def delete(self, ids: Iterable[Id]) -> None:
         """Delete documents, all of which must be there."""
@@ -183,7 +204,7 @@ class Store(StoreMethods):
         """Set these metadata keys of documents, one dict for all or one for each, and keep their other keys."""
         asked = checked_ids(ids)
         each = [metadata] * len(asked) if isinstance(metadata, Mapping) else as_list(metadata, "metadata", len(asked))
-        new = _each(checked_metadata, each, [f"document {id!r}" for id in asked])
+        new = [checked_metadata(keys, f"document {id!r}")[0] for id, keys in zip(asked, each, strict=True)]
         with self._writing():
             merged: dict[Id, Metadata] = {}
             for entry, keys in zip(self._found(asked), new, strict=True):
@@ -227,7 +248,7 @@ class Store(StoreMethods):
             about = self._about()
             check_codes(queries, about, fingerprint, self.location)
             words, vectors = [one.words for one in rankings], [one.vector for one in rankings if one.vector is not None]
-            if any(words) and self._word_statistics(()) is None:
+            if any(words) and not about.text_index:
                 raise ValueError(
                     f"the index in {self.location} was made with text_index=False and cannot look for words: rank by "
                     "distance, or create it anew"
@@ -241,12 +262,6 @@ class Store(StoreMethods):
         if found and not any(found):
             self._check_filter(filter)
         return found
-
-    @property
-    def text_index(self) -> bool:
-        """Whether it was made with a word index."""
-        with self._reading():
-            return self._word_statistics(()) is not None
 
     def within(
         self, codes: Codes, radius: int, where: Where | None = None, *, fingerprint: str | None = None
@@ -305,10 +320,9 @@ class Store(StoreMethods):
             width: of the new vectors, where there are some.
             advance: is told how many documents were encoded.
         """
-        kept = self.vectors
-        if kept and width:
-            kept = kept._replace(width=width)
-        about = About(checked_bits(n_bits), checked_fingerprint(fingerprint), kept)
+        old = self.about
+        kept = old.vectors and (old.vectors._replace(width=width) if width else old.vectors)
+        about = old._replace(n_bits=checked_bits(n_bits), fingerprint=checked_fingerprint(fingerprint), vectors=kept)
 
         def encode_and_check(entries: list[Entry]) -> tuple[Codes, Packed | None]:
             made, vectors = encode(entries)
@@ -325,7 +339,7 @@ class Store(StoreMethods):
 
     def __contains__(self, id: object) -> bool:
         try:
-            asked = checked_id(id)
+            asked = checked_id(id, "this call")
         except ValueError:
             return False
         with self._reading():
@@ -366,15 +380,14 @@ class Store(StoreMethods):
             self._check_filter(filter)
         n = about.n_bits
         return [
-            Hits([new_tuple(Hit, (id, d, 1 - d / n, text, kept)) for d, (id, text, kept) in hits]) for hits in found
+            Hits([new_tuple(Hit, (id, d, 1 - d / n, text, kept)) for d, (id, text, kept, _) in hits]) for hits in found
         ]
 
     def _scored(self, query: Codes, ranking: Ranking, candidates: Candidates, k: int, n_bits: int) -> Hits:
         distances = np.bitwise_count(candidates.codes ^ query).sum(axis=1, dtype=np.int64)  # (n,)
-        statistics = self._word_statistics(ranking.words) if ranking.words else None
-        scores = ranking.scores(candidates, 1 - distances / n_bits, statistics)
+        scores = ranking.scores(candidates, 1 - distances / n_bits, candidates.statistics)
         rows = best(scores, k)
-        chosen = zip(distances[rows].tolist(), scores[rows].tolist(), self._at(candidates.places[rows]), strict=True)
+        chosen = zip(distances[rows].tolist(), scores[rows].tolist(), candidates.records(rows), strict=True)
         return Hits(Hit(one.id, distance, score, one.text, one.metadata) for distance, score, one in chosen)
 
     def _entries(self, filter: Filter) -> Iterator[list[Entry]]:
@@ -398,7 +411,3 @@ class Store(StoreMethods):
     def _check_known(self, ids: list[Id], known: list[bool]) -> None:
         if missing := [id for id, there in zip(ids, known, strict=True) if not there]:
             raise ValueError(f"no document has the id {missing[0]!r} ({len(missing)} of {len(ids)} ids are unknown)")
-
-
-def _each(check: Callable[[object, str], T], values: list[Any], names: list[str]) -> list[T]:
-    return [check(value, name) for value, name in zip(values, names, strict=True)]

@@ -1,48 +1,48 @@
-"""What a store implements, and nothing else: one file a location to keep documents in. `base.Store` does the rest."""
+"""What a store implements to hold a collection. `store.Store` checks arguments, and does the rest."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from os import PathLike
 from typing import NamedTuple, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ammi.search.documents import Entry, Id, Metadata, Record
 from ammi.search.filters import Filter, count_kinds
-from ammi.search.hamming import Codes
-from ammi.search.ranking import Candidates, WordStatistics
+from ammi.search.hamming import MOST_FOUND, Codes, too_many_within
+from ammi.search.ranking import Candidates
 from ammi.search.vectors import KeptVectors, Packed
 
 Location = str | PathLike[str]
-Encode = Callable[[list[Entry]], tuple[Codes, Packed | None]]  # codes, and new vectors where they change too
+Encode = Callable[[list[Entry]], tuple[Codes, Packed | None]]  # codes, and vectors if these change too
 Found = list[list[tuple[int, Record]]]  # for each query, the distance and the document of each hit, in order
 
 
 class About(NamedTuple):
-    """The codes of an index: their length, and the fingerprint of the model that makes them; how vectors are kept."""
+    """The settings of a store, and the next number that it gives to a document without an id."""
 
     n_bits: int
-    fingerprint: str | None
-    vectors: KeptVectors | None = None
+    fingerprint: str | None  # of the model that makes the codes
+    vectors: KeptVectors | None = None  # how vectors are kept, if they are
+    text_index: bool = True  # whether there is a word index
+    next_number: int = 0  # the number after the greatest that was ever an id
 
 
 class Repaired(NamedTuple):
-    """What a repair kept, and what it could not keep."""
+    """The result of a repair."""
 
     kept: int  # documents
     lost: list[Id]  # documents whose ids could be read
     unnamed: int  # further documents
-    damage: list[str]  # a sentence for all that was damaged
-    old: str | None  # where the damaged file is now; None where nothing was damaged
+    damage: list[str]  # a sentence for each damaged part
+    old: str | None  # where the damaged file is now; None if nothing was damaged
 
 
 class StoreMethods(ABC):
-    """The part of a Store that differs from store to store.
+    """The part of a Store that differs from store to store: twelve abstract methods, and others with a default.
 
-    All arguments were checked. The ids of one call differ from each other by `id_key`, and those to remove or to alter
-    are there. Unless it says otherwise, a method that begins with _ is called inside of `_reading` or `_writing`.
+    Arguments are checked already. The ids of one call differ from each other by `id_key`, and ids to remove or to
+    alter exist. Unless its docstring says otherwise, a method whose name begins with _ is called inside of `_reading`
+    or `_writing`.
     """
 
     location: str
@@ -50,102 +50,106 @@ class StoreMethods(ABC):
 
     @classmethod
     @abstractmethod
-    def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
-        """Make an empty index, with a word index or without, and open it; FileExistsError where there is one."""
+    def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
+        """Create an empty store, with these metadata keys indexed, and open it; FileExistsError if there is one."""
 
     @classmethod
     @abstractmethod
     def open(cls, location: Location) -> Self:
-        """Open the index at a location, to read it and to change it; FileNotFoundError where there is none."""
-
-    @classmethod
-    @abstractmethod
-    def exists(cls, location: Location) -> bool:
-        """Whether there is an index at a location."""
+        """Open the store at a location, to read it and to change it; FileNotFoundError if there is none."""
 
     @abstractmethod
-    def close(self) -> None:
-        """Let go of all that is held open; the index is of no use after it."""
+    def _about(self) -> About:
+        """Return the settings as they are now. Every search asks for them, so this should be fast."""
 
     @abstractmethod
-    def _reading(self) -> AbstractContextManager[object]:
-        """One view of the index for as long as the block lasts, whatever others change meanwhile."""
-
-    @abstractmethod
-    def _writing(self) -> AbstractContextManager[object]:
-        """A change that is made when the block ends, and not at all when it fails."""
-
-    @abstractmethod
-    def _about(self) -> About: ...
-
-    @abstractmethod
-    def _count(self) -> int: ...
-
-    @abstractmethod
-    def _next_number(self) -> int:
-        """The number after the greatest that was ever an id, or 0."""
+    def files(self) -> dict[str, bytes]:
+        """Return the files that are kept beside the documents, by name. Called outside of `_reading`."""
 
     @abstractmethod
     def _put(self, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
-        """Add documents at the end, in place of those of the same ids; with vectors just where these are kept."""
+        """Append documents, in place of documents with the same ids; with vectors if and only if these are kept."""
 
     @abstractmethod
-    def _remove(self, ids: list[Id]) -> None: ...
+    def _remove(self, ids: list[Id]) -> None:
+        """Delete documents."""
 
     @abstractmethod
     def _replace_metadata(self, metadata: Mapping[Id, Metadata]) -> None:
-        """Give documents new metadata and leave them where they are."""
+        """Give documents new metadata; their order stays."""
 
     @abstractmethod
-    def _fetch(self, ids: list[Id]) -> list[Entry | None]: ...
-
-    def _has(self, ids: list[Id]) -> list[bool]:
-        """Whether each document is there."""
-        return [entry is not None for entry in self._fetch(ids)]
+    def _fetch(self, ids: list[Id]) -> list[Entry | None]:
+        """Return the document of each id, None for an id that is not there."""
 
     @abstractmethod
-    def _nearest(self, queries: Codes, k: int, filter: Filter) -> Found: ...
-
-    @abstractmethod
-    def _within(self, queries: Codes, radius: int, filter: Filter) -> Found: ...
+    def _nearest(self, queries: Codes, k: int, filter: Filter) -> Found:
+        """Return the k nearest documents that pass a filter for each query, ties in insertion order."""
 
     @abstractmethod
     def _shortlists(
         self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
-        """For each query, of the documents that a filter keeps, the n nearest together with n that have most of its
-        words: `ranking.most_told` says what that is. They come with their texts where the query has words, and with
-        their vectors where these are asked for and kept."""
-
-    @abstractmethod
-    def _at(self, places: NDArray[np.int64]) -> list[Record]:
-        """The documents at these places of candidates."""
-
-    @abstractmethod
-    def _word_statistics(self, words: Sequence[str]) -> WordStatistics | None:
-        """What is known of these words; None where the index was made without a word index."""
+        """Yield the candidates of each query, in insertion order: its n nearest documents that pass a filter, and the
+        n that its words find (`ranking.most_told`). Texts come if the query has words, vectors if asked for."""
 
     @abstractmethod
     def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
-        """The documents that a filter keeps, in insertion order and as they are when it begins. It is called outside of
-        `_reading`, and the index may be used, and changed, before it ends."""
+        """Yield the documents that pass a filter, in insertion order, some at a time, as they were at the start. Called
+        outside of `_reading`; the caller may use and change the store before it asks for the next block."""
 
     @abstractmethod
     def _recode(self, encode: Encode, about: About, files: dict[str, bytes]) -> None:
-        """What `Store.recode` promises; called outside of `_writing`."""
+        """Do what `Store.recode` promises. Called outside of `_writing`."""
 
-    @abstractmethod
-    def files(self) -> dict[str, bytes]:
-        """The files that are kept beside the documents, by name."""
+    # A store overrides the methods below if it can do better.
+
+    @classmethod
+    def exists(cls, location: Location) -> bool:
+        """Return whether there is a store at a location."""
+        try:
+            cls.open(location).close()
+        except FileNotFoundError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Release all resources; the store must not be used after it."""
+        return
+
+    def _reading(self) -> AbstractContextManager[object]:
+        """Enter a block whose reads see one snapshot, if the store has snapshots."""
+        return nullcontext()
+
+    def _writing(self) -> AbstractContextManager[object]:
+        """Enter a block whose changes are made together when it ends, or not at all, if the store has transactions."""
+        return self._reading()
+
+    def _has(self, ids: list[Id]) -> list[bool]:
+        """Return whether each document exists."""
+        return [entry is not None for entry in self._fetch(ids)]
+
+    def _count(self) -> int:
+        """Return the number of documents."""
+        return sum(len(block) for block in self._blocks(()))
+
+    def _within(self, queries: Codes, radius: int, filter: Filter) -> Found:
+        """Return all documents at most radius bits from each query, as `_nearest` does; refuse more than MOST_FOUND."""
+        nearest = self._nearest(queries, max(self._count(), 1), filter)
+        found = [[hit for hit in hits if hit[0] <= radius] for hits in nearest]
+        if sum(map(len, found)) > MOST_FOUND:
+            raise too_many_within(radius)
+        return found
 
     @property
-    @abstractmethod
     def keys_indexed(self) -> list[str]:
-        """The metadata keys by which a filter finds documents without reading all metadata."""
+        """The indexed metadata keys. Read outside of `_reading`."""
+        return []
 
-    @abstractmethod
-    def _index_keys(self, keys: list[str]) -> None: ...
+    def _index_keys(self, keys: list[str]) -> None:
+        """Index metadata keys. Called outside of `_writing`."""
+        return
 
     def _kinds(self) -> dict[str, dict[str, int]]:
-        """For each metadata key, how many documents have values of which kinds; called outside of `_reading`."""
+        """Return for each metadata key how many documents have values of which kinds. Called outside of `_reading`."""
         return count_kinds(entry.metadata for block in self._blocks(()) for entry in block)

@@ -11,13 +11,10 @@ from torch import Tensor, nn
 from ammi.chain import Distributions, Structure
 from ammi.nets.encoder import initialise
 from ammi.nets.prior import Prior
-from ammi.training.exchange import ALONE, Exchange
 
 
 class Adversary(nn.Module, ABC):
     """A prior of a structure that follows the batches."""
-
-    exchange: Exchange = ALONE  # with whom the batches are shared
 
     def __init__(self, structure: Structure):
         super().__init__()

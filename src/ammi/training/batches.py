@@ -10,16 +10,12 @@ from scipy.sparse import csr_matrix
 
 from ammi.nets.matrix import Matrix
 from ammi.nets.rows import Rows, to_rows
-from ammi.training.exchange import ALONE, Exchange
 
 Numbers = NDArray[np.integer]  # of rows
 
 
 class Batch(NamedTuple):
-    """Documents y and, for each, a related document x; x is None where there are no pairs.
-
-    Of a batch that several workers share, those of this one; its size is that of all.
-    """
+    """Documents y and, for each, a related document x; x is None where there are no pairs."""
 
     y: Rows
     x: Rows | None
@@ -37,7 +33,6 @@ class Batches:
             each document, that of rank k u**lean for a random u from 0 to 1.
         lean: 1 draws each as often as any other, more than 1 near ones more often.
         dropout: the share of the words of sparse rows that is left out, drawn anew each time.
-        exchange: with whom batches are shared.
     """
 
     def __init__(
@@ -52,10 +47,8 @@ class Batches:
         dropout: float = 0.0,
         device: torch.device | None = None,
         rng: np.random.Generator,
-        exchange: Exchange = ALONE,
     ):
         self.Y, self.X, self.neighbours, self.lean, self.dropout, self.rng = Y, X, neighbours, lean, dropout, rng
-        self.exchange = exchange
         self.rows = np.arange(Y.shape[0]) if rows is None else rows
         self.batch_size = batch_size
         self.device = device or torch.device("cpu")
@@ -82,17 +75,14 @@ class Batches:
         related = self.Y if self.X is None else self.X
         for start in range(0, self.n_documents, self.batch_size):
             batch = slice(start, start + self.batch_size)
-            size = len(y[batch])
-            part = self.exchange.part(size)
-            read_y = self._read(self.Y, y[batch], part)
-            yield Batch(read_y, None if x is None else self._read(related, x[batch], part), size)
+            read_y = self._read(self.Y, y[batch])
+            yield Batch(read_y, None if x is None else self._read(related, x[batch]), len(y[batch]))
 
-    def _read(self, documents: Matrix, rows: Numbers, part: slice) -> Rows:
+    def _read(self, documents: Matrix, rows: Numbers) -> Rows:
         chosen = documents[rows]
         if self.dropout and not isinstance(chosen, np.ndarray):
-            # Of all rows, so that all who share the batch draw the same.
             chosen = _thinned(chosen, self.rng.random(chosen.nnz) >= self.dropout)
-        return to_rows(chosen[part] if part.stop - part.start < len(rows) else chosen, self.device, gradient=True)
+        return to_rows(chosen, self.device, gradient=True)
 
 
 def _thinned(rows: csr_matrix, kept: NDArray[np.bool_]) -> csr_matrix:

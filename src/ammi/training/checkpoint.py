@@ -9,8 +9,7 @@ from typing import Any
 import torch
 from numpy.typing import NDArray
 
-from ammi.files import read_sealed_file, write_sealed_file
-from ammi.training.exchange import ALONE, Exchange
+from ammi.files import read_with_digest, write_with_digest
 
 
 class Checkpoint:
@@ -18,26 +17,20 @@ class Checkpoint:
 
     Args:
         identity: what the run is made of (parameters, data); a checkpoint of another one is refused.
-        exchange: of the workers of the run, one of whom writes and reads for all.
     """
 
-    def __init__(
-        self,
-        folder: str | os.PathLike[str],
-        identity: Mapping[str, str | int | float | None],
-        exchange: Exchange = ALONE,
-    ):
+    def __init__(self, folder: str | os.PathLike[str], identity: Mapping[str, str | int | float | None]):
         self.path = Path(folder) / "checkpoint.pt"
-        self.identity, self._exchange = dict(identity), exchange
+        self.identity = dict(identity)
         self.path.parent.mkdir(parents=True, exist_ok=True)
 
     def part(self, name: str) -> "Checkpoint":
         """A checkpoint of a run that is part of this one, in a folder below."""
-        return Checkpoint(self.path.parent / name, {**self.identity, "part": name}, self._exchange)
+        return Checkpoint(self.path.parent / name, {**self.identity, "part": name})
 
     def load(self) -> dict[str, Any] | None:
         """The last state that was written, on the CPU, or None where there is none yet."""
-        return self._exchange.once(lambda: self._read(self.path))
+        return self._read(self.path)
 
     def save(self, state: Mapping[str, object]) -> None:
         """Replace what was written before."""
@@ -49,21 +42,19 @@ class Checkpoint:
 
     def array(self, name: str) -> NDArray | None:
         """What was kept under a name, or None."""
-        kept = self._exchange.once(lambda: self._read(self.path.with_name(f"{name}.pt")))
+        kept = self._read(self.path.with_name(f"{name}.pt"))
         return None if kept is None else kept.numpy()
 
     def _write(self, path: Path, content: object) -> None:
-        if not self._exchange.is_first:
-            return
         buffer = io.BytesIO()
         torch.save({"identity": {**self.identity, "file": path.name}, "content": content}, buffer)
-        write_sealed_file(path, buffer.getvalue())
+        write_with_digest(path, buffer.getvalue())
 
     def _read(self, path: Path) -> Any:
         if not path.exists():
             return None
         try:
-            saved = torch.load(io.BytesIO(read_sealed_file(path)), map_location="cpu", weights_only=True)
+            saved = torch.load(io.BytesIO(read_with_digest(path)), map_location="cpu", weights_only=True)
             identity, content = saved["identity"], saved["content"]
         except Exception as error:
             raise ValueError(

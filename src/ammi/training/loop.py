@@ -87,7 +87,7 @@ def train(
             objective.after_epoch(documents)
             check_weights(objective.state_dict(), when)
             run.history.append({"epoch": len(run.history) + 1, **row})
-            scored = float(batches.exchange.once(score))
+            scored = float(score())
             check_figures({"validation score": scored}, when)
             run.add(scored, objective.state_dict(), schedule)
             progress.epoch(run.history[-1], schedule.epochs)

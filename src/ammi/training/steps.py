@@ -2,9 +2,8 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +14,7 @@ from torch import Tensor, nn
 from ammi.nets.units import BITS_PER_NAT
 from ammi.training.adversaries import ExactAdversary
 from ammi.training.batches import Batches
-from ammi.training.exchange import Exchange
 from ammi.training.kernels import Documents, Linear, Settings, take_steps
-from ammi.training.shared_steps import take_shared_steps
 from ammi.training.threads import torch_threads
 
 if TYPE_CHECKING:
@@ -60,15 +57,12 @@ class TorchSteps(Steps):
                 loss, figures = self.objective.loss(batch)
                 self._optimiser.zero_grad()
                 loss.backward()
-                batches.exchange.mean(*self._gradients())
                 norm = self._shorten()
             if not norm.isfinite():
                 return {"gradient": norm.item()}  # no step that follows would mend it
             self._optimiser.step()  # number by number, so the same on any number of threads
             for name, value in figures.items():
-                mean = value.detach().clone()
-                batches.exchange.mean(mean)
-                totals[name] = totals.get(name, torch.zeros(())) + mean * batch.size
+                totals[name] = totals.get(name, torch.zeros(())) + value.detach() * batch.size
         return {name: (total / batches.n_documents).item() for name, total in totals.items()}
 
     def _shorten(self) -> Tensor:
@@ -131,9 +125,7 @@ class CompiledSteps(Steps):
                 n_batches = self._adversary.begin()
                 end = len(y) if n_batches is None else min(len(y), start + n_batches * batches.batch_size)
                 windows, order = self._adversary.windows.numpy(), self._adversary.order.numpy()
-                shared = type(batches.exchange) is not Exchange
-                take: Callable[..., Any] = partial(take_shared_steps, batches.exchange) if shared else take_steps
-                sums = take(
+                sums = take_steps(
                     self._documents,
                     y[start:end],
                     x[start:end],

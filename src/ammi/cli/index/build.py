@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ammi.cli.command import if_stopped
-from ammi.cli.engines import Address, Engine, EngineOption, Workers, cluster, is_ray, one_source
 from ammi.cli.fit import fit_defaults
 from ammi.cli.index.incoming import Incoming, codes_of
 from ammi.cli.index.ray_build import build_on_ray
 from ammi.cli.models import load_model
 from ammi.cli.options import AsJson, Broken, Format, IdColumn, Location, OnError, Sources, TextColumn, VectorColumn
+from ammi.cli.ray import Address, Ray, Workers, check_no_format, check_ray_options, single_source
 from ammi.cli.screen import note
 from ammi.cli.sources import Documents, default_features
 from ammi.urls import shown
@@ -60,7 +60,7 @@ def build(
     vector: VectorColumn = None,
     format: Format = None,
     on_error: Broken = OnError.refuse,
-    engine: EngineOption = Engine.local,
+    ray: Ray = False,
     address: Address = None,
     workers: Workers = None,
     as_json: AsJson = False,
@@ -72,7 +72,7 @@ def build(
     A thousand documents are written at a time.
     What interrupts the building leaves a collection of those before it, and ammi index add goes on.
 
-    With --engine ray, SOURCE is shards of documents (.parquet, .jsonl, also .gz or .zst), in folders or one by one.
+    With --ray, SOURCE is shards of documents (.parquet, .jsonl, also .gz or .zst), in folders or one by one.
     Workers encode them with the model of --model; where PLACE is on a server they also write, else this process does.
     The same command goes on after what interrupts it, and adds no document twice.
 
@@ -82,18 +82,20 @@ def build(
     ammi index build index embeddings.npy
     ammi index build index articles.jsonl --model model --key lang --key year
     ammi index build index codes.npz
-    ammi index build index shards --model model --engine ray --workers 8
+    ammi index build index shards --model model --ray --workers 8
     """
-    if is_ray(engine, address, workers):
-        if format is not None:
-            raise typer.BadParameter("with --engine ray the endings of shards tell it.", param_hint="'--format'")
+    check_ray_options(ray, address, workers)
+    if ray:
+        from ammi.scale.cluster import on_ray
+
+        check_no_format(format)
         if model is None:
-            raise typer.BadParameter("with --engine ray name a model, made by ammi fit.", param_hint="'--model'")
+            raise typer.BadParameter("with --ray name a model, made by ammi fit.", param_hint="'--model'")
         reading = {"text": text, "id": id, "vector": vector, "skip": on_error == OnError.skip}
-        with cluster(address, workers) as n:
+        with on_ray(address, workers) as n:
             build_on_ray(location, sources, model, keys or [], keep_vectors, reading, n, as_json)
         return
-    source = one_source(sources)
+    source = single_source(sources)
     codes = codes_of(source, format)
     if codes is not None and keep_vectors is not None:
         raise typer.BadParameter("a file of codes has no vectors to keep.", param_hint="'--keep-vectors'")
@@ -119,11 +121,11 @@ def build(
 
 
 def _check_free(location: str) -> None:
-    from ammi.collection import Collection, check_place
+    from ammi.collection import Collection, check_location
 
     if Collection.exists(location):
         raise FileExistsError(f"{shown(location)} holds a collection: use ammi index add, or name another location")
-    check_place(location)
+    check_location(location)
 
 
 def _create(

@@ -1,11 +1,11 @@
-"""`ammi index build --engine ray`: shards into a collection, by many workers."""
+"""`ammi index build --ray`: shards into a collection, by many workers."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ammi.cli.command import if_stopped
-from ammi.cli.engines import note_skipped
 from ammi.cli.index.incoming import say_added
+from ammi.cli.ray import note_skipped
 from ammi.cli.screen import counter
 
 if TYPE_CHECKING:
@@ -56,10 +56,10 @@ def _opened(
     reading: "Reading",
 ) -> "Collection":
     """A new collection, if the first documents are good; or the one that is there, if the same model made its codes."""
-    from ammi.collection import Collection, check_place
+    from ammi.collection import Collection, check_location
     from ammi.ingest import blocks_of
 
-    check_place(location)
+    check_location(location)
     if not Collection.exists(location):
         for block in blocks_of(reading.documents(first, [])):
             block.codes(kept.whole, kept.fingerprint)
@@ -70,7 +70,7 @@ def _opened(
         found = collection.fingerprint
         collection.close()
         raise FileExistsError(
-            f"{collection.location} holds a collection of model {found}, not of {kept.fingerprint}: name another location, "
-            "or that model"
+            f"{collection.location} holds a collection of model {found}, not of {kept.fingerprint}: name another "
+            "location, or that model"
         )
     return collection

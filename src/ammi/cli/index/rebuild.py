@@ -27,9 +27,9 @@ def rebuild(
     ammi index rebuild index --model better
     """
     from ammi.collection import Collection
-    from ammi.hashers.config import read_config
+    from ammi.hashers.saving import read_model_folder
 
-    read_config(model)  # what is no model is refused before anything is said
+    read_model_folder(model)  # refuse what is no model before saying anything
     with Collection.open(location) as collection:
         name, old, n = shown(location), collection.fingerprint, len(collection)
         note(f"{name} is of model {old} until all of its {n:,} documents are encoded by {model}.")

@@ -103,7 +103,7 @@ def _copy(inspection: "_Inspection", home: Path, advance: Advance) -> int:
         fingerprint=about.fingerprint,
         keys=[*inspection.keys],
         files=inspection.files,
-        text_index=inspection.text_index,
+        text_index=about.text_index,
         vectors=about.vectors,
     ) as new:
         for block in inspection.documents(advance):
@@ -117,7 +117,7 @@ def _copy(inspection: "_Inspection", home: Path, advance: Advance) -> int:
             kept += len(block)
         if inspection.state:
             with new._writing():
-                number = max(new._next_number(), inspection.state.number)  # of deleted documents, too
+                number = max(new._about().next_number, inspection.state.number)  # of deleted documents, too
                 new._database.set_state(number=number)
     return kept
 
@@ -258,7 +258,7 @@ class _Inspection:
         if not pages:
             found = self._read("PRAGMA integrity_check(100)", "the structure of the tables") or []
             self.damage += [f"the tables are not in order: {line}" for (line,) in found if line != "ok"]
-        self.about, self.text_index = self._read_about()
+        self.about = self._read_about()
         self._verify(True)  # the following has no checksum but that of its pages
         keys = self._read("SELECT name, key FROM indexed_keys ORDER BY key", "which keys are indexed")
         self.keys: dict[str, int] = dict(keys or [])
@@ -270,16 +270,16 @@ class _Inspection:
         self.state = SqliteState(*rows[0]) if rows else None
         self._compare_acknowledged()
         self._verify(False)
-        self._tally = _Tally(self.keys, self.text_index)
+        self._tally = _Tally(self.keys, self.about is not None and self.about.text_index)
 
-    def _read_about(self) -> tuple[About | None, bool]:
-        """What the codes are, and whether there is a word index: this part of the state has a checksum of its own."""
+    def _read_about(self) -> About | None:
+        """The settings, which are a part of the state with a checksum of its own."""
         for row in self._read("SELECT * FROM state", "what codes it has") or []:
             state = SqliteState(*row)
             if state.checksum == state.right_checksum():
-                return about_of(state), bool(state.text_index)
+                return about_of(state)
         self.damage.append("what codes it has is not as it was written")
-        return None, False
+        return None
 
     def documents(self, advance: Advance) -> Iterator[list[Intact]]:
         """Yield all intact documents, in blocks, in insertion order; the others are noted."""
@@ -301,7 +301,7 @@ class _Inspection:
         values = self._read("SELECT key, value, position FROM key_values", "the values of indexed keys")
         if values is not None and _digest(values) != self._tally.values:
             self.damage.append("the values of indexed keys do not agree with the documents")
-        if self.text_index:
+        if self.about and self.about.text_index:
             words = self._read("SELECT term, doc FROM word_counts WHERE LENGTH(term) > 1", "the word index")
             totals = self.state and (self.state.texts, self.state.characters)
             if words is not None and (dict(words), totals) != (self._tally.words, self._tally.totals):
@@ -328,7 +328,7 @@ class _Inspection:
             elif kept and not _is_intact_vector(position, vector, vector_sum, kept):
                 self._lose(id, f"the vector of document {id!r} is not as it was written")
             else:
-                yield Intact(position, Record(id, text, *parsed([metadata])), code, vector)
+                yield Intact(position, Record(id, text, parsed([metadata])[0], metadata), code, vector)
 
     def _codes(self, first: int) -> dict[int, bytes]:
         try:

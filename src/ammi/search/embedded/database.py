@@ -82,7 +82,7 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
         self._acknowledged = AcknowledgedFile(file.path.parent)
 
     @classmethod
-    def create(cls, folder: Path, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
+    def create(cls, folder: Path, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
         """Make the file with its tables, and open it."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
             raise ValueError(f"{str(folder)!r} cannot be the name of a folder: choose another one") from None
         acknowledged, (kind, width) = AcknowledgedFile(folder), about.vectors or (None, None)
         state = SqliteState(
-            new_uid(), 0, 0, 0, 0, 0, 0, about.n_bits, about.fingerprint, kind, width, text_index, checksum=0
+            new_uid(), 0, 0, 0, 0, 0, 0, about.n_bits, about.fingerprint, kind, width, about.text_index, checksum=0
         )
         with explaining(folder):
             db = connect((folder / FILE).absolute(), "mode=rwc")
@@ -100,7 +100,8 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
                 db.execute("PRAGMA journal_mode = WAL")  # readers do not wait for a writer, nor it for them
                 db.execute("BEGIN IMMEDIATE")
                 _check_blank(db, folder)  # another process may have been faster
-                for statement in (*SCHEMA, *(WORD_TABLES if text_index else ()), *(VECTOR_TABLES if kind else ())):
+                words, vectors = WORD_TABLES if about.text_index else (), VECTOR_TABLES if kind else ()
+                for statement in (*SCHEMA, *words, *vectors):
                     db.execute(statement)
                 row = state._replace(checksum=state.right_checksum())
                 db.execute(f"INSERT INTO state VALUES ({', '.join('?' * len(row))})", row)

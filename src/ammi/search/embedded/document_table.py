@@ -7,7 +7,8 @@ from itertools import islice
 
 import numpy as np
 
-from ammi.search.documents import Id, Metadata, Record, altered, as_json, checksums, id_key, new_tuple, parsed
+from ammi.plain import as_json
+from ammi.search.documents import Id, Metadata, Record, altered, checksums, id_key, new_tuple, parsed
 from ammi.search.embedded.blocks import Positions
 from ammi.search.embedded.database import SqliteDatabase
 from ammi.search.embedded.json_filters import to_sql
@@ -56,7 +57,7 @@ class DocumentTable:
         places, ids, texts, metadata, written = zip(*rows, strict=True)
         if problem := altered(ids, texts, metadata, codes, written):
             raise self._database.damaged(problem)
-        records = [new_tuple(Record, one) for one in zip(ids, texts, parsed(metadata), strict=True)]
+        records = [new_tuple(Record, row) for row in zip(ids, texts, parsed(metadata), metadata, strict=True)]
         return dict(zip(places, records, strict=True))
 
     def texts(self, positions: Positions) -> dict[int, str]:
@@ -67,7 +68,7 @@ class DocumentTable:
     def append(self, positions: Positions, records: Sequence[Record], codes: Codes) -> None:
         """Add documents, which have these codes, at new positions."""
         places, change = positions.tolist(), self._database.state.change
-        spelled = [as_json(record.metadata) for record in records]
+        spelled = [record.json for record in records]
         made = checksums([record.id for record in records], [record.text for record in records], spelled, codes)
         self._database.execute_each(
             "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -1,6 +1,7 @@
 """HammingIndex: the tables of documents, codes, words and vectors as one Store."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -19,7 +20,7 @@ from ammi.search.embedded.document_table import DocumentTable
 from ammi.search.embedded.vector_table import VectorTable
 from ammi.search.filters import Filter
 from ammi.search.hamming import Codes
-from ammi.search.ranking import Candidates, WordStatistics
+from ammi.search.ranking import Candidates
 from ammi.search.sql.rebuild import NewRow, Rebuild
 from ammi.search.sql.sql_store import SqlStore
 from ammi.search.store_methods import About, Encode, Found, Location, Repaired
@@ -48,8 +49,8 @@ class HammingIndex(SqlStore):
         self._newest = newest or _NewestTable()
 
     @classmethod
-    def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
-        return cls(SqliteDatabase.create(Path(location), about, keys, files, text_index))
+    def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
+        return cls(SqliteDatabase.create(Path(location), about, keys, files))
 
     @classmethod
     def open(cls, location: Location) -> Self:
@@ -159,12 +160,15 @@ class HammingIndex(SqlStore):
                 texts = self._documents.texts(having)
             found = [texts.get(position) for position in positions.tolist()] if query_terms else []
             vectors = self._vectors_at(positions) if with_vectors else None
-            yield Candidates(positions, table.codes[table.rows(positions)], found, vectors)
+            statistics = self._documents.words.statistics(query_terms) if query_terms else None
+            codes = table.codes[table.rows(positions)]
+            yield Candidates(codes, found, vectors, statistics, partial(self._records_at, positions))
 
-    def _at(self, places: Positions) -> list[Record]:
-        table = self._table()
-        records = self._records(table, table.rows(np.sort(places)))
-        return [records[position] for position in places.tolist()]
+    def _records_at(self, positions: Positions, rows: NDArray[np.int64]) -> list[Record]:
+        """The documents at the positions in these rows."""
+        table, chosen = self._table(), positions[rows]
+        records = self._records(table, table.rows(np.sort(chosen)))
+        return [records[position] for position in chosen.tolist()]
 
     def _records(self, table: CodeTable, rows: NDArray[np.int64]) -> dict[int, Record]:
         """The documents at sorted rows, by position."""
@@ -174,9 +178,6 @@ class HammingIndex(SqlStore):
         """The vectors at sorted positions, (n, d), where vectors are kept."""
         kept = self._about().vectors
         return self._vectors.at(positions, kept) if kept else None
-
-    def _word_statistics(self, words: Sequence[str]) -> WordStatistics | None:
-        return self._documents.words.statistics(words) if self._database.state.text_index else None
 
     def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
         view = HammingIndex(self._database.view(), self._newest)

@@ -5,12 +5,14 @@ import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from os import fspath
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ammi.plain import as_json
 from ammi.search.documents import Entry, Id, Metadata, Record, id_key
 from ammi.search.filters import Filter, count_kinds, matches
 from ammi.search.hamming import Codes
@@ -46,15 +48,15 @@ class MilvusStore(Store):
         self._counts = KnownCounts()
 
     @classmethod
-    def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
+    def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
         address = parsed_address(location)
         if address.file:
             address.file.absolute().parent.mkdir(parents=True, exist_ok=True)
         client = Client(address)
         try:
             store = Tables(client)
-            store.create(text_index, about)
-            head = Head("", 0, None, None, text_index, tuple(keys)).of(about)
+            store.create(about.text_index, about)
+            head = Head("", 0, None, None, about.text_index, tuple(keys)).of(about)
             store.begin(put_files(store, head, 0, files))
             return cls.open(location)
         finally:
@@ -124,9 +126,6 @@ class MilvusStore(Store):
     def _count(self) -> int:
         return self._view.head.count
 
-    def _next_number(self) -> int:
-        return self._view.head.number
-
     def _put(self, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
         self._remove([record.id for record in records])
         first = self._view.head.positions
@@ -176,7 +175,9 @@ class MilvusStore(Store):
         ]
         for start in range(0, len(new), BLOCK):
             some = new[start : start + BLOCK]
-            records = [one.record._replace(metadata=metadata_of) for one, metadata_of in some]
+            records = [
+                one.record._replace(metadata=metadata_of, json=as_json(metadata_of)) for one, metadata_of in some
+            ]
             vectors = [one.vector for one, _ in some] if self._about().vectors else None
             codes = np.array([one.code for one, _ in some])
             self._append([one.position for one, _ in some], codes, records, vectors)
@@ -218,12 +219,14 @@ class MilvusStore(Store):
             texts = [one.record.text for one in chosen] if spoken else []
             vectors = [np.frombuffer(one.vector or b"", np.uint8) for one in chosen] if kept else []
             rows = unpacked(np.array(vectors, np.uint8).reshape(len(chosen), kept.n_bytes), kept) if kept else None
-            yield Candidates(places, codes, texts, rows)
+            statistics = self._word_statistics(spoken) if spoken else None
+            yield Candidates(codes, texts, rows, statistics, partial(self._records_at, places))
 
     def _having(self, words: Sequence[str], n: int, among: Positions | None) -> Iterable[int]:
         """The positions of documents that have most of the words, of these or of all."""
-        if not words or (statistics := self._word_statistics(words)) is None:
+        if not words:
             return []
+        statistics = self._word_statistics(words)
 
         def positions_of(word: str) -> Positions:
             found = self._rows.positions_of(word, statistics.having[word])
@@ -231,14 +234,13 @@ class MilvusStore(Store):
 
         return most_told(statistics, positions_of, n).tolist()
 
-    def _at(self, places: NDArray[np.int64]) -> list[Record]:
-        stored = self._rows.stored(places.tolist())
-        return [stored[position].record for position in places.tolist()]
+    def _records_at(self, positions: Positions, rows: NDArray[np.int64]) -> list[Record]:
+        chosen = positions[rows].tolist()
+        stored = self._rows.stored(chosen)
+        return [stored[position].record for position in chosen]
 
-    def _word_statistics(self, words: Sequence[str]) -> WordStatistics | None:
+    def _word_statistics(self, words: Sequence[str]) -> WordStatistics:
         view = self._view
-        if not view.head.text_index:
-            return None
         known = self._counts.after(view.head.change) if view.newly is None else {}  # a change that is not made yet
         for word in words:
             if word not in known:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ammi.features.alphabet import words_of
-from ammi.search.documents import Entry, Id, Metadata, Record, altered, as_json, checksums, id_key, parsed
+from ammi.search.documents import Entry, Id, Metadata, Record, altered, checksums, id_key, parsed
 from ammi.search.hamming import Codes
 from ammi.search.milvus.client import MOST_ROWS, Row
 from ammi.search.milvus.filters import number_of, tags_of
@@ -120,8 +120,8 @@ class Rows:
         if problem := altered(ids, texts, spelled, codes, [row["checksum"] for row in rows]):
             raise self._store.damaged(problem)
         return [
-            Stored(row["row"], row["position"], code, Record(id, text, metadata), self._vector(row, id))
-            for row, code, id, text, metadata in zip(rows, codes, ids, texts, parsed(spelled), strict=True)
+            Stored(row["row"], row["position"], code, Record(*record), self._vector(row, record[0]))
+            for row, code, *record in zip(rows, codes, ids, texts, parsed(spelled), spelled, strict=True)
         ]
 
     def metadata(self, rows: list[Row]) -> list[Metadata]:
@@ -176,7 +176,7 @@ class Rows:
         self, rows: range, positions: Sequence[int], documents: Sequence[Record], codes: Codes, vectors: Any
     ) -> None:
         """Write documents, whose pieces and words come first."""
-        split = [_split(as_json(record.metadata), record.text or "") for record in documents]
+        split = [_split(record.json, record.text or "") for record in documents]
         self._client.insert(
             self._store.pieces,
             [
@@ -193,7 +193,7 @@ class Rows:
         self, rows: Sequence[int], positions: Sequence[int], documents: Sequence[Record], codes: Codes, vectors: Any
     ) -> None:
         """Write the rows of documents whose pieces and words are there."""
-        spelled = [as_json(record.metadata) for record in documents]
+        spelled = [record.json for record in documents]
         made = checksums([one.id for one in documents], [one.text for one in documents], spelled, codes)
         self._client.insert(
             self._documents,

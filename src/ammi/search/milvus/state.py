@@ -39,7 +39,8 @@ class Head:
     format: int = FORMAT
 
     def about(self) -> About:
-        return About(self.n_bits, self.fingerprint, None if self.vectors is None else KeptVectors(*self.vectors))
+        vectors = None if self.vectors is None else KeptVectors(*self.vectors)
+        return About(self.n_bits, self.fingerprint, vectors, self.text_index, self.number)
 
     def of(self, about: About) -> "Head":
         """The same of other codes."""

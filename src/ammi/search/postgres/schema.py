@@ -25,7 +25,7 @@ def holds_index(database: PostgresDatabase) -> bool:
         return session.db.execute(find, (f'"{database.address.schema}".ammi',)).fetchone() is not None
 
 
-def create_schema(address: Address, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> None:
+def create_schema(address: Address, about: About, keys: list[str], files: dict[str, bytes]) -> None:
     """Make the schema and its tables in one transaction; what belongs to somebody else is left alone."""
     database = PostgresDatabase(address)
     try:
@@ -34,7 +34,7 @@ def create_schema(address: Address, about: About, keys: list[str], files: dict[s
             with session.db.transaction():
                 session.db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (address.schema,))
                 _take_schema(database, session.db)
-                _make_tables(database, about, keys, files, text_index)
+                _make_tables(database, about, keys, files)
     finally:
         database.close()
 
@@ -43,7 +43,7 @@ def _check_database(database: PostgresDatabase, db: PostgresConnection) -> None:
     ((encoding,),) = db.execute("SHOW server_encoding")
     if encoding != "UTF8":
         raise ValueError(
-            f"the database of {database.location} is in {encoding}, expected UTF8: use a database that was created with "
+            f"the database of {database.location} is in {encoding}, expected UTF8: use one that was created with "
             "ENCODING 'UTF8'"
         )
 
@@ -63,20 +63,18 @@ def _take_schema(database: PostgresDatabase, db: PostgresConnection) -> None:
         )
 
 
-def _make_tables(
-    database: PostgresDatabase, about: About, keys: list[str], files: dict[str, bytes], text_index: bool
-) -> None:
+def _make_tables(database: PostgresDatabase, about: About, keys: list[str], files: dict[str, bytes]) -> None:
     if database.address.approximate:
         check_bits_of_hnsw(database, about.n_bits)
     db, tables = database.session.db, Tables(database)
     db.execute(database.settings(db))
     vectors = (f"CREATE TABLE vectors_1 {VECTOR_COLUMNS}",) if about.vectors else ()
     codes = f"CREATE TABLE codes_1 {code_columns(about.n_bits)}"
-    for statement in (*SCHEMA, codes, *vectors, *(WORD_TABLES if text_index else ())):
+    for statement in (*SCHEMA, codes, *vectors, *(WORD_TABLES if about.text_index else ())):
         db.execute(statement)
     kind, width = about.vectors or (None, None)
     fingerprint = None if about.fingerprint is None else escaped(about.fingerprint)
-    state = PostgresState(FORMAT, about.n_bits, fingerprint, kind, width, text_index, 1, 1, 0, 0, 0, 0, 0)
+    state = PostgresState(FORMAT, about.n_bits, fingerprint, kind, width, about.text_index, 1, 1, 0, 0, 0, 0, 0)
     database.copy("ammi", [state])
     database.copy("indexed_keys", ((key, escaped(name)) for key, name in enumerate(keys)))
     tables.set_files(files)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ammi.search.checks import DamagedError
 from ammi.search.documents import Entry, Id, Metadata, Record
@@ -62,8 +61,8 @@ class PostgresStore(SqlStore):
         self._counts = KnownCounts()
 
     @classmethod
-    def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes], text_index: bool) -> Self:
-        create_schema(parsed_address(location), about, keys, files, text_index)
+    def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
+        create_schema(parsed_address(location), about, keys, files)
         return cls.open(location)
 
     @classmethod
@@ -224,7 +223,7 @@ class PostgresStore(SqlStore):
         entries = self._tables.entries(wanted)
         if len(entries) < len(wanted):
             raise self._damaged(f"the document at position {min({*wanted} - {*entries})} is missing")
-        return {position: Record(entry.id, entry.text, entry.metadata) for position, entry in entries.items()}
+        return {position: entry.record for position, entry in entries.items()}
 
     def _shortlists(
         self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
@@ -233,16 +232,21 @@ class PostgresStore(SqlStore):
             positions = np.sort(np.array(near, np.int64))
             if query_terms:
                 positions = np.union1d(positions, self._having(query_terms, n, filter))
-            entries = self._tables.entries(positions.tolist())
-            chosen = list(entries.values())
-            codes = np.array([entry.code for entry in chosen], np.uint8).reshape(len(chosen), queries.shape[1])
-            kept = self._about().vectors if with_vectors else None
-            rows = np.array([entry.vector for entry in chosen], np.float32).reshape(-1, kept.width) if kept else None
-            yield Candidates(positions, codes, [entry.text for entry in chosen] if query_terms else [], rows)
+            yield self._candidates(list(self._tables.entries(positions.tolist()).values()), query_terms, with_vectors)
+
+    def _candidates(self, entries: list[Entry], query_terms: Sequence[str], with_vectors: bool) -> Candidates:
+        about = self._about()
+        kept = about.vectors if with_vectors else None
+        return Candidates(
+            np.array([entry.code for entry in entries], np.uint8).reshape(len(entries), -(-about.n_bits // 8)),
+            [entry.text for entry in entries] if query_terms else [],
+            np.array([entry.vector for entry in entries], np.float32).reshape(-1, kept.width) if kept else None,
+            self._word_statistics(query_terms) if query_terms else None,
+            lambda rows: [entries[row].record for row in rows.tolist()],
+        )
 
     def _having(self, words: Sequence[str], n: int, filter: Filter) -> Positions:
         statistics, sql = self._word_statistics(words), self._sql(filter)
-        assert statistics
         documents = f"JOIN documents USING (position) WHERE {sql.text} AND" if filter else "WHERE"
         select = f"SELECT position FROM words {documents} words @> ARRAY[%(word)s::bigint] ORDER BY position"
 
@@ -252,14 +256,8 @@ class PostgresStore(SqlStore):
 
         return most_told(statistics, positions, n)
 
-    def _at(self, places: NDArray[np.int64]) -> list[Record]:
-        records = self._records(places.tolist())
-        return [records[position] for position in places.tolist()]
-
-    def _word_statistics(self, words: Sequence[str]) -> WordStatistics | None:
+    def _word_statistics(self, words: Sequence[str]) -> WordStatistics:
         state = self._database.state
-        if not state.text_index:
-            return None
         known = {} if self._database.writes else self._counts.after(state.change)  # uncommitted state is not cached
         if new := {word_number(word): word for word in words if word not in known}:
             rows = self._database.execute(

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ammi.features.alphabet import words_of
+from ammi.plain import as_json
 from ammi.search.checks import DamagedError
-from ammi.search.documents import Entry, Id, Metadata, Record, altered, as_json, checksums, parsed
+from ammi.search.documents import Entry, Id, Metadata, Record, altered, checksums, parsed
 from ammi.search.filters import values_of
 from ammi.search.hamming import Codes
 from ammi.search.postgres.driver import TupleRow
@@ -79,7 +80,7 @@ class Tables:
     def append(self, positions: range, records: Sequence[Record], codes: Codes, vectors: Packed | None) -> None:
         """Add documents at new positions."""
         state, copy = self._database.state, self._database.copy
-        spelled = [as_json(record.metadata) for record in records]
+        spelled = [record.json for record in records]
         placed = list(zip(positions, records, strict=True))
         rows = (
             (position, stored_id(record.id), isinstance(record.id, str), state.change, _text(record), jsonb, json)

@@ -11,7 +11,8 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
-from ammi.search.documents import Id, Metadata, as_json
+from ammi.plain import as_json
+from ammi.search.documents import Id, Metadata
 from ammi.search.filters import Scalar, scalar
 from ammi.search.sql.translation import is_simple
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import Any
 
-from ammi.search.documents import Entry, as_json, checksums
+from ammi.plain import as_json
+from ammi.search.documents import Entry, checksums
 from ammi.search.hamming import Codes
 from ammi.search.sql.sessions import SqlDatabase
 from ammi.search.store_methods import About, Encode

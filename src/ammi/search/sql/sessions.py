@@ -63,9 +63,9 @@ S = TypeVar("S", bound=SqlState)
 
 
 def about_of(state: SqlState) -> About:
-    """What a state says of the codes."""
+    """The settings of the store that a state holds."""
     kept = KeptVectors(state.vector_kind, state.vector_width or 0) if state.vector_kind else None
-    return About(state.n_bits, state.fingerprint, kept)
+    return About(state.n_bits, state.fingerprint, kept, bool(state.text_index), state.number)
 
 
 class Pool(Generic[C]):

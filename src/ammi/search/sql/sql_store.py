@@ -31,9 +31,6 @@ class SqlStore(Store):
     def _about(self) -> About:
         return about_of(self._database.state)
 
-    def _next_number(self) -> int:
-        return self._database.state.number
-
     def _put(self, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
         ids = [record.id for record in records]
         self._remove(ids)

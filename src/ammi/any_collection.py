@@ -1,0 +1,262 @@
+"""AnyCollection: what every collection does, whether it opens its store itself or asks a server for it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ammi.files import check_not_read
+from ammi.search import Entry, Hits
+from ammi.search.documents import Id
+from ammi.search.filters import Where
+from ammi.search.hamming import Codes
+
+if TYPE_CHECKING:
+    from ammi.data.incoming import Incoming
+    from ammi.ingest import Block
+
+Location = str | PathLike[str]
+Query: TypeAlias = str | Sequence[float] | NDArray[np.floating]  # a text or a vector, whichever the model reads
+Advance = Callable[[int], None]  # called with the number of documents done since the last call
+
+_PROGRESS_STEP = 1000  # documents between two calls of `advance` in an export
+
+
+class Duplicates(NamedTuple):
+    """A document to keep, and its near-duplicates with their similarities, the most similar first."""
+
+    kept: Id
+    copies: list[tuple[Id, float]]
+
+
+class AnyCollection(ABC):
+    """The operations of every collection; `Collection` and `RemoteCollection` implement them."""
+
+    @property
+    @abstractmethod
+    def location(self) -> str:
+        """The folder or URL of the collection, without passwords and tokens."""
+
+    @property
+    @abstractmethod
+    def n_bits(self) -> int:
+        """The length of the codes."""
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str | None:
+        """The fingerprint of the model that makes the codes."""
+
+    @property
+    @abstractmethod
+    def reads(self) -> str:
+        """Whether documents and queries are a "text" or a "vector"."""
+
+    def add(
+        self,
+        documents: "Incoming",
+        *,
+        ids: Iterable[Id] | None = None,
+        text: str = "text",
+        id: str = "id",
+        vector: str = "vector",
+        advance: Advance = lambda n_documents: None,
+    ) -> list[Id]:
+        """Add or replace documents, a thousand in each transaction; return their ids.
+
+        Args:
+            documents: texts, dicts, vectors, a table or the path of a file, as the class describes; for a model of
+                vectors also the rows of a matrix, dense or sparse.
+            ids: an id for each text or vector; without ids they get the next free numbers.
+            text, id, vector: the columns, or keys, that hold these; all others become metadata.
+            advance: called with the number of documents added, block by block.
+        """
+        from ammi.ingest import blocks_from
+
+        return self._add_blocks(blocks_from(documents, ids=ids, text=text, id=id, vector=vector), advance)
+
+    @abstractmethod
+    def _add_blocks(self, blocks: "Iterator[Block]", advance: Advance) -> list[Id]: ...
+
+    def search(
+        self,
+        query: Query,
+        k: int = 10,
+        where: Where | None = None,
+        rank: str | None = None,
+        *,
+        shortlist: int | None = None,
+    ) -> Hits:
+        """Return the k documents that answer a text, or a vector, best.
+
+        Args:
+            rank: the score that orders the hits. "distance": the number of bits in which codes differ. "asymmetric":
+                the same, each bit weighted by the query's logit. "text": the words that a text shares with the query,
+                and then the bits, or the cosine where vectors are kept. "vectors": the cosine of the query's vector
+                and the kept one. None means "text" for texts whose words are indexed, else "vectors" where these are
+                kept, else "distance". `ammi.search.ranking` has the formulas.
+            shortlist: how many candidates to take from the codes, and as many from the words, before the best are
+                chosen; by default 100, for "vectors" 1000, and at least 2 k.
+        """
+        return self.search_many([query], k, where, rank, shortlist=shortlist)[0]
+
+    @abstractmethod
+    def search_many(
+        self,
+        queries: Iterable[Query],
+        k: int = 10,
+        where: Where | None = None,
+        rank: str | None = None,
+        *,
+        shortlist: int | None = None,
+    ) -> list[Hits]:
+        """Return, for each query, the k documents that answer it best; the arguments are those of `search`."""
+
+    @abstractmethod
+    def within(self, query: Query, radius: int, where: Where | None = None) -> Hits:
+        """Return all documents at most radius bits from a text or a vector, the nearest first."""
+
+    @abstractmethod
+    def like(self, id: Id, k: int = 10, where: Where | None = None, *, radius: int | None = None) -> Hits:
+        """Return the k documents nearest to one of the collection, or all within a radius, without itself.
+
+        Where vectors are kept, the nearest are those of the highest cosine, else of the smallest distance.
+        """
+
+    @abstractmethod
+    def drift(
+        self, id: Id | None = None, *, query: Query | None = None, distances: Sequence[int] | None = None
+    ) -> Hits:
+        """Return documents at growing distance from a document or a query: the nearest at least that far away for each.
+
+        Ties go to the document inserted first. A document that answers two distances is listed once.
+        """
+
+    @abstractmethod
+    def duplicates(
+        self, threshold: float | None = None, *, advance: Advance = lambda n_documents: None
+    ) -> list[Duplicates]:
+        """Find near-duplicates, and the document to keep of each group, in insertion order.
+
+        The similarity of a near-duplicate is the share of its words that stand at the same position in the kept
+        document: 0.8 where every fifth word was changed, 1 for a text that was cut short or stands whole in a longer
+        one. Below 20 words it is the share of the longer text. The longest text is kept, of equals the one added
+        first. Each near-duplicate is compared with the kept document itself; groups never grow by chains.
+
+        Documents without texts are compared by their vectors, where these are kept: the similarity is the cosine, and
+        the document added first is kept. Without vectors, documents with equal codes have similarity 1.
+
+        Args:
+            threshold: the least similarity, above 0; by default 0.8 for texts and 0.98 for vectors. Texts changed by
+                more than half are not always found, nor are all similar ones among more than 5,000 vectors.
+            advance: called with the number of documents done, each counted twice: when read and when compared.
+        """
+
+    @overload
+    def get(self, ids: Id) -> Entry: ...  # type: ignore[overload-overlap]  # a str is one id, not an iterable of ids
+
+    @overload
+    def get(self, ids: Iterable[Id]) -> list[Entry]: ...
+
+    def get(self, ids: Id | Iterable[Id]) -> Entry | list[Entry]:
+        """Return the document of an id, or the documents of several, with codes, texts and metadata."""
+        found = self._get(listed(ids))
+        return found[0] if isinstance(ids, str | int) else found
+
+    @abstractmethod
+    def _get(self, ids: Iterable[Id]) -> list[Entry]: ...
+
+    @abstractmethod
+    def delete(self, ids: Id | Iterable[Id]) -> None:
+        """Delete one document or several; if one of them does not exist, delete none."""
+
+    @abstractmethod
+    def set_metadata(self, ids: Id | Iterable[Id], metadata: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
+        """Set these metadata keys of documents, one dict for all or one for each; their other keys stay."""
+
+    @abstractmethod
+    def keys(self) -> dict[str, int]:
+        """Return the metadata keys, and how many documents have a value for each."""
+
+    @abstractmethod
+    def fast_keys(self) -> list[str]:
+        """Return the indexed metadata keys, on which filters are fast."""
+
+    def export(self, file: Location, *, advance: Advance = lambda n_documents: None) -> int:
+        """Write documents as JSONL or Parquet, with codes and kept vectors; return how many. `add` reads the file."""
+        from ammi.data.exports import write_export
+
+        check_not_read(file, self.location)
+
+        def entries() -> Iterator[Entry]:
+            done = 0
+            for entry in self:
+                yield entry
+                done += 1
+                if done % _PROGRESS_STEP == 0:
+                    advance(_PROGRESS_STEP)
+            advance(done % _PROGRESS_STEP)
+
+        return write_export(Path(file), entries(), self.n_bits, self.fingerprint or "")
+
+    @abstractmethod
+    def knows(self, query: Query) -> bool:
+        """Return whether the model knows a word of a text; a text without known words is like an empty one."""
+
+    @abstractmethod
+    def encode(self, queries: Sequence[Query]) -> Codes:
+        """Return the codes (n, ceil(m / 8)) of texts or vectors."""
+
+    @abstractmethod
+    def bit_probabilities(self, queries: Sequence[Query]) -> NDArray[np.floating]:
+        """Return the probability that each bit is 1, (n, m); ValueError where the model has no probabilities."""
+
+    @abstractmethod
+    def ranks(self) -> list[str]:
+        """Return the values of `rank` that `search` accepts, the default first; empty without a model."""
+
+    @abstractmethod
+    def distinct_codes(self) -> int:
+        """Count the distinct codes."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """Return counts and settings, by the names that `ammi info` shows."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close files and connections."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def __contains__(self, id: object) -> bool: ...
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Entry]:
+        """Iterate over all documents in insertion order."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.location!r})"
+
+
+def listed(ids: Id | Iterable[Id]) -> Iterable[Id]:
+    """Return one id as a list of one, and several as they are."""
+    return [ids] if isinstance(ids, str | int) else ids
+
+
+def check_start(id: Id | None, query: Query | None) -> None:
+    """Refuse a drift that starts from nothing, or from both a document and a query."""
+    if (id is None) == (query is None):
+        raise ValueError("drift starts from a document or from a query: give one of the two")

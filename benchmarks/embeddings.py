@@ -24,7 +24,7 @@ from scipy.sparse import csr_matrix
 
 from ammi import AMMI
 from ammi.features import WordFeatures
-from ammi.hashers import ITQ, LSH, DocumentHasher, Hasher
+from ammi.hashers import ITQ, LSH, Hasher
 from ammi.hashers.logits import bit_logits
 from ammi.search.hamming import nearest
 from embedded import CORPORA, Embedded, embedded
@@ -61,12 +61,12 @@ def best(scores: NDArray[np.floating], k: int = 100) -> Positions:
 def learned(hasher: Hasher, rows: Rows, data: Embedded, **more: Any) -> Found:
     """Codes of a method, by Hamming distance and with the query's own numbers in place of its bits."""
     base, queries = rows[~data.asked], rows[data.asked]
-    model = DocumentHasher.of(hasher.fit(base, **more))
+    hasher.fit(base, **more)
     codes = hasher.encode(base)
     signs = 2.0 * np.unpackbits(codes, axis=1, count=hasher.n_bits) - 1
     by = {
         "distance": nearest(codes, hasher.encode(queries), 100)[1],
-        "asymmetric": best(bit_logits(model, queries) @ signs.T),
+        "asymmetric": best(bit_logits(hasher, queries) @ signs.T),
     }
     return Found(codes.shape[1], by)
 

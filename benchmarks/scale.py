@@ -27,13 +27,13 @@ import pyarrow.parquet as pq
 
 from ammi.data import corpus_path, read_documents
 from ammi.hashers import LSH, DocumentHasher
-from ammi.kept_model import KeptModel
 from ammi.scale.cluster import on_ray
 from ammi.scale.encode import encode_shards
 from ammi.scale.shards import Reading, find_shards
 from ammi.search import create_store
 from ammi.search.locations import STORES as KNOWN_STORES
 from ammi.search.locations import open_store
+from ammi.stored_model import StoredModel
 from plan import plan_table
 from timing import save
 
@@ -65,7 +65,7 @@ def encoding(n: int, workers: int) -> dict[str, float]:
         source = Path(home, "shards")
         source.mkdir()
         model = write_shards(source, n, SHARDS)
-        kept, shards = KeptModel.of(model), find_shards([str(source)])
+        kept, shards = StoredModel.of(model), find_shards([str(source)])
         if not workers:
             from ammi.scale.encode import Encoder
 

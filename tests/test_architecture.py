@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "ammi"
 
 # Small modules at the top of the package that every room may import.
-COMMON = {"digests", "files", "plain", "plugins", "urls", "version"}
+COMMON = {"best_tree", "digests", "files", "plain", "plugins", "urls", "version"}
 # room, or module at the top: the rooms it may import. Every room may import itself.
 ALLOWED: dict[str, set[str]] = {
     "chain": set(),
@@ -23,16 +23,16 @@ ALLOWED: dict[str, set[str]] = {
     "training": {"chain", "nets", "evaluate"},
     "hashers": {"chain", "nets", "training", "evaluate", "features", "data"},
     "ingest": {"data", "hashers", "search"},
-    "kept_model": {"hashers", "search"},
+    "stored_model": {"hashers", "search"},
     "any_collection": {"data", "ingest", "search"},
     "remote": {"any_collection", "data", "ingest", "search"},
-    "collection": {"any_collection", "data", "evaluate", "hashers", "ingest", "kept_model", "remote", "search"},
+    "collection": {"any_collection", "data", "evaluate", "hashers", "ingest", "stored_model", "remote", "search"},
     "explore": {"collection", "features", "search"},
     "web": {"collection", "data", "explore", "search"},
     "demo": {"collection", "data", "evaluate", "features", "hashers"},
     "tuning": {"collection", "data", "evaluate", "features", "hashers", "training"},
     "paper": {"chain", "collection", "data", "evaluate", "features", "hashers", "nets", "search", "training", "tuning"},
-    "scale": {"collection", "data", "hashers", "ingest", "kept_model", "training", "tuning"},
+    "scale": {"collection", "data", "hashers", "ingest", "stored_model", "training", "tuning"},
     "cli": {
         "collection",
         "data",
@@ -40,7 +40,7 @@ ALLOWED: dict[str, set[str]] = {
         "features",
         "hashers",
         "ingest",
-        "kept_model",
+        "stored_model",
         "paper",
         "scale",
         "search",
@@ -57,7 +57,7 @@ WITHOUT_TORCH = {
     "search",
     "evaluate",
     "ingest",
-    "kept_model",
+    "stored_model",
     "any_collection",
     "collection",
     "remote",

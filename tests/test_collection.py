@@ -100,13 +100,13 @@ def test_filters_reach_the_engine(collection, model):
 
 
 def test_a_question_answered_without_the_whole_model_has_the_same_answer(collection, model, monkeypatch):
-    quick = collection._kept().quick
+    quick = collection._stored().quick
     assert quick is not None
     assert quick.encode(TEXTS).tobytes() == model.encode(TEXTS).tobytes()
     ranks = (None, "distance", "asymmetric", "text")
     expected = [collection.search("oil", 5, rank=rank) for rank in ranks]
     with Collection.open(collection.location) as opened:
-        monkeypatch.setattr(type(opened._kept()), "whole", property(lambda self: pytest.fail("it was loaded")))
+        monkeypatch.setattr(type(opened._stored()), "whole", property(lambda self: pytest.fail("it was loaded")))
         assert [opened.search("oil", 5, rank=rank) for rank in ranks] == expected
 
 

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,13 @@ from ammi.search import Entry, Hits
 from ammi.search.documents import Id
 from ammi.search.filters import Where
 from ammi.search.hamming import Codes
+from ammi.search.ranking import Query
 
 if TYPE_CHECKING:
-    from ammi.data.incoming import Incoming
+    from ammi.data.reading import Incoming
     from ammi.ingest import Block
 
 Location = str | PathLike[str]
-Query: TypeAlias = str | Sequence[float] | NDArray[np.floating]  # a text or a vector, whichever the model reads
 Advance = Callable[[int], None]  # called with the number of documents done since the last call
 
 _PROGRESS_STEP = 1000  # documents between two calls of `advance` in an export

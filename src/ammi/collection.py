@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from ammi.any_collection import Advance, AnyCollection, Duplicates, Location, Query, check_start, listed
 from ammi.files import check_writable
-from ammi.kept_model import KeptModel
 from ammi.search import (
     Entry,
     Hit,
@@ -34,11 +33,12 @@ from ammi.search.documents import Id
 from ammi.search.filters import Where
 from ammi.search.hamming import Codes
 from ammi.search.locations import is_url
-from ammi.search.ranking import VectorRanking
+from ammi.search.ranking import RankPolicy, VectorRanking
 from ammi.search.vectors import KeptVectors, checked_kind
+from ammi.stored_model import StoredModel
 
 if TYPE_CHECKING:
-    from ammi.data.incoming import Incoming
+    from ammi.data.reading import Incoming
     from ammi.evaluate import LabelledPrecision
     from ammi.hashers import DocumentHasher, Hasher
     from ammi.ingest import Block
@@ -80,7 +80,7 @@ class Collection(AnyCollection):
     def __init__(self, store: Store):
         """Use `create` or `open` instead."""
         self.store = store
-        self._model: KeptModel | None = None
+        self._model: StoredModel | None = None
 
     @classmethod
     def create(
@@ -102,20 +102,22 @@ class Collection(AnyCollection):
             vectors: "float16" or "int8" to keep each document's vector, the one the model reads or makes of a text,
                 for `rank="vectors"`, `duplicates` and `rebuild`; `ammi.search.vectors` says how they are rounded.
         """
+        from ammi.ingest import vector_width
+
         check_location(location)
-        kept = KeptModel.of(model)
-        kept_vectors = None if vectors is None else KeptVectors(checked_kind(vectors), kept.vector_width)
+        stored = StoredModel.of(model)
+        kept_vectors = None if vectors is None else KeptVectors(checked_kind(vectors), vector_width(stored.whole))
         store = create_store(
             location,
-            kept.n_bits,
-            fingerprint=kept.fingerprint,
+            stored.n_bits,
+            fingerprint=stored.fingerprint,
             keys=keys,
-            files=kept.files,
+            files=stored.files,
             text_index=text_index,
             vectors=kept_vectors,
         )
         collection = cls(store)
-        collection._model = kept
+        collection._model = stored
         return collection
 
     @classmethod
@@ -174,12 +176,12 @@ class Collection(AnyCollection):
 
     @property
     def reads(self) -> str:
-        return self._kept().reads
+        return self._stored().reads
 
     @property
     def model(self) -> "DocumentHasher":
         """The model that makes the codes."""
-        return self._kept().whole
+        return self._stored().whole
 
     def _add_blocks(self, blocks: "Iterator[Block]", advance: Advance) -> list[Id]:
         keeps_vectors = self.store.vectors is not None
@@ -190,13 +192,13 @@ class Collection(AnyCollection):
         self.store.optimize()
         return added
 
-    def _add_block(self, block: "Block", model: KeptModel, keeps_vectors: bool) -> list[Id]:
+    def _add_block(self, block: "Block", model: StoredModel, keeps_vectors: bool) -> list[Id]:
         if keeps_vectors:
             codes, vectors = block.codes_and_vectors(model.whole, model.fingerprint)
         else:
-            codes, vectors = block.codes(model.encoder(len(block.texts)), model.fingerprint), None
-        return self.store.add(
-            codes, block.ids, block.texts, block.metadata, vectors=vectors, fingerprint=model.fingerprint
+            codes, vectors = block.codes(model.encoder(len(block)), model.fingerprint), None
+        return self.store.add_records(
+            codes, block.records, numbered=block.numbered, vectors=vectors, fingerprint=model.fingerprint
         )
 
     def add_codes(
@@ -224,11 +226,11 @@ class Collection(AnyCollection):
         if not asked:
             return []
 
-        def find(model: KeptModel) -> list[Hits]:
-            has_words, has_vectors = self.store.text_index, self.store.vectors is not None
-            codes, rankings = model.ask(asked, rank, has_words=has_words, has_vectors=has_vectors)
+        def find(model: StoredModel) -> list[Hits]:
+            codes, rankings = self._rank_policy(model).encode(asked, rank)
             if rankings is None:
                 return self.store.search(codes, k, where, fingerprint=model.fingerprint)
+            # The store finds candidates by the codes and the words, and orders them by the rankings' scores.
             return self.store.search_ranked(
                 codes, rankings, k, where, shortlist=shortlist, fingerprint=model.fingerprint
             )
@@ -237,7 +239,7 @@ class Collection(AnyCollection):
             return self._with_model(find)
 
     def within(self, query: Query, radius: int, where: Where | None = None) -> Hits:
-        def find(model: KeptModel) -> Hits:
+        def find(model: StoredModel) -> Hits:
             return self.store.within(model.encode([query]), radius, where, fingerprint=model.fingerprint)[0]
 
         return self._with_model(find)
@@ -298,7 +300,7 @@ class Collection(AnyCollection):
                 the others. Documents without a label are left out.
             text, vector: the columns, or keys, of the queries that hold these.
         """
-        from ammi.data.columns import label_column
+        from ammi.data import label_column
         from ammi.evaluate import labelled_precision
         from ammi.ingest import blocks_from
 
@@ -313,9 +315,9 @@ class Collection(AnyCollection):
             return labelled_precision(codes, document_labels, k)
         blocks = list(blocks_from(queries, ids=None, text=text, id="id", vector=vector))
         query_labels = label_column(
-            (metadata for block in blocks for metadata in block.metadata), labels, "the queries"
+            (document.metadata for block in blocks for document in block.documents), labels, "the queries"
         )
-        model = self._kept()
+        model = self._stored()
         query_codes = np.concatenate([block.codes(model.whole, model.fingerprint) for block in blocks])
         return labelled_precision(codes, document_labels, k, query_codes, query_labels)
 
@@ -347,8 +349,10 @@ class Collection(AnyCollection):
         A model of vectors encodes the kept ones, whose rounding may flip single bits; a model of texts makes new
         vectors of the texts where vectors are kept.
         """
-        new = KeptModel.of(model)
-        encode, width = new.recoding(self.store.vectors, self.location)
+        from ammi.ingest import reencoder
+
+        new = StoredModel.of(model)
+        encode, width = reencoder(new.whole, self.store.vectors, self.location)
         self.store.recode(
             encode, new.n_bits, fingerprint=new.fingerprint, files=new.files, width=width, advance=advance
         )
@@ -364,7 +368,7 @@ class Collection(AnyCollection):
         return copy_store(self.store, location, advance=advance)
 
     def knows(self, query: Query) -> bool:
-        return self._kept().knows(query)
+        return self._stored().knows(query)
 
     def encode(self, queries: Sequence[Query]) -> Codes:
         return self._with_model(lambda model: model.encode(list(queries)))
@@ -382,12 +386,12 @@ class Collection(AnyCollection):
 
         None without a model, or if the model is not one of hyperplanes over words.
         """
-        model = self._kept_if_any()
+        model = self._stored_if_any()
         return model.quick.word_weights() if model and model.quick else None
 
     def ranks(self) -> list[str]:
-        model = self._kept_if_any()
-        return model.ranks(has_words=self.store.text_index, has_vectors=self.store.vectors is not None) if model else []
+        model = self._stored_if_any()
+        return self._rank_policy(model).ranks() if model else []
 
     def distinct_codes(self) -> int:
         from ammi.evaluate import distinct_codes
@@ -396,7 +400,7 @@ class Collection(AnyCollection):
 
     def describe(self) -> dict[str, Any]:
         files = self.store.files()
-        about_model = KeptModel(files).describe() if files else {"fingerprint": self.fingerprint}
+        about_model = StoredModel(files).whole.describe() if files else {"fingerprint": self.fingerprint}
         about_vectors = {}
         if kept := self.store.vectors:
             about_vectors = {
@@ -433,19 +437,22 @@ class Collection(AnyCollection):
     def __iter__(self) -> Iterator[Entry]:
         return (entry for block in self.store.entries() for entry in block)
 
-    def _with_model(self, job: Callable[[KeptModel], T]) -> T:
+    def _rank_policy(self, model: StoredModel) -> RankPolicy:
+        return RankPolicy(model, self.store.text_index, self.store.vectors is not None)
+
+    def _with_model(self, job: Callable[[StoredModel], T]) -> T:
         """Run a job with the store's model; again, if another process has changed the model meanwhile."""
         for _ in range(_TRIES):
-            model = self._kept()
+            model = self._stored()
             try:
                 return job(model)
             except OtherModelError:
                 self._model = None
         raise OtherModelError(f"the model of {self.location} was changed {_TRIES} times while it was used: try again")
 
-    def _kept(self) -> KeptModel:
+    def _stored(self) -> StoredModel:
         """Return the store's current model; ValueError if it has none."""
-        model = self._kept_if_any()
+        model = self._stored_if_any()
         if model is None:
             raise ValueError(
                 f"{self.location} was made from codes alone and has no model to read a text or a vector with: search "
@@ -453,10 +460,10 @@ class Collection(AnyCollection):
             )
         return model
 
-    def _kept_if_any(self) -> KeptModel | None:
+    def _stored_if_any(self) -> StoredModel | None:
         """Return the store's current model; None if the collection was made from codes alone."""
         model = self._model
         if model is None or model.fingerprint != self.store.fingerprint:
             files = self.store.files()
-            self._model = model = KeptModel(files) if files else None
+            self._model = model = StoredModel(files) if files else None
         return model

@@ -1,6 +1,6 @@
 """Documents on their way into a collection: in blocks that are encoded and written at once."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from os import PathLike
@@ -11,11 +11,12 @@ import numpy as np
 from scipy.sparse import issparse
 
 from ammi.data import Document, VectorMatrix, documents_from, holds_matrix, read_matrix
-from ammi.data.columns import blocks, content_of
-from ammi.data.rows import ID, TEXT, VECTOR
-from ammi.search.documents import Id
+from ammi.data.documents import blocks, content_of
+from ammi.data.reading import chosen_names
+from ammi.plain import Id, checked_id
+from ammi.search.documents import Entry, Record
 from ammi.search.hamming import Codes
-from ammi.search.vectors import Rows
+from ammi.search.vectors import KeptVectors, Rows
 
 if TYPE_CHECKING:
     from ammi.hashers import DocumentHasher
@@ -30,17 +31,17 @@ class Block:
     rows: Any = None
 
     @property
-    def ids(self) -> list[Id] | None:
-        """Their ids, or None where they have none of their own."""
-        return None if self.documents[0].numbered else [document.id for document in self.documents]
+    def numbered(self) -> bool:
+        """Whether they have no ids of their own."""
+        return self.documents[0].numbered
 
     @property
-    def texts(self) -> list[str | None]:
-        return [document.text for document in self.documents]
+    def records(self) -> list[Record]:
+        """The documents as a store takes them."""
+        return [Record(one.id, one.text, one.metadata, one.json) for one in self.documents]
 
-    @property
-    def metadata(self) -> list[dict[str, Any]]:
-        return [document.metadata for document in self.documents]
+    def __len__(self) -> int:
+        return len(self.documents)
 
     def codes(self, model: "DocumentHasher | QuickCodes", fingerprint: str) -> Codes:
         """Their codes: those that the same model gave them before they were exported, or new ones."""
@@ -85,6 +86,49 @@ class Block:
                 )
 
 
+def vector_width(model: "DocumentHasher") -> int:
+    """Return the width of the vectors that a model encodes; refuse sparse ones, which no collection keeps."""
+    features = model.features_
+    if features.reads == "text" and issparse(features.transform([""])):
+        raise ValueError(
+            f"the {features.name} features of model {model.fingerprint_} make sparse rows, and vectors are kept of "
+            "dense ones, such as embeddings: leave out vectors, or use another model"
+        )
+    return features.n_features_
+
+
+def reencoder(
+    model: "DocumentHasher", kept: KeptVectors | None, location: str
+) -> tuple[Callable[[list[Entry]], tuple[Codes, Rows | None]], int | None]:
+    """Return what a rebuild makes of stored documents: a function to their codes and new vectors, and the width of these.
+
+    A model of texts reads the texts, and makes new vectors if the collection keeps vectors. A model of vectors reads
+    the kept ones, which stay.
+    """
+    if model.reads == "text":
+        return lambda entries: _encoded_texts(model, entries, kept is not None), vector_width(model) if kept else None
+    if kept is None:
+        raise ValueError(
+            f"the new model reads vectors, and {location} keeps none: create a collection with it and add the vectors"
+        )
+    if kept.width != vector_width(model):
+        raise ValueError(
+            f"the new model reads vectors of {vector_width(model)} numbers, and those kept in {location} have "
+            f"{kept.width}: create a collection with it and add the vectors"
+        )
+    return lambda entries: (model.encode(np.stack([entry.vector for entry in entries])), None), None
+
+
+def _encoded_texts(model: "DocumentHasher", entries: list[Entry], keep: bool) -> tuple[Codes, Rows | None]:
+    texts = []
+    for entry in entries:
+        if entry.text is None:
+            raise ValueError(f"document {entry.id!r} has no text to encode anew: add it with its text first")
+        texts.append(entry.text)
+    rows = model.features_.transform(texts)
+    return model.hasher_.encode(rows), rows if keep else None
+
+
 def blocks_from(documents: Any, *, ids: Iterable[Id] | None, text: str, id: str, vector: str) -> Iterator[Block]:
     """Blocks of whatever a program hands over as documents; `ids` are of documents that have none."""
     matrix = _matrix(documents, text, id, vector)
@@ -106,8 +150,7 @@ def _matrix(documents: Any, text: str, id: str, vector: str) -> VectorMatrix | N
     if isinstance(documents, VectorMatrix):
         return documents
     if isinstance(documents, PathLike) and holds_matrix(Path(documents)):
-        named = [None if name == usual else name for name, usual in ((text, TEXT), (id, ID), (vector, VECTOR))]
-        return read_matrix(Path(documents), text=named[0], id=named[1], vector=named[2])
+        return read_matrix(Path(documents), **chosen_names(text, id, vector))
     if getattr(documents, "ndim", 0) == 2 and hasattr(documents, "dtype"):  # a DataFrame has dtypes
         return VectorMatrix("the matrix", documents.tocsr() if hasattr(documents, "tocsr") else np.asarray(documents))
     return None
@@ -119,6 +162,6 @@ def _with_ids(documents: Iterator[Document], ids: Iterable[Id]) -> Iterator[Docu
         name = list(islice(names, 1))
         if not name:
             raise ValueError(f"{number} ids came with more documents: pass one for each")
-        yield replace(document, id=name[0], numbered=False)
+        yield replace(document, id=checked_id(name[0], f"document {number}"), numbered=False)
     if left := len(list(names)):
         raise ValueError(f"{left} ids are left after the last document: pass one for each")

@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.sparse import csr_matrix
 
-from ammi import AMMI, DocumentHasher, load
+from ammi import AMMI, load
 from ammi.evaluate import precision_at_k
 from ammi.hashers.hyperplanes import Hyperplanes
 from ammi.hashers.logits import bit_logits
@@ -76,7 +76,7 @@ def test_the_hyperplanes_are_those_of_rows_as_they_are():
     sides = X @ planes.weights - planes.thresholds
     np.testing.assert_allclose(sides, chains_of(hasher, X)[..., 0], rtol=1e-3, atol=1e-3)
     assert np.array_equal(hasher.transform(X), sides > 0)
-    np.testing.assert_array_equal(bit_logits(DocumentHasher.of(hasher), X), sides)
+    np.testing.assert_array_equal(bit_logits(hasher, X), sides)
 
 
 @pytest.mark.parametrize("hidden_layers", [0, 1])

@@ -15,7 +15,7 @@ from ammi.features import PieceFeatures, VectorFeatures, WordFeatures
 from ammi.features.base import FeatureMaker
 from ammi.hashers import AMMI, BMMI, BMSH, BOW, DVQ, GMSH, ITQ, LSH, NASH, SRBM, STH, VDSH, DocumentHasher, Hasher, SpH
 from ammi.hashers.quick import QuickCodes, quick_codes
-from ammi.kept_model import KeptModel
+from ammi.stored_model import StoredModel
 from tests.damage import flipped
 from tests.features.made import CORPUS, any_text, articles
 from tests.hashers.test_documents import SUBJECTS, written
@@ -125,7 +125,7 @@ def test_no_flipped_bit_of_any_file_goes_unseen(file, data):
     files = saved_files()
     assert sorted(files) == FILES
     damaged = {**files, file: flipped(files[file], data.draw(st.integers(0, 8 * len(files[file]) - 1)))}
-    for read in (KeptModel, DocumentHasher.from_files):
+    for read in (StoredModel, DocumentHasher.from_files):
         with pytest.raises(ValueError, match=rf"{file} is damaged.* write .* again, or copy all of it again$"):
             read(damaged)
 
@@ -135,10 +135,10 @@ def test_a_file_that_is_cut_short_or_missing_is_named(file):
     files = {**saved_files()}
     for rest in (b"", files[file][:-3], files[file][: len(files[file]) // 2]):
         with pytest.raises(ValueError, match=f"{file} is damaged"):
-            KeptModel({**files, file: rest})
+            StoredModel({**files, file: rest})
     del files[file]
     with pytest.raises(ValueError, match=f"{file} is missing"):
-        KeptModel(files)
+        StoredModel(files)
 
 
 def changed(files: dict[str, bytes], file: str, **values: Any) -> dict[str, bytes]:

@@ -4,12 +4,13 @@ The best prior of a tree has, for the mean joint probabilities μ̄ of a batch,
 
     H⁺(Z) = sum_i H(z_i) - sum over edges (i, j) of I(z_i; z_j),      I = sum_ab μ̄(a, b) log μ̄(a, b) / (μ̄(a) μ̄(b)),
 
-so the tree that makes it smallest is a maximum spanning tree. Prim's algorithm finds it in O(m^2).
+so the tree that makes it smallest is a maximum spanning tree, which `best_tree` finds.
 """
 
 import torch
 from torch import Tensor
 
+from ammi.best_tree import best_tree
 from ammi.chain.pairs import pairs_of_moments
 from ammi.chain.tree import Tree
 
@@ -32,19 +33,7 @@ def chow_liu(pairs: Tensor) -> Tree:
             their second moments E[z_i z_j], (m, m).
     """
     information = mutual_information(_as_pairs(pairs.double()))
-    information.fill_diagonal_(0)
-    start = int(information.sum(0).argmax())  # in the middle of things, so that the tree is not deep
-    parents = [-1] * len(information)
-    nearest = torch.full((len(information),), start, device=pairs.device)
-    gain = information[start].clone()
-    gain[start] = -torch.inf  # taken
-    for _ in range(len(information) - 1):
-        bit = int(gain.argmax())
-        parents[bit] = int(nearest[bit])
-        gain[bit] = -torch.inf
-        closer = (information[bit] > gain) & (gain > -torch.inf)
-        nearest[closer], gain[closer] = bit, information[bit][closer]
-    return Tree(len(parents), tuple(parents))
+    return Tree(len(information), tuple(best_tree(information.cpu().numpy())))
 
 
 def _as_pairs(pairs: Tensor) -> Tensor:

@@ -106,16 +106,16 @@ def _encode_here(
 def _encode_on_ray(
     model: Path, sources: list[str], out: Path | None, reading: dict[str, Any], address: str | None, workers: int | None
 ) -> None:
-    from ammi.kept_model import KeptModel
     from ammi.scale.cluster import on_ray
     from ammi.scale.encode import check_out, encode_shards
     from ammi.scale.shards import Reading, find_shards
+    from ammi.stored_model import StoredModel
 
     if out is None:
         raise typer.BadParameter("with --ray name a folder for the shards of codes.", param_hint="'--out'")
     shards = find_shards(sources)
     check_not_read(out, *sources, model)
-    kept = KeptModel.of(model)
+    kept = StoredModel.of(model)
     width = kept.whole.n_features_in_ if kept.reads == "vector" else None
     check_out(out, shards, kept.fingerprint)
     with (

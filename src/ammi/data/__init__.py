@@ -7,13 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ammi.data.codes import CodeFile, KnownCode, holds_codes, read_codes, write_codes
-from ammi.data.columns import blocks, content_of, label_column
-from ammi.data.documents import Document, read_documents
+from ammi.data.documents import Document, blocks, content_of, label_column
 from ammi.data.exports import write_export
 from ammi.data.imports import IMPORTERS, newsgroups_records, reuters_records
-from ammi.data.incoming import documents_from
 from ammi.data.matrices import VectorMatrix
 from ammi.data.matrix_files import holds_matrix, read_matrix
+from ammi.data.reading import documents_from, read_documents
 from ammi.data.registry import benchmark, benchmark_names, corpus_names, corpus_path, data_folder, locate
 from ammi.data.rows import BadRecordError
 from ammi.data.sampling import Sample, uniform_sample

@@ -1,4 +1,4 @@
-"""Codes to look at: figures, a map, what each bit says. The page and the report show what is computed here."""
+"""Figures, a map and the meaning of each bit, for the page and the report."""
 
 from ammi.explore.explorer import Explorer
 from ammi.explore.figures import Figures

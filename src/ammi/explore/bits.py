@@ -1,4 +1,4 @@
-"""What each bit says: the words that push it up and down, and the documents that are typical for 0 and for 1."""
+"""The meaning of each bit: words that push it up and down, and documents typical of 0 and of 1."""
 
 from typing import Literal, NamedTuple
 
@@ -13,12 +13,12 @@ from ammi.search.documents import Id
 
 Weighted = list[tuple[str, float]]
 
-_FREQUENT = 5000  # words that may be shown, the most frequent of the model: rare ones push hard, and hardly ever
-_MOST_ASKED = 2000  # documents whose probabilities are computed
+_FREQUENT = 5000  # words of the model that may be shown: rare ones push hard, and hardly ever
+_MOST_ENCODED = 2000  # documents whose probabilities are computed
 
 
 class BitWords(NamedTuple):
-    """How much each word pushes each bit up, (m, V): by the weights of the model, or by what documents have."""
+    """How much each word pushes each bit up, (m, V): by the model's weights, or by the words of documents."""
 
     words: list[str]
     push: NDArray[np.floating]
@@ -31,8 +31,8 @@ class BitWords(NamedTuple):
         return [(word, -push) for word, push in strongest(self.words, -self.push[bit], n)]
 
 
-class Typical(NamedTuple):
-    """A document that is sure of a bit, and the probability that the bit is 1, where the model tells it."""
+class TypicalDocument(NamedTuple):
+    """A document typical of a value of a bit, and the probability that the bit is 1, if the model has it."""
 
     id: Id
     text: str | None
@@ -41,7 +41,7 @@ class Typical(NamedTuple):
 
 
 def bit_words(collection: Collection, sample: Sample) -> BitWords:
-    """What pushes the bits of a collection."""
+    """Return the words that push the bits of a collection."""
     if found := collection.word_weights():
         words, weights = found
         return BitWords(words[:_FREQUENT], weights[:_FREQUENT].T, "weights")
@@ -53,39 +53,38 @@ def bit_words(collection: Collection, sample: Sample) -> BitWords:
 
 
 class TypicalDocuments:
-    """The documents of a sample that are surest of each bit."""
+    """The documents of a sample that are most typical of each bit."""
 
     def __init__(self, collection: Collection, sample: Sample):
-        asked = np.arange(len(sample.read))[:_MOST_ASKED]
-        if len(sample.read) > _MOST_ASKED:
-            asked = np.linspace(0, len(sample.read) - 1, _MOST_ASKED).astype(np.int64)
-        self._texts = [sample.texts[n] for n in asked.tolist()]
-        self._points = sample.read[asked]
+        n = len(sample.read)
+        chosen = np.linspace(0, max(n - 1, 0), min(n, _MOST_ENCODED)).astype(np.int64)
+        self._texts = [sample.texts[row] for row in chosen.tolist()]
+        self._points = sample.read[chosen]
         self._ids = sample.ids_of(self._points)
         self._bits = bits_of(sample.codes[self._points], collection.n_bits)
-        self._sure = _probabilities(collection, self._texts)
+        self._probabilities = _probabilities(collection, self._texts)
 
-    def of(self, bit: int, value: int, n: int) -> list[Typical]:
-        """The n documents that are typical for a value of a bit."""
+    def of(self, bit: int, value: int, n: int) -> list[TypicalDocument]:
+        """Return the n documents most typical of a value of a bit."""
         rows = np.flatnonzero(self._bits[:, bit] == value)
         if not len(rows):
             return []
-        if self._sure is not None:
-            sureness = self._sure[rows, bit] if value else 1 - self._sure[rows, bit]
-        else:  # those in the middle of the group
-            sureness = -np.abs(self._bits[rows] - self._bits[rows].mean(axis=0)).sum(axis=1)
-        best = rows[np.argsort(-sureness, kind="stable")[:n]]
+        if self._probabilities is not None:
+            typicality = self._probabilities[rows, bit] if value else 1 - self._probabilities[rows, bit]
+        else:  # the most central documents of the group
+            typicality = -np.abs(self._bits[rows] - self._bits[rows].mean(axis=0)).sum(axis=1)
+        best = rows[np.argsort(-typicality, kind="stable")[:n]]
         return [
-            Typical(self._ids[row], self._texts[row], int(self._points[row]), self._probability(row, bit))
+            TypicalDocument(self._ids[row], self._texts[row], int(self._points[row]), self._probability(row, bit))
             for row in best.tolist()
         ]
 
     def _probability(self, row: int, bit: int) -> float | None:
-        return None if self._sure is None else float(self._sure[row, bit])
+        return None if self._probabilities is None else float(self._probabilities[row, bit])
 
 
 def _probabilities(collection: Collection, texts: list[str | None]) -> NDArray[np.floating] | None:
-    """The probabilities (n, m), from texts that the model reads; None where it cannot be asked."""
+    """Return the probabilities (n, m) of bits of texts; None if a text is missing or the model has no weights."""
     known = [text for text in texts if text is not None]
     if not known or len(known) < len(texts) or collection.word_weights() is None:
         return None

@@ -1,4 +1,4 @@
-"""A colour for each document of a map, by the value of a metadata key."""
+"""A colour for each document of the map, by the value of a metadata key."""
 
 import math
 from collections import Counter
@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-NONE = 255  # no value, or one that has no colour of its own
+NONE = 255  # no value, or one without a colour of its own
 _MOST_NAMES, _MOST_NUMBER = 12, 254
 
 
 class Coloured(NamedTuple):
-    """For categories the place of each value in names; for numbers 0 to 254, from low to high."""
+    """For categories the position of each value in names; for numbers 0 to 254, from low to high."""
 
     kind: str  # "category" or "number"
     values: NDArray[np.uint8]  # (n,)
@@ -24,12 +24,12 @@ class Coloured(NamedTuple):
 
 
 def coloured(values: Sequence[Any]) -> Coloured:
-    """The colours of values as metadata have them; of a list the first item counts."""
+    """Return the colours of metadata values; the first item of a list counts."""
     firsts = [value[0] if isinstance(value, list) and value else value for value in values]
     numbers = np.array([float(value) if _is_number(value) else math.nan for value in firsts], np.float64)
-    there = sum(value is not None and value != [] for value in firsts)
+    n_values = sum(value is not None and value != [] for value in firsts)
     finite = np.isfinite(numbers)
-    if finite.sum() > there / 2 and len(np.unique(numbers[finite])) > _MOST_NAMES:
+    if finite.sum() > n_values / 2 and len(np.unique(numbers[finite])) > _MOST_NAMES:
         return _by_number(numbers, finite)
     return _by_name(firsts)
 
@@ -45,8 +45,8 @@ def _by_number(numbers: NDArray[np.float64], finite: NDArray[np.bool_]) -> Colou
 def _by_name(values: list[Any]) -> Coloured:
     names = [_name(value) for value in values]
     frequent = Counter(name for name in names if name is not None).most_common(_MOST_NAMES)
-    place: dict[str | None, int] = {name: n for n, (name, _) in enumerate(frequent)}
-    found = np.array([place.get(name, NONE) for name in names], np.uint8)
+    position: dict[str | None, int] = {name: n for n, (name, _) in enumerate(frequent)}
+    found = np.array([position.get(name, NONE) for name in names], np.uint8)
     return Coloured("category", found, [name for name, _ in frequent], [count for _, count in frequent])
 
 

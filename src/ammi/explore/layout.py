@@ -1,8 +1,8 @@
-"""A place in the plane for each code: near to each other where codes are alike. The same codes have the same places.
+"""Layouts: a point in the plane for each code, close together where codes are alike. Equal input gives equal output.
 
-A first layout takes a moment: the two directions in which the bits vary most. The better one starts from it and the
-exact neighbours that FAISS finds: of a sample of the different codes, by UMAP, and every other code goes to its nearest
-ones in it. Of few codes it is t-SNE's, which is done before UMAP would be imported and compiled.
+The rough layout takes a moment: the two principal directions of the bits. The fine one starts from it and from exact
+neighbours found by FAISS: UMAP lays out a sample of the distinct codes, the landmarks, and every other code goes
+between its nearest landmarks. Few codes are laid out by t-SNE, which ends before UMAP would be imported and compiled.
 """
 
 import numpy as np
@@ -11,39 +11,39 @@ from numpy.typing import NDArray
 from ammi.explore.figures import bits_of
 from ammi.search.hamming import Codes, nearest
 
-Places = NDArray[np.float32]  # (n, 2), from 0 to 1
+Layout = NDArray[np.float32]  # (n, 2), from 0 to 1
 
 LANDMARKS = 20_000
 _NEIGHBOURS, _EPOCHS = 15, 100
-_FEW, _PERPLEXITY = 1500, 15.0
-_NEAREST = 4  # landmarks that a code is placed among
-_EDGE = 0.001  # the share of codes at each side that may be pressed to the edge, so that a few do not squeeze the rest
-_JITTER = 0.002  # of the width: equal codes would hide one another
+_MOST_FOR_TSNE, _PERPLEXITY = 1500, 15.0
+_NEAREST = 4  # landmarks that a code goes between
+_EDGE = 0.001  # share of codes moved to each edge, so that a few outliers do not squeeze the rest
+_JITTER = 0.002  # of the width, since equal codes would hide one another
 _SEED = 0
 
 
-def rough_layout(codes: Codes, n_bits: int) -> Places:
-    """The first layout, (n, 2)."""
+def rough_layout(codes: Codes, n_bits: int) -> Layout:
+    """Return the layout by principal directions."""
     return _spread(_principal(codes, n_bits), _random())
 
 
-def fine_layout(codes: Codes, n_bits: int) -> Places:
-    """The better layout, (n, 2)."""
+def fine_layout(codes: Codes, n_bits: int) -> Layout:
+    """Return the layout by t-SNE or UMAP."""
     rng = _random()
-    different, code_of = np.unique(codes, axis=0, return_inverse=True)
-    chosen = np.arange(len(different))
-    if len(different) > LANDMARKS:
-        chosen = np.sort(rng.choice(len(different), LANDMARKS, replace=False))
-    landmarks = np.ascontiguousarray(different[chosen])
+    distinct, code_of = np.unique(codes, axis=0, return_inverse=True)
+    chosen = np.arange(len(distinct))
+    if len(distinct) > LANDMARKS:
+        chosen = np.sort(rng.choice(len(distinct), LANDMARKS, replace=False))
+    landmarks = np.ascontiguousarray(distinct[chosen])
     if len(landmarks) <= 2 * _NEIGHBOURS:  # too few for a graph of neighbours
         return rough_layout(codes, n_bits)
-    places = _tsne(landmarks, n_bits) if len(landmarks) <= _FEW else _umap(landmarks, n_bits)
-    if len(chosen) < len(different):
-        places = _among(landmarks, places, different)
-    return _spread(places[code_of.reshape(-1)], rng)
+    layout = _tsne(landmarks, n_bits) if len(landmarks) <= _MOST_FOR_TSNE else _umap(landmarks, n_bits)
+    if len(chosen) < len(distinct):
+        layout = _between(landmarks, layout, distinct)
+    return _spread(layout[code_of.reshape(-1)], rng)
 
 
-def _tsne(codes: Codes, n_bits: int) -> Places:
+def _tsne(codes: Codes, n_bits: int) -> Layout:
     from sklearn.manifold import TSNE
 
     start = _principal(codes, n_bits)
@@ -58,7 +58,7 @@ def _tsne(codes: Codes, n_bits: int) -> Places:
     return layout.fit_transform(bits_of(codes, n_bits).astype(bool))
 
 
-def _umap(codes: Codes, n_bits: int) -> Places:
+def _umap(codes: Codes, n_bits: int) -> Layout:
     import umap.umap_ as umap
 
     distances, neighbours = nearest(codes, codes, _NEIGHBOURS)
@@ -73,7 +73,7 @@ def _umap(codes: Codes, n_bits: int) -> Places:
     )
     start = _principal(codes, n_bits)
     a, b = umap.find_ab_params(1.0, 0.1)
-    places, _ = umap.simplicial_set_embedding(
+    layout, _ = umap.simplicial_set_embedding(
         codes.astype(np.float32),
         graph,
         n_components=2,
@@ -92,37 +92,36 @@ def _umap(codes: Codes, n_bits: int) -> Places:
         output_dens=False,
         parallel=False,
     )
-    return places
+    return layout
 
 
-def _among(landmarks: Codes, places: Places, codes: Codes) -> Places:
-    """Each code between its nearest landmarks, the nearer the closer."""
+def _between(landmarks: Codes, layout: Layout, codes: Codes) -> Layout:
+    """Lay out each code between its nearest landmarks, closest to the nearest one."""
     distances, rows = nearest(landmarks, codes, _NEAREST)
-    weight = (distances + 0.1) ** -2.0  # a landmark keeps its own place
-    return (places[rows] * (weight / weight.sum(axis=1, keepdims=True))[..., None]).sum(axis=1).astype(np.float32)
+    weight = (distances + 0.1) ** -2.0  # a landmark stays where it is
+    return (layout[rows] * (weight / weight.sum(axis=1, keepdims=True))[..., None]).sum(axis=1).astype(np.float32)
 
 
-def _principal(codes: Codes, n_bits: int) -> Places:
+def _principal(codes: Codes, n_bits: int) -> Layout:
     bits = bits_of(codes, n_bits).astype(np.float32)
     if n_bits == 1:
         bits = np.hstack([bits, np.zeros_like(bits)])
     bits -= bits.mean(axis=0) if len(bits) else 0
     _, directions = np.linalg.eigh((bits.T @ bits).astype(np.float64))
     main = directions[:, :-3:-1]
-    main = main * np.where(
-        main[np.abs(main).argmax(axis=0), [0, 1]] < 0, -1, 1
-    )  # a direction may come with either sign
+    # A direction may come with either sign: make its largest component positive.
+    main = main * np.where(main[np.abs(main).argmax(axis=0), [0, 1]] < 0, -1, 1)
     return (bits @ main).astype(np.float32)
 
 
-def _spread(places: Places, rng: np.random.Generator) -> Places:
-    """Places from 0 to 1 in the same proportions, each a little aside of where it is."""
-    if not len(places):
-        return places
-    low, high = np.quantile(places, _EDGE, axis=0), np.quantile(places, 1 - _EDGE, axis=0)
+def _spread(layout: Layout, rng: np.random.Generator) -> Layout:
+    """Scale a layout to 0 to 1 in both directions alike, and add jitter."""
+    if not len(layout):
+        return layout
+    low, high = np.quantile(layout, _EDGE, axis=0), np.quantile(layout, 1 - _EDGE, axis=0)
     width = max(float((high - low).max()), 1e-9)
-    scaled = 0.5 + (places - (low + high) / 2) / (1.04 * width)
-    return np.clip(scaled + rng.normal(0, _JITTER, places.shape), 0, 1).astype(np.float32)
+    scaled = 0.5 + (layout - (low + high) / 2) / (1.04 * width)
+    return np.clip(scaled + rng.normal(0, _JITTER, layout.shape), 0, 1).astype(np.float32)
 
 
 def _random() -> np.random.Generator:

@@ -1,4 +1,4 @@
-"""What is computed when it is first asked for, and once, whatever number of threads ask."""
+"""once: a property that is computed at its first use, and once, however many threads use it."""
 
 from collections.abc import Callable
 from threading import Lock
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class once(Generic[T]):  # noqa: N801  # used as `property` is
-    """A property that keeps its value. Threads that come meanwhile wait; other properties are not held up."""
+    """A property that keeps its value. Other threads wait while it is computed; other properties do not."""
 
     def __init__(self, compute: Callable[[Any], T]):
         self._compute, self.__doc__ = compute, compute.__doc__

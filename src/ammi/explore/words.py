@@ -1,11 +1,11 @@
-r"""Words that are typical of some documents among others.
+r"""Words that are typical of a group of documents.
 
-A word that a of A documents in a group have, and b of B others, has the log odds ratio
+A word in a of the A documents of a group, and in b of the B others, has the log odds ratio
 
     δ = log((a + ½) / (A - a + ½)) - log((b + ½) / (B - b + ½)),
 
-and δ / √(1 / (a + ½) + 1 / (b + ½)) tells how sure it is that it is more frequent in the group. Of a common word one
-can be sure and learn nothing: one that has less than a quarter of its documents in the group counts for less.
+and its score is the z-value δ / √(1 / (a + ½) + 1 / (b + ½)). A common word can have a high z-value and still say
+little: a word with less than a quarter of its documents in the group is scored down.
 """
 
 from collections.abc import Sequence
@@ -15,25 +15,25 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 _MOST_WORDS = 20_000
-_LEAST_DOCUMENTS = 3  # of a word, where there are many documents
-_OWN_SHARE = 0.25  # of the documents that have a word, in the group that it is to name
-_LEAST_LETTERS, _MOST_SHARE = 3, 0.4  # shorter words, and those that more documents have, are a name for nothing
+_LEAST_DOCUMENTS = 3  # of a word, among many documents
+_OWN_SHARE = 0.25  # of the documents with a word, in the group that it names
+_LEAST_LETTERS, _MOST_SHARE = 3, 0.4  # shorter and more frequent words name nothing
 
 
 class WordCounts:
-    """Which of some documents have which words; documents without a text have none."""
+    """Which documents contain which words."""
 
     def __init__(self, texts: Sequence[str | None]):
         from ammi.features import WordFeatures
 
         self.words: list[str] = []
         self._has = csr_matrix((len(texts), 0), dtype=np.float32)
-        given = [text or "" for text in texts]
+        known = [text or "" for text in texts]
         try:
-            maker = WordFeatures(_MOST_WORDS, min_documents=min(_LEAST_DOCUMENTS, max(1, len(texts) // 10))).fit(given)
+            maker = WordFeatures(_MOST_WORDS, min_documents=min(_LEAST_DOCUMENTS, max(1, len(texts) // 10))).fit(known)
         except ValueError:  # there is no word
             return
-        has = maker.transform(given, n_threads=1)
+        has = maker.transform(known, n_threads=1)
         has.data[:] = 1
         rare = np.asarray(has.sum(axis=0)).ravel() <= max(_MOST_SHARE * len(texts), _LEAST_DOCUMENTS)
         names = [len(word) >= _LEAST_LETTERS and not word.isdigit() for word in maker.vocabulary_]
@@ -41,7 +41,7 @@ class WordCounts:
         self.words, self._has = [maker.vocabulary_[n] for n in kept], has[:, kept]
 
     def typical(self, groups: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """For each group of documents, a row of groups (g, n), how typical each word is of it, (g, V)."""
+        """Return how typical each word is of each group, (g, V), for groups of documents (g, n)."""
         size, n = groups.sum(axis=1)[:, None].astype(np.float64), groups.shape[1]
         inside = (self._has.T @ groups.T.astype(np.float32)).T.astype(np.float64)  # (g, V)
         outside = np.asarray(self._has.sum(axis=0), np.float64) - inside
@@ -51,6 +51,6 @@ class WordCounts:
 
 
 def strongest(words: Sequence[str], scores: NDArray[np.floating], n: int) -> list[tuple[str, float]]:
-    """The n words with the highest positive scores, and these."""
+    """Return the n words with the highest positive scores, with these."""
     order = np.argsort(-scores, kind="stable")[:n]
     return [(words[i], float(scores[i])) for i in order if scores[i] > 0]

@@ -1,26 +1,27 @@
-"""How sure a model is of the bits of a document: logits, positive where a bit is 1."""
-
-from typing import TYPE_CHECKING, Any
+"""The logits of a document's bits: positive where a bit is 1, and the farther from 0 the surer the hasher is."""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ammi.hashers.base import Hasher
 from ammi.hashers.hyperplanes import Hyperplanes
+from ammi.nets.matrix import Matrix
 
-if TYPE_CHECKING:
-    from ammi.hashers.documents import DocumentHasher
-
-_SUREST = 1e-7  # what float32 still tells from 0: no bit is surer
+_LEAST = 1e-7  # probability: what float32 still tells from 0
 
 
-def bit_logits(model: "DocumentHasher", documents: Any) -> NDArray[np.floating]:
-    """The logits (n, m): the sides of a linear hasher's hyperplanes, else those of each bit's own probability."""
-    X, hasher = model.features_.transform(documents), model.hasher_
+def has_logits(hasher: Hasher) -> bool:
+    """Return whether `bit_logits` works for this hasher."""
+    return bool(hasher.hyperplanes()) or hasattr(hasher, "bit_probabilities")
+
+
+def bit_logits(hasher: Hasher, X: Matrix) -> NDArray[np.floating]:
+    """Return the logits of each row's bits, (n, m): its sides of the hyperplanes, or those of each bit's probability."""
     if names := hasher.hyperplanes():
         planes = Hyperplanes.among(hasher._arrays(), names, hasher.n_bits)
         return np.asarray(X @ planes.weights) - planes.thresholds
     if hasattr(hasher, "bit_probabilities"):
-        p = np.clip(hasher.bit_probabilities(X).astype(np.float64), _SUREST, 1 - _SUREST)
+        p = np.clip(hasher.bit_probabilities(X).astype(np.float64), _LEAST, 1 - _LEAST)
         return np.log(p) - np.log1p(-p)
     raise ValueError(
         f'rank is "asymmetric", but {type(hasher).__name__} does not tell how sure it is of a bit: use "distance" or '

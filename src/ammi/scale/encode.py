@@ -13,9 +13,9 @@ from ammi.data.code_tables import MANIFEST, about_code_table, code_tables, write
 from ammi.data.codes import CodeBlock
 from ammi.digests import joint_digest
 from ammi.ingest import blocks_of
-from ammi.kept_model import KeptModel
 from ammi.scale.shards import Reading, Shard
 from ammi.scale.workers import Kept, Worker, each_in_turn, pool
+from ammi.stored_model import StoredModel
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def encode_shards(
         out: a folder that all nodes see.
         advance: is told how many documents of a shard were encoded.
     """
-    check_out(out, shards, KeptModel(files).fingerprint)
+    check_out(out, shards, StoredModel(files).fingerprint)
     out.mkdir(parents=True, exist_ok=True)
     (out / MANIFEST).unlink(missing_ok=True)
     done: list[Encoded] = []
@@ -83,7 +83,7 @@ def encode_shards(
             advance(encoded.rows_out)
     done.sort(key=lambda encoded: encoded.name)
     rows = {encoded.name: _counted(out / encoded.name, encoded) for encoded in done}
-    write_manifest(out, {"model": KeptModel(files).fingerprint, "rows": sum(rows.values()), "shards": rows})
+    write_manifest(out, {"model": StoredModel(files).fingerprint, "rows": sum(rows.values()), "shards": rows})
     return done
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ammi.kept_model import KeptModel
+from ammi.stored_model import StoredModel
 
 if TYPE_CHECKING:
     from ammi.hashers import DocumentHasher
@@ -17,12 +17,12 @@ TRIES = 10
 class Worker:
     """Has the model, which every job brings and the first one loads: one in place of a lost worker gets it as well."""
 
-    kept: KeptModel
+    kept: StoredModel
 
     def know(self, files: Callable[[], Mapping[str, bytes]]) -> None:
         """Load the model of these files, unless it is there."""
         if not hasattr(self, "kept"):
-            self.kept = KeptModel(files())
+            self.kept = StoredModel(files())
 
     @property
     def model(self) -> "DocumentHasher":

@@ -28,7 +28,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,7 @@ _MOST_KNOWN = 100_000  # words whose counts are remembered
 _BETWEEN = re.compile(r"(?:\W+\w)*\W+")  # two words: a single character is no word, so it may stand there
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
+Query: TypeAlias = str | Sequence[float] | NDArray[np.floating]  # a text or a vector, whichever the model reads
 Scores = NDArray[np.float64]
 Pair = tuple[str, str]
 
@@ -315,3 +316,77 @@ def _pattern(word: str) -> re.Pattern[str]:
 
 def _in_word(character: str) -> bool:
     return character.isalnum() or character == "_"
+
+
+class QueryEncoder(Protocol):
+    """What a search needs of a model. `ammi.stored_model` has one; this room does not know it."""
+
+    @property
+    def reads(self) -> str: ...  # what a query is: "text" or "vector"
+
+    @property
+    def has_logits(self) -> bool: ...
+
+    def encode(self, queries: list[Query]) -> Codes: ...
+
+    def logits(self, queries: list[Query]) -> NDArray[np.floating]: ...  # (n, m)
+
+    def codes_and_vectors(self, queries: list[Query]) -> tuple[Codes, NDArray[np.floating]]: ...  # vectors (n, d)
+
+
+class EncodedQueries(NamedTuple):
+    """Queries as a store takes them."""
+
+    codes: Codes  # (n, ceil(m / 8))
+    rankings: list[Ranking] | None  # None: by distance, the order in which codes find documents
+
+
+class RankPolicy(NamedTuple):
+    """Which ranks a collection has, which is the default, and what each needs of the queries."""
+
+    model: QueryEncoder
+    text_index: bool  # whether the store has a word index
+    vectors: bool  # whether the store keeps vectors
+
+    @property
+    def default(self) -> str:
+        """The rank of a search that names none."""
+        if self.model.reads == "text" and self.text_index:
+            return "text"
+        return "vectors" if self.vectors else "distance"
+
+    def ranks(self) -> list[str]:
+        """Return the ranks that work here, the default first."""
+        works = {
+            "distance": True,
+            "asymmetric": self.model.has_logits,
+            "text": self.model.reads == "text" and self.text_index,
+            "vectors": self.vectors,
+        }
+        return sorted((rank for rank in RANKS if works[rank]), key=lambda rank: rank != self.default)
+
+    def encode(self, queries: list[Query], rank: str | None) -> EncodedQueries:
+        """Return the codes of queries, and how to score the candidates of each."""
+        rank = self.default if rank is None else rank
+        if rank not in RANKS:
+            raise ValueError(f"rank is {rank!r}, but there are {', '.join(map(repr, RANKS))}: name one of them")
+        if rank == "text" and self.model.reads != "text":
+            raise ValueError('rank is "text", but queries are vectors here: use "distance", "asymmetric" or "vectors"')
+        if rank == "distance":
+            return EncodedQueries(self.model.encode(queries), None)
+        if rank == "asymmetric":
+            logits = self.model.logits(queries)
+            return EncodedQueries(self.model.encode(queries), [BitRanking(row) for row in logits])
+        if rank == "text" and not self.vectors:
+            return EncodedQueries(self.model.encode(queries), [WordRanking(str(query)) for query in queries])
+        codes, vectors = self.model.codes_and_vectors(queries)
+        return EncodedQueries(codes, [self._by_vector(*query, rank) for query in zip(queries, vectors, strict=True)])
+
+    def _by_vector(self, query: Query, vector: NDArray[np.floating], rank: str) -> Ranking:
+        if not isinstance(query, str):
+            return VectorRanking(vector)
+        by_words = WordRanking(query, vector)
+        if rank == "text":
+            return by_words
+        # Words find candidates, too: with them a shortlist of 200 finds what takes thousands without.
+        return VectorRanking(vector, by_words.words if self.text_index else ())

@@ -1,6 +1,6 @@
-"""The guard before the API: who may ask, from where, and how much. What it refuses never reaches the rest.
+"""The guard in front of the API: it refuses requests without the token, from other sites, or too large.
 
-Every answer, a refusal too, carries the headers that keep the page from loading or running anything of another's.
+Every answer, a refusal too, has the headers that keep the page from loading or running anything of other hosts.
 """
 
 import asyncio
@@ -32,13 +32,13 @@ HEADERS = [
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
-_OPEN = ("/", "/health", "/favicon.ico", "/api/openapi.json")  # what holds no document
+_OPEN = ("/", "/health", "/favicon.ico", "/api/openapi.json")  # addresses that return no document
 _OPEN_FOLDER = "/page/"
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 
 
-class Refusal(Exception):  # noqa: N818  # it is an answer
-    """A request that is answered at once."""
+class Refusal(Exception):  # noqa: N818  # an answer rather than a failure
+    """A status and a sentence to answer a request with."""
 
     def __init__(self, status: int, error: str, *headers: tuple[bytes, bytes]):
         super().__init__(error)
@@ -46,11 +46,11 @@ class Refusal(Exception):  # noqa: N818  # it is an answer
 
 
 class Guard:
-    """An ASGI application around another."""
+    """An ASGI application around another one."""
 
     def __init__(self, app: App, settings: Settings):
         self._app, self._settings = app, settings
-        self._bytes_held = 0  # of bodies that are being read or answered
+        self._bytes_held = 0  # of bodies of requests that are read or answered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -65,7 +65,7 @@ class Guard:
             if scope["method"] not in _SAFE:
                 await self._read(scope, receive, body)
                 receive = _replayed(bytes(body), receive)
-            # What GET answers, HEAD answers without its body, which the server of the connection leaves out.
+            # HEAD is answered like GET; the HTTP server leaves out the body.
             method = "GET" if scope["method"] == "HEAD" else scope["method"]
             await self._app({**scope, "path": _path(scope), "method": method}, receive, send)
         except Refusal as refusal:
@@ -97,7 +97,7 @@ class Guard:
                 )
 
     async def _read(self, scope: Scope, receive: Receive, body: bytearray) -> None:
-        """Read the body before anything is done: a slow sender keeps nobody waiting, and a large one is refused."""
+        """Read the body first, so that a slow client occupies no worker thread; refuse a large one."""
         length = dict(scope["headers"]).get(b"content-length", b"0")
         if length.isdigit() and int(length) > self._settings.most_body:
             raise self._too_large()
@@ -142,13 +142,13 @@ def _netloc(origin: str) -> str | None:
 
 
 def _path(scope: Scope) -> str:
-    """The path with every part of it quoted, so that an id may hold a slash; `documents.id_of` takes it back."""
+    """Return the path with every part quoted, so that an id may hold a slash; `DocumentId` unquotes it."""
     raw = scope.get("raw_path") or quote(scope["path"]).encode()
     return "/".join(quote(unquote_to_bytes(part), safe="") for part in raw.split(b"?")[0].decode("latin-1").split("/"))
 
 
 def _with_headers(send: Send, headers: list[tuple[bytes, bytes]], seconds: float) -> Send:
-    """Send with more headers; who does not take the next part of a long answer within some seconds gets no more."""
+    """Send with more headers, and end a long answer if the client does not read its next part in time."""
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -157,14 +157,14 @@ def _with_headers(send: Send, headers: list[tuple[bytes, bytes]], seconds: float
         if not message.get("more_body"):
             await send(message)
             return
-        async with asyncio.timeout(seconds):  # an answer that is being sent keeps a view of the collection
+        async with asyncio.timeout(seconds):  # an unfinished answer holds a snapshot of the collection
             await send(message)
 
     return sending
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """What the application receives of a body that was read already."""
+    """Return a `receive` for a body that was already read."""
     left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
@@ -177,6 +177,6 @@ async def _answer(send: Send, refusal: Refusal) -> None:
     body = json.dumps({"error": refusal.error}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *refusal.headers]
     if refusal.status in (408, 413):
-        headers.append((b"connection", b"close"))  # what is left of the body is not read
+        headers.append((b"connection", b"close"))  # the rest of the body is not read
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

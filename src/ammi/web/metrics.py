@@ -1,4 +1,4 @@
-"""Counts and times of requests, as Prometheus reads them."""
+"""Counts and times of requests, in the format of Prometheus."""
 
 import time
 
@@ -12,7 +12,7 @@ _SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30)
 
 
 class Metrics:
-    """An ASGI application around another, which counts what it answers."""
+    """An ASGI application around another one that counts and times its answers."""
 
     def __init__(self, app: App):
         self._app = app
@@ -49,9 +49,8 @@ class Metrics:
             try:
                 await self._app(scope, receive, sending)
             finally:
-                address = getattr(
-                    scope.get("route"), "path", "other"
-                )  # not what was asked for: there is no end of that
+                # The route's pattern, since the number of addresses that clients ask for has no bound.
+                address = getattr(scope.get("route"), "path", "other")
                 method = scope["method"] if scope["method"] in _METHODS else "other"
                 self._requests.labels(method, address, str(status)).inc()
                 self._seconds.labels(address).observe(time.perf_counter() - start)

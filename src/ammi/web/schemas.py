@@ -1,33 +1,51 @@
-"""What the API takes and gives: the contract between the server, the page, the report and the Python client.
+"""Requests and answers of the API: the contract between the server, the page, the report and the Python client.
 
 A code is hexadecimal, two digits a byte, as numpy.packbits packs it: bit 0 is the highest bit of the first byte. An id
-is a string or a whole number, and 17 and "17" are one id.
+is a string or a whole number, and 17 and "17" are the same id.
 """
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
 MOST_IDS = 10_000  # in a request
+MOST_K = 1000
+MOST_CHARACTERS = 10_000  # of a query
+
 Id = str | int
 Metadata = dict[str, Any]
 Code = Annotated[str, Field(description="The code, two hexadecimal digits a byte.", examples=["c3a4f01b"])]
+Share = Annotated[float, AfterValidator(partial(round, ndigits=4))]
+Information = Annotated[float, AfterValidator(partial(round, ndigits=5))]
+Coordinate = Annotated[float, AfterValidator(partial(round, ndigits=5))]
 Probabilities = Annotated[
-    list[float] | None,
-    Field(description="For each bit the probability that it is 1; null where it cannot be told."),
+    list[Share] | None,
+    Field(description="The probability of each bit that it is 1; null if the model has no probabilities."),
 ]
 Vector = Annotated[list[FiniteFloat], Field(min_length=1, max_length=100_000, examples=[[0.12, -0.53, 0.07]])]
+Reads = Literal["text", "vector"]
 Rank = Literal["distance", "asymmetric", "text", "vectors"]
+MapState = Literal["computing", "rough", "ready"]
 Where = Annotated[
-    dict[str, Any] | None,
+    Mapping[str, Any] | None,
     Field(description="A filter on metadata.", examples=[{"lang": "en", "year": {">=": 1987}}]),
 ]
+Text = Annotated[str, Field(max_length=MOST_CHARACTERS, description="The query.", examples=["inverse of a matrix"])]
+K = Annotated[int, Field(ge=1, le=MOST_K, description="Number of documents.")]
+Radius = Annotated[
+    int | None,
+    Field(ge=0, description="Return all documents at most this many bits away, up to `k`.", examples=[6]),
+]
+Shortlist = Annotated[int | None, Field(ge=1, description="Number of candidates the best are chosen from.")]
+Length = Annotated[int | None, Field(ge=0, description="Cut each text after this many characters.", examples=[300])]
 
 
 class Model(BaseModel):
-    """Unknown fields of a request are refused: a misspelt one would go unnoticed."""
+    """A request or an answer. Unknown fields are refused, so that a misspelt one does not go unnoticed."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", from_attributes=True)
 
 
 class Problem(Model):
@@ -37,50 +55,66 @@ class Problem(Model):
 
 
 class Hit(Model):
-    """A document that a search found."""
+    """A document that a search returned."""
 
     id: Id = Field(examples=["scipy.linalg.inv"])
-    distance: int = Field(description="Bits in which its code differs from that of the query.", examples=[3])
-    score: float = Field(description="What the hits are in order of, more for a better one.", examples=[7.25])
-    text: str | None = Field(description="The text, or its beginning where `length` asks for that.")
+    distance: int = Field(description="Number of bits in which its code differs from the query's.", examples=[3])
+    score: float = Field(description="The score that orders the hits; more is better.", examples=[7.25])
+    text: str | None = Field(description="The text, cut to `length` characters.")
     metadata: Metadata = Field(examples=[{"package": "scipy", "label": "scipy.linalg"}])
-    code: Code | None = Field(description="Null where the document was deleted since it was found.")
+    code: Code | None = Field(description="Null if the document was deleted since it was found.")
 
 
 class Query(Model):
-    """What was asked for, as the model sees it."""
+    """A query as the model reads it."""
 
     text: str | None = Field(examples=["inverse of a matrix"])
     code: Code
     probabilities: Probabilities
-    known: bool = Field(description="False where the model knows no word of it: it is then like an empty document.")
+    known: bool = Field(description="False if the model knows no word of the text, which is then like an empty one.")
 
 
 class QueryRequest(Model):
-    """A text or a vector: whichever the collection reads."""
+    """A text or a vector, whichever the collection reads."""
 
-    text: str | None = Field(None, examples=["inverse of a matrix"])
+    text: Text | None = Field(default=None, examples=["inverse of a matrix"])
     vector: Vector | None = None
 
+    @model_validator(mode="after")
+    def _check_query(self) -> Self:
+        if (self.text is None) == (self.vector is None):
+            raise ValueError("give a text or a vector to look for, one of the two")
+        return self
 
-class SearchRequest(QueryRequest):
-    """What to look for."""
+    @property
+    def query(self) -> str | list[float]:
+        """The text or the vector."""
+        return (self.vector or []) if self.text is None else self.text
 
-    k: int = Field(10, ge=1, description="How many documents.")
-    radius: int | None = Field(None, ge=0, description="All documents at most so many bits away; k is the most then.")
+
+class SearchOptions(Model):
+    """How to answer a search."""
+
+    k: K = 10
+    radius: Radius = None
+    rank: Rank | None = Field(default=None, description="The score that orders the hits; by default `default_rank`.")
+    shortlist: Shortlist = None
+    length: Length = None
+
+
+class SearchRequest(QueryRequest, SearchOptions):
+    """A query, and how to answer it."""
+
     where: Where = None
-    rank: Rank | None = Field(None, description="What puts the hits in order; the collection's default without it.")
-    shortlist: int | None = Field(None, ge=1, description="Of how many candidates the best are chosen.")
-    length: int | None = Field(None, ge=0, description="At most so many characters of each text.")
 
 
 class SearchAnswer(Model):
     """The documents found, the best first."""
 
     query: Query
-    rank: Rank = Field(description="What put the hits in order.")
+    rank: Rank = Field(description="The score that orders the hits.")
     hits: list[Hit]
-    total: int = Field(description="How many were found; more than the hits where a radius found more than k.")
+    total: int = Field(description="Number of documents found; with a radius it can exceed the number of hits.")
 
 
 class Document(Model):
@@ -91,31 +125,31 @@ class Document(Model):
     metadata: Metadata = Field(examples=[{"package": "scipy"}])
     code: Code
     probabilities: Probabilities
-    vector: list[float] | None = Field(None, description="Where it is kept and was asked for.")
+    vector: list[float] | None = Field(default=None, description="The kept vector, if it was asked for.")
 
 
 class LikeRequest(Model):
-    """A document, and what to find near it."""
+    """A document, and how many documents to find near it."""
 
     id: Id = Field(examples=["scipy.linalg.inv"])
-    k: int = Field(10, ge=1, description="How many documents.")
-    radius: int | None = Field(None, ge=0, description="All documents at most so many bits away; k is the most then.")
+    k: K = 10
+    radius: Radius = None
     where: Where = None
-    length: int | None = Field(None, ge=0, description="At most so many characters of each text.")
+    length: Length = None
 
 
 class Near(Model):
-    """The documents nearest to one of the collection, itself left out."""
+    """The documents nearest to one of the collection, without itself."""
 
     document: Document
     hits: list[Hit]
-    total: int = Field(description="How many were found; more than the hits where a radius found more than k.")
+    total: int = Field(description="Number of documents found; with a radius it can exceed the number of hits.")
 
 
 class Drift(Model):
     """Documents at growing distance: for each distance the nearest that is at least that far away.
 
-    One that answers two distances is named once.
+    A document that answers two distances is listed once.
     """
 
     start: Document | Query
@@ -123,22 +157,22 @@ class Drift(Model):
 
 
 class DriftRequest(QueryRequest):
-    """Where to start, and the distances."""
+    """A query to start from, and the least distances."""
 
-    distances: list[Annotated[int, Field(ge=0)]] | None = Field(None, max_length=4096, examples=[[0, 1, 5, 10]])
-    length: int | None = Field(None, ge=0, description="At most so many characters of each text.")
+    distances: list[Annotated[int, Field(ge=0)]] | None = Field(default=None, max_length=4096, examples=[[0, 1, 5, 10]])
+    length: Length = None
 
 
 class DuplicateCopy(Model):
-    """A copy: the share of it that is in the document that is kept."""
+    """A near-duplicate, and the share of it that stands in the kept document."""
 
     id: Id
-    similarity: float = Field(examples=[0.93])
+    similarity: Share = Field(examples=[0.93])
     text: str | None
 
 
 class DuplicateGroup(Model):
-    """A document to keep, and its copies, the most similar first."""
+    """A document to keep, and its near-duplicates, the most similar first."""
 
     kept: Id
     text: str | None
@@ -146,19 +180,19 @@ class DuplicateGroup(Model):
 
 
 class DuplicatesPage(Model):
-    """Groups `offset` to `offset + limit` of all, in insertion order of the documents that are kept."""
+    """Groups `offset` to `offset + limit`, in insertion order of the kept documents."""
 
     groups: list[DuplicateGroup]
-    total: int = Field(description="How many groups there are.", examples=[128])
-    copies: int = Field(description="How many copies there are in all groups.", examples=[311])
+    total: int = Field(description="Number of groups.", examples=[128])
+    copies: int = Field(description="Number of near-duplicates in all groups.", examples=[311])
     offset: int
     next: int | None = Field(description="The offset of the next page; null on the last one.", examples=[20])
 
 
 class Computing(Model):
-    """What was asked for is being computed: ask again in a second."""
+    """The answer is still being computed: ask again in a second."""
 
-    state: Literal["computing"]
+    state: Literal["computing"] = "computing"
     progress: float = Field(description="0 to 1.", examples=[0.3])
 
 
@@ -166,20 +200,29 @@ class Key(Model):
     """A metadata key."""
 
     name: str = Field(examples=["package"])
-    documents: int = Field(description="How many documents have a value for it.", examples=[26_000])
-    kinds: list[str] = Field(description="Of its values: text, number, bool, other.", examples=[["text"]])
-    fast: bool = Field(description="Whether filters on it are fast.")
+    documents: int = Field(description="Number of documents with a value for it.", examples=[26_000])
+    kinds: list[str] = Field(description="Kinds of its values: text, number, bool, other.", examples=[["text"]])
+    fast: bool = Field(description="Whether the key is indexed, so that filters on it are fast.")
 
 
 class Entropy(Model):
-    """How many bits of information the codes hold: three upper bounds or estimates, each lower than the one before."""
+    """Three upper bounds or estimates of the information in the codes, in bits, from the highest to the lowest."""
 
-    independent: float = Field(description="If all bits were independent: the sum of their entropies.", examples=[62.1])
-    tree: float = Field(description="With the dependence along the best tree of bits taken off.", examples=[57.9])
+    independent: float = Field(description="The sum of the entropies of all bits.", examples=[62.1])
+    tree: float = Field(description="The same, less the information along the best tree of bits.", examples=[57.9])
     codes: float = Field(
-        description="Of the codes that there are, each as often as it is; at most log2 of the documents.",
+        description="The entropy of the codes as they occur; at most log2 of the number of documents.",
         examples=[14.5],
     )
+
+
+class Limits(Model):
+    """The most that a request may ask for."""
+
+    k: int = Field(examples=[MOST_K])
+    query: int = Field(description="Characters of a query.", examples=[MOST_CHARACTERS])
+    body: int = Field(description="Bytes of a request.", examples=[16_777_216])
+    ids: int = Field(description="Ids in a request.", examples=[MOST_IDS])
 
 
 class CollectionAnswer(Model):
@@ -189,56 +232,47 @@ class CollectionAnswer(Model):
     documents: int = Field(examples=[26_000])
     bits: int = Field(examples=[64])
     distinct_codes: int = Field(examples=[24_512])
-    balance: list[float] = Field(description="For each bit the share of documents in which it is 1.")
+    balance: list[Share] = Field(description="For each bit the share of documents in which it is 1.")
     entropy: Entropy
-    reads: Literal["text", "vector"] | None = Field(description="What a query is; null where there is no model.")
+    reads: Reads | None = Field(description="The kind of a query; null without a model.")
     keys: list[Key]
-    ranks: list[Rank] = Field(description="The rankings there are.", examples=[["text", "asymmetric", "distance"]])
+    ranks: list[Rank] = Field(description="The available scores.", examples=[["text", "asymmetric", "distance"]])
     default_rank: Rank | None
     writable: bool = Field(description="Whether documents can be added, replaced and deleted.")
-    fingerprint: str | None = Field(description="That of the model that makes the codes.", examples=["5f0c9a2b"])
+    fingerprint: str | None = Field(description="The fingerprint of the model.", examples=["5f0c9a2b"])
     state: str = Field(description="Changes with every change of the documents.", examples=["81b2c7"])
-    version: str = Field(description="Of ammi.", examples=["0.2.0"])
-    limits: "Limits"
-
-
-class Limits(Model):
-    """What a request may ask for at most."""
-
-    k: int = Field(examples=[1000])
-    query: int = Field(description="Characters of a text that is looked for.", examples=[10_000])
-    body: int = Field(description="Bytes of a request.", examples=[16_777_216])
-    ids: int = Field(description="Ids in a request.", examples=[MOST_IDS])
+    version: str = Field(description="The version of ammi.", examples=["0.2.0"])
+    limits: Limits
 
 
 class Region(Model):
-    """A part of the map, named by the words that are typical of its documents."""
+    """A region of the map, named by the words typical of its documents."""
 
-    x: float = Field(description="Its middle, 0 to 1.", examples=[0.31])
-    y: float = Field(examples=[0.72])
+    x: Share = Field(description="Its middle, 0 to 1.", examples=[0.31])
+    y: Share = Field(examples=[0.72])
     words: list[str] = Field(examples=[["matrix", "inverse", "eigenvalues"]])
-    documents: int = Field(description="Of the points of the map.", examples=[412])
+    documents: int = Field(description="Number of its points.", examples=[412])
 
 
 class MapAnswer(Model):
-    """The map: a point in the plane for each document of a sample, near to each other where codes are alike.
+    """The map: a point in the plane for each document of a sample, close together where codes are alike.
 
     `x` and `y` are base64 of little-endian uint16, a number a point: 0 is left or bottom, 65535 right or top. While
-    `state` is "computing" there are no points yet; "rough" is a first layout, and a better one is on its way: ask again
-    after `retry` seconds; "ready" stays.
+    `state` is "computing" there are no points; "rough" is a first layout, and a better one will follow: ask again
+    after `retry` seconds; "ready" is final.
     """
 
-    state: Literal["computing", "rough", "ready"]
+    state: MapState
     progress: float = Field(description="0 to 1.", examples=[0.4])
-    step: str = Field(description="What is being done.", examples=["neighbours of 20,000 codes"])
-    retry: float | None = Field(description="Ask again after so many seconds; null where nothing will change.")
+    step: str = Field(description="The current step.", examples=["neighbours of 20,000 codes"])
+    retry: float | None = Field(description="Ask again after this many seconds; null if nothing will change.")
     version: str = Field(description="Changes when the points do.", examples=["81b2c7-ready"])
-    documents: int = Field(description="Of the collection.", examples=[1_000_000])
-    points: int = Field(description="Documents on the map; fewer than `documents` where it is a sample.")
+    documents: int = Field(description="Number of documents in the collection.", examples=[1_000_000])
+    points: int = Field(description="Number of points; less than `documents` if the map shows a sample.")
     ids: list[Id] = Field(description="The document of each point.")
     x: str
     y: str
-    region: str = Field(description="base64 of uint8: the number of the region of each point; 255 for none.")
+    region: str = Field(description="base64 of uint8: the number of each point's region; 255 for none.")
     regions: list[Region]
     colours: list[str] = Field(description="The metadata keys that /api/map/colours can colour by.")
 
@@ -246,59 +280,59 @@ class MapAnswer(Model):
 class Colours(Model):
     """A metadata value for each point of the map.
 
-    `values` is base64 of uint8, one a point, in the order of the map's points: for categories the position in `names`, for
-    numbers 0 (least) to 254 (most); 255 where there is no value, or one that is not among the names.
+    `values` is base64 of uint8, one a point, in the order of the points. For categories it is the position in `names`,
+    for numbers 0 (least) to 254 (most); 255 stands for no value, or one that is not among the names.
     """
 
     key: str = Field(examples=["package"])
     kind: Literal["category", "number"]
     names: list[str] = Field(description="The most frequent values, at most 12.", examples=[["numpy", "scipy"]])
-    counts: list[int] = Field(description="Points of each name.", examples=[[8123, 7411]])
-    low: float | None = Field(description="Of numbers: what 0 stands for.")
-    high: float | None = Field(description="Of numbers: what 254 stands for.")
+    counts: list[int] = Field(description="Number of points of each name.", examples=[[8123, 7411]])
+    low: float | None = Field(description="The number at 0.")
+    high: float | None = Field(description="The number at 254.")
     values: str
-    version: str = Field(description="Of the map that the points are of.")
+    version: str = Field(description="The version of the map.")
 
 
 class Located(Model):
-    """Where a document is: its own point, or near that of the document on the map whose code is nearest."""
+    """The position of a document on the map: its own point, or that of the document with the nearest code."""
 
     id: Id
-    x: float = Field(description="0 to 1.")
-    y: float
-    point: int = Field(description="The point of the map.")
+    x: Coordinate = Field(description="0 to 1.")
+    y: Coordinate
+    point: int = Field(description="The number of the point.")
     exact: bool = Field(description="Whether the point is that of this document.")
 
 
 class LocateAnswer(Model):
-    """Places on the map, in the order of the ids; unknown ids are left out."""
+    """Positions on the map, in the order of the ids, without unknown ids."""
 
     places: list[Located]
     version: str
 
 
 class Link(Model):
-    """Two bits that go together."""
+    """Two bits that depend on each other."""
 
     a: int = Field(examples=[3])
     b: int = Field(examples=[17])
-    information: float = Field(description="Mutual information, in bits.", examples=[0.214])
-    same: bool = Field(description="Whether they tend to be equal; false where they tend to be opposite.")
+    information: Information = Field(description="Mutual information, in bits.", examples=[0.214])
+    same: bool = Field(description="Whether they tend to be equal; false if they tend to be opposite.")
 
 
 class BitSummary(Model):
     """A bit, in short."""
 
     bit: int = Field(examples=[3])
-    balance: float = Field(description="Share of documents in which it is 1.", examples=[0.498])
-    entropy: float = Field(description="In bits: 1 where it is balanced.", examples=[0.99998])
-    before: float | None = Field(description="Mutual information with the bit before it in the chain.")
-    partner: int | None = Field(description="The bit that it goes with most.")
-    words: list[str] = Field(description="A few words that push it up, to call it by.", examples=[["matrix", "axis"]])
+    balance: Share = Field(description="Share of documents in which it is 1.", examples=[0.498])
+    entropy: Information = Field(description="In bits: 1 if it is balanced.", examples=[0.99998])
+    before: Information | None = Field(description="Mutual information with the bit before it in the chain.")
+    partner: int | None = Field(description="The bit with which it has the most mutual information.")
+    words: list[str] = Field(description="A few words that push it up, as its name.", examples=[["matrix", "axis"]])
 
 
 class BitsAnswer(Model):
-    """All bits, and which ones go together."""
+    """All bits, and which of them depend on each other."""
 
     bits: list[BitSummary]
     links: list[Link] = Field(description="The best tree of bits, and other strong pairs, strongest first.")
@@ -309,59 +343,59 @@ class Push(Model):
     """A word that pushes a bit up (positive) or down (negative)."""
 
     word: str = Field(examples=["matrix"])
-    weight: float = Field(examples=[1.83])
+    weight: Share = Field(examples=[1.83])
 
 
 class Typical(Model):
-    """A document that is very sure of a bit."""
+    """A document with a high or low probability of a bit."""
 
     id: Id
     text: str | None
     code: Code
-    probability: float | None = Field(description="That the bit is 1; null where the model does not tell.")
+    probability: Share | None = Field(description="That the bit is 1; null if the model has no probabilities.")
 
 
 class BitAnswer(Model):
-    """One bit: what it says, and with which others."""
+    """One bit: its words, its typical documents, and the bits it depends on."""
 
     bit: int
-    balance: float
-    entropy: float
+    balance: Share
+    entropy: Information
     up: list[Push] = Field(description="Words that push it to 1, the strongest first.")
     down: list[Push] = Field(description="Words that push it to 0, the strongest first.")
     source: Literal["weights", "documents"] | None = Field(
-        description="Where the words are from: the weights of the model, or how much more often documents with the bit "
-        "have a word than those without it; null where there are no words."
+        description="The source of the words: the weights of the model, or how much more often documents with the bit "
+        "have a word than those without it; null if there are no words."
     )
-    ones: list[Typical] = Field(description="Documents typical for 1.")
-    zeros: list[Typical] = Field(description="Documents typical for 0.")
-    links: list[Link] = Field(description="The bits that it goes with, the strongest first.")
+    ones: list[Typical] = Field(description="Documents typical of 1.")
+    zeros: list[Typical] = Field(description="Documents typical of 0.")
+    links: list[Link] = Field(description="The bits it depends on, the strongest first.")
 
 
 class Contents(Model):
-    """What a document says: a text or a vector, whichever the collection reads, and its metadata."""
+    """The contents of a document: a text or a vector, whichever the collection reads, and its metadata."""
 
-    text: str | None = Field(None, examples=["The inverse of a matrix."])
+    text: str | None = Field(default=None, examples=["The inverse of a matrix."])
     vector: Vector | None = None
     metadata: Metadata = Field(default_factory=dict, examples=[{"lang": "en"}])
 
 
 class NewDocument(Contents):
-    """A document to add; one that has its id is replaced."""
+    """A document to add; it replaces a document with the same id."""
 
     id: Annotated[str, Field(min_length=1)] | int | None = Field(
-        None, description="Without one it gets the next free number.", examples=["n17"]
+        default=None, description="Without an id it gets the next free number.", examples=["n17"]
     )
 
 
 class NewDocuments(Model):
-    """Documents to add or to replace; all have ids, or none has. A thousand are written at a time, each for good."""
+    """Documents to add or to replace; all have ids, or none has. Each transaction writes a thousand of them."""
 
     documents: list[NewDocument] = Field(min_length=1)
 
 
 class Added(Model):
-    """The ids of documents that were added, on the disk when this is answered."""
+    """The ids of added documents, which are on disk when this is answered."""
 
     ids: list[Id] = Field(examples=[["n17", 18]])
 
@@ -375,17 +409,17 @@ class Ids(Model):
 class GetRequest(Ids):
     """Documents to get."""
 
-    vectors: bool = Field(False, description="Whether to give the vectors that are kept, too.")
+    vectors: bool = Field(default=False, description="Whether to include the kept vectors.")
 
 
 class Deleted(Model):
-    """How many documents were deleted."""
+    """The number of deleted documents."""
 
     deleted: int = Field(examples=[1])
 
 
 class MetadataRequest(Ids):
-    """Metadata keys to set; the others stay as they are."""
+    """Metadata keys to set; other keys stay as they are."""
 
     metadata: Metadata | list[Metadata] = Field(
         description="One object for all, or one for each id.", examples=[{"checked": True}]
@@ -393,7 +427,7 @@ class MetadataRequest(Ids):
 
 
 class Documents(Model):
-    """Documents, in the order of the ids that were asked for."""
+    """Documents, in the order of the requested ids."""
 
     documents: list[Document]
 
@@ -401,7 +435,4 @@ class Documents(Model):
 class Health(Model):
     """Whether the collection can be read."""
 
-    status: Literal["ok"]
-
-
-CollectionAnswer.model_rebuild()
+    status: Literal["ok"] = "ok"

@@ -1,4 +1,4 @@
-"""A server process for a collection: its socket, its address, its end."""
+"""The server of a collection: its socket, its address, and how it stops."""
 
 import signal
 import socket
@@ -14,11 +14,11 @@ from ammi.web.app import make_app
 from ammi.web.settings import Settings, is_loopback
 
 _MOST_CONNECTIONS = 1000
-_SECONDS_TO_END = 5  # for requests that are being answered when it is stopped
+_SECONDS_TO_END = 5  # for running requests when it is stopped
 
 
 class Server:
-    """A collection that is served at an address; nothing is answered before `run`."""
+    """A collection at an address, which answers requests from `run` on."""
 
     def __init__(self, collection: Collection, host: str, port: int, settings: Settings):
         if not is_loopback(host) and settings.token is None:
@@ -26,14 +26,16 @@ class Server:
                 f"{host} can be reached from other machines, and there is no token: pass one with --token, or listen "
                 "on 127.0.0.1"
             )
-        if settings.token is not None and not settings.token.isascii():  # as headers of requests are
-            raise ValueError("the token has characters beyond ASCII, which not all clients can send: take another one")
+        if settings.token is not None and not settings.token.isascii():  # as the headers of HTTP are
+            raise ValueError(
+                "the token has characters beyond ASCII, which not all clients can send: choose another one"
+            )
         self._socket = _listening(host, port)
         self.host, self.port = host, self._socket.getsockname()[1]
         self._uvicorn = _Uvicorn(
             uvicorn.Config(
                 make_app(collection, settings),
-                http="h11",  # which bounds the head of a request
+                http="h11",  # limits the size of headers
                 log_level="warning",
                 limit_concurrency=_MOST_CONNECTIONS,
                 timeout_graceful_shutdown=_SECONDS_TO_END,
@@ -44,18 +46,18 @@ class Server:
 
     @property
     def address(self) -> str:
-        """Where a browser finds it; one that listens everywhere is found on this machine, too."""
+        """The URL for a browser on this machine."""
         host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self.host, self.host)
         return f"http://{f'[{host}]' if ':' in host and not host.startswith('[') else host}:{self.port}/"
 
     def run(self) -> None:
-        """Answer requests until Ctrl-C or SIGTERM; those that are being answered are finished first."""
+        """Answer requests until Ctrl-C or SIGTERM, and finish the running ones."""
         with self._socket, _stopped_once():
             self._uvicorn.run(sockets=[self._socket])
 
 
 class _Uvicorn(uvicorn.Server):
-    """Stopped once: a second Ctrl-C would break off the end itself, with a traceback. It takes some seconds at most."""
+    """Ignore a second Ctrl-C, which would interrupt the shutdown with a traceback."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if not self.should_exit:
@@ -64,7 +66,7 @@ class _Uvicorn(uvicorn.Server):
 
 @contextmanager
 def _stopped_once() -> Iterator[None]:
-    """The same for Ctrl-C before and after uvicorn listens to it."""
+    """Ignore a second Ctrl-C before and after uvicorn handles signals, too."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -89,7 +91,7 @@ def _listening(host: str, port: int) -> socket.socket:
         try:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(address)
-            listening.listen(_MOST_CONNECTIONS)  # whoever comes before all is ready waits, and is not turned away
+            listening.listen(_MOST_CONNECTIONS)  # early clients wait instead of being refused
         except BaseException:
             listening.close()
             raise

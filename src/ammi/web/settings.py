@@ -1,4 +1,4 @@
-"""How a collection is served: who may ask, whether it may be changed, and how much a request may take."""
+"""How a collection is served: who may ask, whether it may be changed, and the limits of a request."""
 
 import ipaddress
 from dataclasses import dataclass
@@ -9,17 +9,20 @@ LOOPBACK_NAMES = {"localhost", "ip6-localhost"}
 
 @dataclass(frozen=True)
 class Settings:
-    """What `make_app` is told.
+    """The settings of a server.
 
     Args:
         writable: whether documents may be added, replaced and deleted.
-        token: what a request must bring as `Authorization: Bearer TOKEN`; None where anyone who can reach it may ask.
-        hosts: names of this server that a request may call it by, beside localhost, this machine's name and any number
-            address. A request by another name comes from a page whose name leads here only for a while.
-        seconds: that a request may take.
-        threads: requests that are computed at the same time.
-        waiting: further requests that may wait for their turn.
-        searchers: processes beside this one that answer searches, one at a time each; without them its threads do.
+        token: the token that requests must send as `Authorization: Bearer TOKEN`; None accepts every request.
+        hosts: further names of this server that a request may use, beside localhost, this machine's name and any IP
+            address. Another name is that of a page that a name server has pointed here (DNS rebinding).
+        seconds: time limit of a request.
+        threads: requests computed at the same time.
+        waiting: further requests that may wait.
+        searchers: number of processes that answer searches, one at a time each; with 0 the threads answer them.
+        most_exports: exports of all documents at the same time.
+        most_body: bytes of a request.
+        most_bodies: bytes of all requests that are being read.
     """
 
     writable: bool = False
@@ -29,20 +32,18 @@ class Settings:
     threads: int = 4
     waiting: int = 250
     searchers: int = 0
-    most_exports: int = 4  # of all documents, that are being read at the same time
-    most_k: int = 1000
-    most_query: int = 10_000  # characters
+    most_exports: int = 4
     most_body: int = 16 << 20
-    most_bodies: int = 256 << 20  # bytes of all requests that are being read
+    most_bodies: int = 256 << 20
 
     def knows_host(self, name: str) -> bool:
-        """Whether a request may call the server by this name."""
+        """Return whether a request may use this name of the server."""
         name = name.lower().rstrip(".")
         return is_address(name) or name in LOOPBACK_NAMES | {gethostname().lower(), *map(str.lower, self.hosts)}
 
 
 def is_address(name: str) -> bool:
-    """Whether it is an address in numbers, which no name server can turn elsewhere."""
+    """Return whether a name is an IP address, which no name server can point elsewhere."""
     try:
         ipaddress.ip_address(name.strip("[]"))
     except ValueError:
@@ -51,5 +52,5 @@ def is_address(name: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server that listens there."""
+    """Return whether only this machine can reach a server that listens there."""
     return host in LOOPBACK_NAMES or (is_address(host) and ipaddress.ip_address(host.strip("[]")).is_loopback)

@@ -10,8 +10,8 @@ from ammi.cli.screen import counter
 
 if TYPE_CHECKING:
     from ammi.collection import Collection
-    from ammi.kept_model import KeptModel
     from ammi.scale.shards import Reading, Shard
+    from ammi.stored_model import StoredModel
 
 
 def build_on_ray(
@@ -25,11 +25,11 @@ def build_on_ray(
     as_json: bool,
 ) -> None:
     """Add the documents of shards to a new collection, or to one that an interrupted build left."""
-    from ammi.kept_model import KeptModel
     from ammi.scale.load import load_shards
     from ammi.scale.shards import Reading, find_shards
+    from ammi.stored_model import StoredModel
 
-    shards, kept = find_shards(sources), KeptModel.of(model)
+    shards, kept = find_shards(sources), StoredModel.of(model)
     how = Reading(**reading, reads=kept.reads, width=kept.whole.n_features_in_ if kept.reads == "vector" else None)
     with _opened(location, kept, model, keys, keep_vectors, shards[0], how) as collection:
         with (
@@ -48,7 +48,7 @@ def build_on_ray(
 
 def _opened(
     location: str,
-    kept: "KeptModel",
+    kept: "StoredModel",
     model: Path,
     keys: list[str],
     keep_vectors: str | None,

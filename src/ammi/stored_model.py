@@ -1,0 +1,144 @@
+"""The model that a collection stores: from its files, each part loaded when it is first used."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ammi.files import Files, verified
+from ammi.search.hamming import Codes
+from ammi.search.ranking import Query
+
+if TYPE_CHECKING:
+    from ammi.hashers import DocumentHasher, Hasher
+    from ammi.hashers.quick import QuickCodes
+    from ammi.hashers.saving import Config
+
+_LOCATION = Path("the model of the collection")  # for messages
+_MOST_QUICK = 200  # documents that are encoded one by one sooner than the whole model is loaded
+
+
+class StoredModel:
+    """A DocumentHasher as its files. A few texts are encoded without loading all of it, if the model allows.
+
+    Files that are damaged are refused.
+    """
+
+    def __init__(self, files: Mapping[str, bytes]):
+        self.files: Files = verified(files, _LOCATION)
+
+    @classmethod
+    def of(cls, model: "DocumentHasher | Hasher | str | PathLike[str]") -> Self:
+        """Return a fitted model, or one saved to a folder, as it is stored; a hasher alone reads vectors."""
+        from ammi.hashers.saving import model_from_verified, parse_config, read_model_folder
+
+        if isinstance(model, str | PathLike):
+            files = read_model_folder(Path(model))
+            if "reads" in parse_config(files, Path(model)):  # a DocumentHasher need not be loaded
+                return cls(files)
+            model = model_from_verified(files, Path(model))
+        from ammi.hashers.documents import DocumentHasher
+
+        return cls((model if isinstance(model, DocumentHasher) else DocumentHasher.of(model)).to_files())
+
+    @cached_property
+    def whole(self) -> "DocumentHasher":
+        """The model itself."""
+        from ammi.hashers.saving import model_from_verified
+
+        return model_from_verified(self.files, _LOCATION)
+
+    @cached_property
+    def quick(self) -> "QuickCodes | None":
+        """What encodes a few texts without torch and scikit-learn; None if that takes the whole model."""
+        from ammi.hashers.quick import quick_codes
+
+        return quick_codes(self.files)
+
+    @cached_property
+    def _config(self) -> "Config":
+        from ammi.hashers.saving import parse_config
+
+        return parse_config(self.files, _LOCATION, "n_bits", "reads")
+
+    @property
+    def fingerprint(self) -> str:
+        return self._config["fingerprint"]
+
+    @property
+    def n_bits(self) -> int:
+        return self._config["n_bits"]
+
+    @property
+    def reads(self) -> str:
+        """What a document is: "text" or "vector"."""
+        return self._config["reads"]
+
+    @property
+    def has_logits(self) -> bool:
+        """Whether the model has logits of bits, for the asymmetric score."""
+        if self.quick:
+            return True
+        from ammi.hashers.logits import has_logits
+
+        return has_logits(self.whole.hasher_)
+
+    def encoder(self, n_documents: int) -> "DocumentHasher | QuickCodes":
+        """Return what encodes so many documents soonest; the codes are the same."""
+        if "whole" not in vars(self) and n_documents <= _MOST_QUICK and self.quick:
+            return self.quick
+        return self.whole
+
+    def encode(self, queries: list[Query]) -> Codes:
+        """Return the codes of queries, (n, ceil(m / 8))."""
+        self._check(queries)
+        if not queries:
+            return np.empty((0, -(-self.n_bits // 8)), np.uint8)
+        return self.encoder(len(queries)).encode(self._documents(queries))
+
+    def logits(self, queries: list[Query]) -> NDArray[np.floating]:
+        """Return the logits of the queries' bits, (n, m)."""
+        self._check(queries)
+        if not queries:
+            return np.empty((0, self.n_bits))
+        if self.quick:
+            return self.quick.logits(self._documents(queries))
+        from ammi.hashers.logits import bit_logits
+
+        return bit_logits(self.whole.hasher_, self.whole.features_.transform(self._documents(queries)))
+
+    def codes_and_vectors(self, queries: list[Query]) -> tuple[Codes, NDArray[np.floating]]:
+        """Return the codes of queries and the vectors that these are made of, (n, d)."""
+        self._check(queries)
+        vectors = self.whole.features_.transform(self._documents(queries))
+        return self.whole.hasher_.encode(vectors), vectors
+
+    def knows(self, query: Query) -> bool:
+        """Return whether the model knows a word of a text, or a vector is not zero."""
+        self._check([query])
+        return self.quick.knows(query) if self.quick and isinstance(query, str) else self.whole.knows(query)
+
+    def _check(self, queries: list[Query]) -> None:
+        for query in queries:
+            if isinstance(query, str) != (self.reads == "text"):
+                raise ValueError(f"{query!r:.40} is no {self.reads}, which is what this collection's model reads")
+
+    def _documents(self, queries: list[Query]):
+        """Return queries as the model takes them: texts, or vectors as the rows of a matrix."""
+        return queries if self.reads == "text" else _stacked(queries, self.whole.n_features_in_)
+
+
+def _stacked(vectors: list[Query], width: int) -> NDArray[np.floating]:
+    """Return vectors as rows; refuse one that does not have the width that the model reads."""
+    arrays = [np.asarray(vector) for vector in vectors]
+    for array in arrays:
+        if array.shape != (width,):
+            raise ValueError(
+                f"the vector of a query has the shape {array.shape}, and the model reads {width} numbers: make it as "
+                "the vectors of the documents were made"
+            )
+    return np.stack(arrays)

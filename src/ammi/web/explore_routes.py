@@ -1,0 +1,255 @@
+"""Addresses of the explorer: the collection's figures, near-duplicates, the map, the bits."""
+
+import base64
+from typing import Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, Path, Query
+from numpy.typing import NDArray
+from starlette.responses import Response
+
+from ammi.collection import Duplicates
+from ammi.explore.bits import TypicalDocument, Weighted
+from ammi.version import __version__
+from ammi.web import schemas
+from ammi.web.guard import Refusal
+from ammi.web.handlers import PROBLEMS, ServedHere, answer, in_worker
+from ammi.web.live import MapProgress
+from ammi.web.served import Served, cut
+
+_SECONDS_TO_ASK_AGAIN: dict[schemas.MapState, float | None] = {"computing": 0.5, "rough": 2.0, "ready": None}
+_FINEST = 65535  # of the coordinates of points
+_WORDS_IN_NAME = 3  # of a bit
+
+router = APIRouter(prefix="/api", tags=["views"], responses=PROBLEMS)
+
+
+@router.get("/collection")
+@in_worker
+def collection(served: ServedHere) -> schemas.CollectionAnswer:
+    """Return the collection and its figures."""
+    return about_collection(served)
+
+
+@router.get(
+    "/duplicates",
+    response_model=schemas.DuplicatesPage,
+    responses={202: {"model": schemas.Computing, "description": "Not yet."}},
+)
+async def duplicates(
+    served: ServedHere,
+    threshold: Annotated[
+        float | None, Query(gt=0, le=1, description="The least similarity; by default 0.8 for texts.")
+    ] = None,
+    offset: Annotated[int, Query(ge=0, le=2**31, description="The first group.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=100, description="Number of groups.")] = 20,
+    length: schemas.Length = None,
+) -> Response:
+    """Return near-duplicates, in pages. The first request for a large collection starts to compute them."""
+
+    def find() -> Response:
+        found = served.live.duplicates(threshold)
+        if isinstance(found, float):
+            return answer(schemas.Computing(progress=found), 202, {"retry-after": "1"})
+        return answer(_page(served, found, slice(offset, offset + limit), length))
+
+    return await served.work.do(find)
+
+
+@router.get("/map")
+@in_worker
+def map(served: ServedHere) -> schemas.MapAnswer:
+    """Return a point in the plane for each document of a sample."""
+    return map_answer(served.live.map())
+
+
+@router.get("/map/colours")
+@in_worker
+def colours(
+    served: ServedHere,
+    key: Annotated[str, Query(max_length=1000, description="A metadata key.", examples=["package"])],
+) -> schemas.Colours:
+    """Return the value of a metadata key for each point of the map."""
+    return colours_answer(served.live.map(), key)
+
+
+@router.post("/map/locate")
+@in_worker
+def locate(served: ServedHere, request: schemas.Ids) -> schemas.LocateAnswer:
+    """Return where documents are on the map, including those that are not in the sample."""
+    current = served.live.map()
+    if current.map is None:
+        return schemas.LocateAnswer(places=[], version=current.version)
+    x, y = current.map.layout.T.tolist()
+    places = [
+        schemas.Located(id=found.id, x=x[found.point], y=y[found.point], point=found.point, exact=found.exact)
+        for found in current.explorer.locate(request.ids)
+    ]
+    return schemas.LocateAnswer(places=places, version=current.version)
+
+
+@router.get("/bits")
+@in_worker
+def bits(served: ServedHere) -> schemas.BitsAnswer:
+    """Return all bits, and which of them depend on each other."""
+    return bits_answer(served)
+
+
+@router.get("/bits/{bit}")
+@in_worker
+def bit(
+    served: ServedHere,
+    bit: Annotated[int, Path(ge=0, le=65535, description="The number of a bit, from 0.", examples=[3])],
+    n: Annotated[int, Query(ge=1, le=100, description="Number of words, documents and bits.")] = 10,
+    length: schemas.Length = None,
+) -> schemas.BitAnswer:
+    """Return the words that push a bit, documents typical of 0 and 1, and the bits it depends on."""
+    return bit_answer(served, bit, n, length)
+
+
+def about_collection(served: Served) -> schemas.CollectionAnswer:
+    """Return the answer of /api/collection."""
+    collection, settings = served.collection, served.settings
+    figures = served.live.explorer().figures
+    ranks, fast = served.ranks(), set(collection.fast_keys())
+    return schemas.CollectionAnswer(
+        name=served.name,
+        documents=len(collection),
+        bits=collection.n_bits,
+        distinct_codes=figures.distinct,
+        balance=figures.balance.tolist(),
+        entropy=schemas.Entropy(
+            independent=round(figures.independent, 3),
+            tree=round(figures.with_tree, 3),
+            codes=round(figures.code_entropy, 3),
+        ),
+        reads=served.reads(),
+        keys=[
+            schemas.Key(
+                name=key,
+                documents=sum(counts.values()),
+                kinds=sorted({kind for kinds in counts for kind in kinds.split()}),
+                fast=key in fast,
+            )
+            for key, counts in sorted(served.store.key_kinds().items())
+        ],
+        ranks=ranks,
+        default_rank=ranks[0] if ranks else None,
+        writable=settings.writable,
+        fingerprint=collection.fingerprint,
+        state=served.live.state(),
+        version=__version__,
+        limits=schemas.Limits(
+            k=schemas.MOST_K, query=schemas.MOST_CHARACTERS, body=settings.most_body, ids=schemas.MOST_IDS
+        ),
+    )
+
+
+def _page(served: Served, found: list[Duplicates], wanted: slice, length: int | None) -> schemas.DuplicatesPage:
+    def text(id: schemas.Id) -> str | None:
+        # A document may have been deleted since the near-duplicates were found.
+        return cut(served.collection.get(id).text, length) if id in served.collection else None
+
+    groups = [
+        schemas.DuplicateGroup(
+            kept=group.kept,
+            text=text(group.kept),
+            copies=[schemas.DuplicateCopy(id=id, similarity=share, text=text(id)) for id, share in group.copies],
+        )
+        for group in found[wanted]
+    ]
+    return schemas.DuplicatesPage(
+        groups=groups,
+        total=len(found),
+        copies=sum(len(group.copies) for group in found),
+        offset=wanted.start,
+        next=wanted.stop if wanted.stop < len(found) else None,
+    )
+
+
+def map_answer(current: MapProgress) -> schemas.MapAnswer:
+    """Return the answer of /api/map."""
+    sample, map = current.explorer.sample, current.map
+    layout = np.empty((0, 2)) if map is None else map.layout
+    coordinates = np.round(layout * _FINEST).astype("<u2")
+    has_documents = map is not None and (map.regions or current.state == "ready")  # which take a while to read
+    return schemas.MapAnswer(
+        state=current.state,
+        progress=current.progress,
+        step=current.step,
+        retry=_SECONDS_TO_ASK_AGAIN[current.state],
+        version=current.version,
+        documents=current.explorer.n_documents,
+        points=len(layout),
+        ids=sample.ids if map else [],
+        x=_base64(coordinates[:, 0]),
+        y=_base64(coordinates[:, 1]),
+        region=_base64(map.region_of) if map else "",
+        regions=[
+            schemas.Region(x=region.x, y=region.y, words=region.words, documents=region.n_points)
+            for region in (map.regions if map else [])
+        ],
+        colours=list(sample.columns) if has_documents else [],
+    )
+
+
+def colours_answer(current: MapProgress, key: str) -> schemas.Colours:
+    """Return the answer of /api/map/colours."""
+    found = current.explorer.colours(key)
+    if found is None:
+        raise Refusal(404, f"no document on the map has the metadata key {key!r:.60}")
+    fields = found._asdict() | {"values": _base64(found.values)}
+    return schemas.Colours(key=key, version=current.version, **fields)
+
+
+def bits_answer(served: Served) -> schemas.BitsAnswer:
+    """Return the answer of /api/bits."""
+    explorer = served.live.explorer()
+    figures = explorer.figures
+    summaries = []
+    for bit in range(explorer.n_bits):
+        strongest = explorer.pairs_of(bit, 1)
+        summaries.append(
+            schemas.BitSummary(
+                bit=bit,
+                balance=figures.balance[bit],
+                entropy=figures.entropy[bit],
+                before=figures.information[bit, bit - 1] if bit else None,
+                partner=strongest[0].b if strongest else None,
+                words=[word for word, _ in explorer.words.up(bit, _WORDS_IN_NAME)],
+            )
+        )
+    links = [schemas.Link.model_validate(pair) for pair in explorer.pairs]
+    return schemas.BitsAnswer(bits=summaries, links=links, documents=explorer.n_documents)
+
+
+def bit_answer(served: Served, bit: int, n: int, length: int | None) -> schemas.BitAnswer:
+    """Return the answer of /api/bits/{bit}."""
+    explorer = served.live.explorer()
+    if bit >= explorer.n_bits:
+        raise Refusal(404, f"there is no bit {bit}: the codes have bits 0 to {explorer.n_bits - 1}")
+
+    def typical(document: TypicalDocument) -> schemas.Typical:
+        code = explorer.sample.codes[document.point].tobytes().hex()
+        text, probability = cut(document.text, length), document.probability
+        return schemas.Typical(id=document.id, text=text, code=code, probability=probability)
+
+    return schemas.BitAnswer(
+        bit=bit,
+        balance=explorer.figures.balance[bit],
+        entropy=explorer.figures.entropy[bit],
+        up=_pushes(explorer.words.up(bit, n)),
+        down=_pushes(explorer.words.down(bit, n)),
+        source=explorer.words.source,
+        ones=[typical(document) for document in explorer.typical.of(bit, 1, n)],
+        zeros=[typical(document) for document in explorer.typical.of(bit, 0, n)],
+        links=[schemas.Link.model_validate(pair) for pair in explorer.pairs_of(bit, n)],
+    )
+
+
+def _pushes(words: Weighted) -> list[schemas.Push]:
+    return [schemas.Push(word=word, weight=weight) for word, weight in words]
+
+
+def _base64(values: NDArray[Any]) -> str:
+    return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode()

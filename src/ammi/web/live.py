@@ -1,0 +1,197 @@
+"""LiveExplorer: the explorer of a collection that changes, computed in the background and renewed after changes."""
+
+import math
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Lock, Thread
+from typing import NamedTuple
+
+import numpy as np
+
+from ammi.collection import Collection, Duplicates
+from ammi.explore import Explorer
+from ammi.explore.explorer import Map
+from ammi.explore.layout import Layout
+from ammi.web.schemas import MapState
+
+_LEAST_AGE = 10.0  # seconds before the explorer of a changing collection is computed again
+_LEAST_AGE_PER_SECOND = 10  # seconds for each second that a computation takes
+_MOST_AGE = 300.0  # seconds, if the store cannot tell whether documents were changed
+_SECONDS_TO_WAIT = 2.0  # for near-duplicates, before the first request is told to ask again
+_SEARCHES_KEPT = 8  # for near-duplicates
+
+
+class MapProgress(NamedTuple):
+    """The map, as far as it is computed."""
+
+    state: MapState
+    progress: float
+    step: str
+    explorer: Explorer
+    map: Map | None
+    version: str
+
+
+class LiveExplorer:
+    """The explorer of a collection, its map, and its near-duplicates."""
+
+    def __init__(self, collection: Collection, most_points: int):
+        self._collection, self._store, self._most_points = collection, collection.store, most_points
+        self._lock, self._layout_lock = Lock(), Lock()  # the second is held while a layout is computed
+        self._explorer: Explorer | None = None
+        self._state: str | None = None
+        self._computed_at, self._seconds = 0.0, 0.0
+        self._is_renewing = False
+        self._map: MapProgress | None = None
+        self._layout: subprocess.Popen[bytes] | None = None
+        self._closed = False
+        self._duplicates: dict[tuple[str, float | None], _DuplicateSearch] = {}
+
+    def start(self) -> None:
+        """Start to compute, so that the first request need not wait."""
+        self._in_background(self.explorer)
+
+    def explorer(self) -> Explorer:
+        """Return the explorer of the collection as it is, or was a short while ago."""
+        with self._lock:
+            if self._explorer is None:
+                self._renew()
+            elif self._is_old() and not self._is_renewing:
+                self._is_renewing = True
+                self._in_background(self._renew_later)
+            assert self._explorer is not None
+            return self._explorer
+
+    def computed_now(self) -> Explorer:
+        """Return the explorer of the collection as it is, for a caller that waits, and never renew it."""
+        self._explorer, self._state = Explorer(self._collection, self._most_points), self.state()
+        self._computed_at = math.inf
+        return self._explorer
+
+    def map(self) -> MapProgress:
+        """Return the map, as far as it is computed."""
+        self.explorer()
+        assert self._map is not None
+        return self._map
+
+    def state(self) -> str:
+        """Return a string that differs after every change of the documents."""
+        return self._store.state() or f"{len(self._collection)}-{self._collection.fingerprint}"
+
+    def _is_old(self) -> bool:
+        age = time.monotonic() - self._computed_at
+        if age < max(_LEAST_AGE, _LEAST_AGE_PER_SECOND * self._seconds):
+            return False
+        return self.state() != self._state or (self._store.state() is None and age > _MOST_AGE)
+
+    def _renew_later(self) -> None:
+        try:
+            self._renew()
+        finally:
+            self._is_renewing = False
+
+    def _renew(self) -> None:
+        start, state = time.monotonic(), self.state()
+        explorer = Explorer(self._collection, self._most_points)
+        self._explorer, self._state, self._computed_at = explorer, state, time.monotonic()
+        self._seconds = self._computed_at - start
+        if self._map is None:
+            self._map = MapProgress("computing", 0.05, "reading the codes", explorer, None, f"{state}-0")
+        self._in_background(lambda: self._compute_map(explorer, state))
+
+    def _compute_map(self, explorer: Explorer, state: str) -> None:
+        def publish(map_state: MapState, progress: float, step: str, map: Map) -> None:
+            with self._lock:
+                if explorer is self._explorer:  # else a newer one has taken over
+                    self._map = MapProgress(map_state, progress, step, explorer, map, f"{state}-{progress:g}")
+
+        start, rough = time.monotonic(), explorer.rough_map
+        if self._map is None or self._map.map is None:
+            publish("rough", 0.2, "reading the documents", rough)
+            step = f"laying out {len(explorer.sample):,} codes"
+            publish("rough", 0.4, step, explorer.map_of(rough.layout))
+        layout = self._fine_layout(explorer)
+        if layout is None:  # the process failed, and said why on stderr: the rough layout is the best there is
+            layout = rough.layout
+        publish("ready", 1.0, "done", explorer.map_of(layout))
+        self._seconds = max(self._seconds, time.monotonic() - start)
+
+    def _fine_layout(self, explorer: Explorer) -> Layout | None:
+        """Compute the layout in a process of its own: its imports and compilation would delay requests for seconds."""
+        with self._layout_lock, TemporaryDirectory(prefix="ammi-map-") as folder:
+            np.save(Path(folder, "codes.npy"), explorer.sample.codes)
+            command = [sys.executable, "-m", "ammi.explore", folder, str(explorer.n_bits)]
+            with self._lock:
+                if self._closed or explorer is not self._explorer:
+                    return None
+                self._layout = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            if self._layout.wait() == 0:
+                return np.load(Path(folder, "layout.npy"))
+        return None
+
+    def duplicates(self, threshold: float | None) -> list[Duplicates] | float:
+        """Return the near-duplicates, or the progress of the search for them, 0 to 1."""
+        with self._lock:
+            key = (self.state(), threshold)
+            if key not in self._duplicates:
+                while len(self._duplicates) >= _SEARCHES_KEPT:
+                    del self._duplicates[next(iter(self._duplicates))]
+                self._duplicates[key] = _DuplicateSearch(self._collection, threshold)
+                self._in_background(self._duplicates[key].run)
+            search = self._duplicates[key]
+        try:
+            return search.wait(_SECONDS_TO_WAIT)
+        except Exception:
+            with self._lock:
+                self._duplicates.pop(key, None)  # the next request tries again
+            raise
+
+    def _in_background(self, job: Callable[[], object]) -> None:
+        def run() -> None:
+            try:
+                job()
+            except Exception:
+                if not self._closed:  # jobs may fail once the collection is closed
+                    raise
+
+        if not self._closed:
+            Thread(target=run, daemon=True, name="ammi-explorer").start()
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            if self._layout is not None:
+                self._layout.kill()
+
+
+class _DuplicateSearch:
+    """A search for near-duplicates in the background."""
+
+    def __init__(self, collection: Collection, threshold: float | None):
+        self._collection, self._threshold = collection, threshold
+        self._total, self._done = max(1, 2 * len(collection)), 0
+        self._found: list[Duplicates] | None = None
+        self._error: Exception | None = None
+        self._ended = Event()
+
+    def run(self) -> None:
+        try:
+            self._found = self._collection.duplicates(self._threshold, advance=self._advance)
+        except Exception as error:
+            self._error = error
+        finally:
+            self._ended.set()
+
+    def wait(self, seconds: float) -> list[Duplicates] | float:
+        """Return the result, or the progress after so many seconds."""
+        self._ended.wait(seconds)
+        if self._error is not None:
+            raise self._error
+        return min(0.99, self._done / self._total) if self._found is None else self._found
+
+    def _advance(self, n_documents: int) -> None:
+        self._done += n_documents

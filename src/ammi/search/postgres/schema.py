@@ -43,8 +43,8 @@ def _check_database(database: PostgresDatabase, db: PostgresConnection) -> None:
     ((encoding,),) = db.execute("SHOW server_encoding")
     if encoding != "UTF8":
         raise ValueError(
-            f"the database of {database.location} is in {encoding}, expected UTF8: use one that was created with "
-            "ENCODING 'UTF8'"
+            f"the database of {database.location} is in {encoding}, expected UTF8: use a database that was created "
+            "with ENCODING 'UTF8'"
         )
 
 

@@ -213,7 +213,7 @@ def test_a_table_follows_changes_forwards_and_backwards(changes):
             view = HammingIndex(index._database.view(), index._newest)
             stack = ExitStack()
             stack.enter_context(view._reading())
-            views.append((view, stack, view._codes.table(None).codes))
+            views.append((view, stack, view._tables.codes.table(None).codes))
         for n in np.random.default_rng(len(changes)).permutation(2 * len(views)) // 2:
             view, _, expected = views[n]
             np.testing.assert_array_equal(view._table().codes, expected)

@@ -111,8 +111,8 @@ def test_sql_means_what_matches_does(indexes, documents, where):
         index.delete(index)
         index.add(np.zeros((len(documents), 1), np.uint8), range(len(documents)), metadata=documents)
         with index._reading():
-            assert index._documents.matching(filter).tolist() == index._documents.find(expected)
-            assert not (expected and complaint(filter, index._documents.keys.kinds()))
+            assert index._tables.matching(filter).tolist() == index._tables.find(expected)
+            assert not (expected and complaint(filter, index._kinds()))
 
 
 @every_store

@@ -55,7 +55,7 @@ class SqliteFile:
     """The file of an index: how it can be opened, and whether it is still the one that was there at first.
 
     Where the file or its folder cannot be written, SQLite locks nothing and looks at the file alone, unless there is a
-    journal, which others write: so a change of the file makes all open connections old.
+    journal, which others write: then every snapshot gets a new connection.
     """
 
     def __init__(self, folder: Path):
@@ -66,22 +66,18 @@ class SqliteFile:
         self._name = str(self.path)
         self._opened = self._identity()
         self.writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
-        self._version = self._version_now()
 
     def connect(self) -> apsw.Connection:
         """A new connection; a change by it is on the disk when it is committed."""
         if not self.writable:
-            return connect(self.path, "mode=ro" if self._version.has_journal else "mode=ro&immutable=1")
+            return connect(self.path, "mode=ro" if self._version().has_journal else "mode=ro&immutable=1")
         db = connect(self.path, "mode=rw")
         db.execute("PRAGMA synchronous = FULL")
         return db
 
-    def connections_are_old(self) -> bool:
-        """Whether others changed a file that is read without locks since this was asked last."""
-        if self.writable:
-            return False
-        before, self._version = self._version, self._version_now()
-        return self._version != before
+    def is_reusable(self, db: apsw.Connection) -> bool:
+        """Whether a connection can serve the next job, too."""
+        return self.writable and db.txn_state() == apsw.SQLITE_TXN_NONE
 
     def check_same_file(self) -> None:
         """Refuse a file that took the place of the one that was opened."""
@@ -98,9 +94,9 @@ class SqliteFile:
     @contextmanager
     def unchanged(self) -> Iterator[None]:
         """Refuse what was read without locks if somebody wrote the file meanwhile."""
-        before = None if self.writable else self._version_now()
+        before = None if self.writable else self._version()
         yield
-        if before is not None and not before.has_journal and before != self._version_now():
+        if before is not None and not before.has_journal and before != self._version():
             raise OSError(f"the index in {self.folder} was changed while it was read: try again")
 
     def _identity(self) -> tuple[int, int] | None:
@@ -111,7 +107,7 @@ class SqliteFile:
             return None
         return found.st_dev, found.st_ino
 
-    def _version_now(self) -> _Version:
+    def _version(self) -> _Version:
         found = os.stat(self._name)
         try:
             has_journal = os.stat(f"{self._name}-wal").st_size > 0

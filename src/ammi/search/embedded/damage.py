@@ -26,10 +26,8 @@ from ammi.search.embedded.acknowledged import AcknowledgedFile
 from ammi.search.embedded.blocks import BLOCK
 from ammi.search.embedded.connections import CHECKSUM_BYTES, FILE, SqliteFile, connect, explaining, intact_pages
 from ammi.search.embedded.database import SqliteState, check_ours, problem_with
-from ammi.search.embedded.key_tables import rows_of_keys
+from ammi.search.embedded.embedded_tables import EmbeddedTables
 from ammi.search.embedded.store import HammingIndex
-from ammi.search.filters import kinds_by_key
-from ammi.search.sql.sessions import about_of
 from ammi.search.store_methods import About, Repaired
 from ammi.search.vectors import KeptVectors, vector_checksum
 
@@ -277,7 +275,7 @@ class _Inspection:
         for row in self._read("SELECT * FROM state", "what codes it has") or []:
             state = SqliteState(*row)
             if state.checksum == state.right_checksum():
-                return about_of(state)
+                return state.about
         self.damage.append("what codes it has is not as it was written")
         return None
 
@@ -295,9 +293,6 @@ class _Inspection:
         """Note the tables that do not agree with the documents, if all of these are intact."""
         if self.lost or self.unnamed:
             return
-        kinds = self._read("SELECT name, kinds, documents FROM key_kinds", "the counts of metadata keys")
-        if kinds is not None and {(name, kind): n for name, kind, n in kinds} != self._tally.kinds:
-            self.damage.append("the counts of metadata keys do not agree with the documents")
         values = self._read("SELECT key, value, position FROM key_values", "the values of indexed keys")
         if values is not None and _digest(values) != self._tally.values:
             self.damage.append("the values of indexed keys do not agree with the documents")
@@ -385,15 +380,13 @@ class _Tally:
 
     def __init__(self, keys: dict[str, int], text_index: bool):
         self._keys, self._text_index = keys, text_index
-        self.kinds: Counter[tuple[str, str]] = Counter()
         self.values = (0, 0)
         self.totals = (0, 0)  # texts and their characters
         self.words: Counter[str] = Counter()
 
     def count(self, block: list[Intact]) -> None:
         placed = [(document.position, document.record.metadata) for document in block]
-        self.kinds.update(pair for _, metadata in placed for pair in kinds_by_key(metadata))
-        self.values = _digest(rows_of_keys(self._keys, placed), self.values)
+        self.values = _digest(EmbeddedTables.rows_of_keys(self._keys, placed), self.values)
         if self._text_index:
             texts = [document.record.text for document in block if document.record.text is not None]
             self.totals = self.totals[0] + len(texts), self.totals[1] + sum(map(len, texts))

@@ -1,9 +1,11 @@
 """The file of an embedded index: one SQLite database, so that every change is one transaction."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 from zlib import crc32
 
 import apsw
@@ -11,7 +13,7 @@ import apsw
 from ammi.search.checks import DamagedError
 from ammi.search.embedded.acknowledged import Acknowledged, AcknowledgedFile, new_uid
 from ammi.search.embedded.connections import CHECKSUM_BYTES, FILE, PATIENCE, SqliteFile, connect, damaged, explaining
-from ammi.search.sql.sessions import Pool, Session, SqlDatabase, SqlRows, check_format
+from ammi.search.sql.sessions import Pool, Session, SqlDatabase, SqlRows, SqlState, check_format
 from ammi.search.store_methods import About
 
 MAGIC = 0x616D6D69  # "ammi" in the header of the file, which tells it from the databases of other programs
@@ -22,17 +24,15 @@ _MILLISECONDS_FOR_READERS = 1000  # who need old pages, before a file that could
 # apart from them: a million codes are read in a moment, and metadata without the texts. The state is altered by every
 # change, so that every journal has it.
 SCHEMA = (
-    "CREATE TABLE state (uid BLOB, change INTEGER, code_change INTEGER, position INTEGER, number INTEGER, "
-    "texts INTEGER, characters INTEGER, n_bits INTEGER, fingerprint TEXT, vector_kind TEXT, vector_width INTEGER, "
-    "text_index INTEGER, checksum INTEGER)",
+    "CREATE TABLE state (n_bits INTEGER, fingerprint TEXT, vector_kind TEXT, vector_width INTEGER, text_index INTEGER, "
+    "texts INTEGER, characters INTEGER, change INTEGER, position INTEGER, number INTEGER, uid BLOB, "
+    "code_change INTEGER, checksum INTEGER)",
     "CREATE TABLE documents (position INTEGER PRIMARY KEY, id NOT NULL UNIQUE, id_is_text INTEGER NOT NULL, "
     "change INTEGER NOT NULL, checksum INTEGER NOT NULL, for_python INTEGER NOT NULL, metadata TEXT NOT NULL)",
     "CREATE TABLE texts (position INTEGER PRIMARY KEY, text TEXT NOT NULL)",
     "CREATE TABLE blocks (block INTEGER PRIMARY KEY, change INTEGER NOT NULL, slots BLOB NOT NULL, "
     "codes BLOB NOT NULL)",
     "CREATE INDEX changed_blocks ON blocks (change)",
-    "CREATE TABLE key_kinds (name TEXT, kinds TEXT, documents INTEGER NOT NULL, PRIMARY KEY (name, kinds)) "
-    "WITHOUT ROWID",
     "CREATE TABLE indexed_keys (key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
     "CREATE TABLE key_values (key INTEGER, value, position INTEGER, PRIMARY KEY (key, value, position)) WITHOUT ROWID",
     "CREATE TABLE files (name TEXT PRIMARY KEY, content BLOB NOT NULL)",
@@ -46,25 +46,16 @@ VECTOR_COLUMNS = "(position INTEGER PRIMARY KEY, vector BLOB NOT NULL, checksum 
 VECTOR_TABLES = (f"CREATE TABLE vectors {VECTOR_COLUMNS}",)
 
 
-class SqliteState(NamedTuple):
+@dataclass(frozen=True)
+class SqliteState(SqlState):
     """The one row of the table `state`."""
 
     uid: bytes  # the name of the index
-    change: int
-    code_change: int  # the last change that concerned codes
-    position: int
-    number: int
-    texts: int
-    characters: int
-    n_bits: int
-    fingerprint: str | None
-    vector_kind: str | None
-    vector_width: int | None
-    text_index: bool
-    checksum: int  # of the five fields before it, which a repair needs from a damaged page
+    code_change: int = 0  # the last change that concerned codes
+    checksum: int = 0  # of the settings, which a repair can then trust even on a damaged page
 
     def right_checksum(self) -> int:
-        return crc32(repr((*self[-6:-2], bool(self.text_index))).encode())
+        return crc32(repr(self.about[:4]).encode())
 
 
 SqliteSession = Session[apsw.Connection, SqliteState]
@@ -75,9 +66,7 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
 
     def __init__(self, file: SqliteFile):
         """Not for callers, who have `create` and `open`."""
-        super().__init__(
-            str(file.folder), Pool(str(file.folder), file.connect, lambda db: db.txn_state() == apsw.SQLITE_TXN_NONE)
-        )
+        super().__init__(str(file.folder), Pool(str(file.folder), file.connect, file.is_reusable))
         self.file = file
         self._acknowledged = AcknowledgedFile(file.path.parent)
 
@@ -88,10 +77,7 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
             folder.mkdir(parents=True, exist_ok=True)
         except ValueError:  # a character 0, or half of a surrogate pair
             raise ValueError(f"{str(folder)!r} cannot be the name of a folder: choose another one") from None
-        acknowledged, (kind, width) = AcknowledgedFile(folder), about.vectors or (None, None)
-        state = SqliteState(
-            new_uid(), 0, 0, 0, 0, 0, 0, about.n_bits, about.fingerprint, kind, width, about.text_index, checksum=0
-        )
+        acknowledged, state = AcknowledgedFile(folder), SqliteState(**SqlState.first(about), uid=new_uid())
         with explaining(folder):
             db = connect((folder / FILE).absolute(), "mode=rwc")
             try:
@@ -100,12 +86,12 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
                 db.execute("PRAGMA journal_mode = WAL")  # readers do not wait for a writer, nor it for them
                 db.execute("BEGIN IMMEDIATE")
                 _check_blank(db, folder)  # another process may have been faster
-                words, vectors = WORD_TABLES if about.text_index else (), VECTOR_TABLES if kind else ()
-                for statement in (*SCHEMA, *words, *vectors):
+                words = WORD_TABLES if about.text_index else ()
+                for statement in (*SCHEMA, *words, *(VECTOR_TABLES if about.vectors else ())):
                     db.execute(statement)
-                row = state._replace(checksum=state.right_checksum())
+                row = replace(state, checksum=state.right_checksum()).row()
                 db.execute(f"INSERT INTO state VALUES ({', '.join('?' * len(row))})", row)
-                db.executemany("INSERT INTO indexed_keys (name) VALUES (?)", [(key,) for key in keys])
+                db.executemany("INSERT INTO indexed_keys VALUES (?, ?)", enumerate(keys))
                 db.executemany("INSERT INTO files VALUES (?, ?)", files.items())
                 db.execute(f"PRAGMA application_id = {MAGIC}")
                 db.execute(f"PRAGMA user_version = {FORMAT}")
@@ -124,7 +110,7 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
                 check_ours(session.db, folder, database._acknowledged.path.exists())
             with database.reading():
                 if database.file.writable and database._acknowledged.read() is None:  # a copy of the database alone
-                    database._acknowledged.make(Acknowledged(*database.state[:2]))
+                    database._acknowledged.make(Acknowledged(database.state.uid, database.state.change))
         except BaseException:
             database.close()
             raise
@@ -146,6 +132,12 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
         """Execute a statement with each of these values; returns all rows."""
         return self.session.db.executemany(statement, values)
 
+    def insert(self, table: str, rows: "Iterable[Sequence[apsw.Binding]]") -> None:
+        rows = iter(rows)
+        if (first := next(rows, None)) is not None:
+            values = ", ".join("?" * len(first))
+            self.session.db.executemany(f"INSERT INTO {table} VALUES ({values})", chain([first], rows))
+
     def explaining(self) -> AbstractContextManager[None]:
         return explaining(self.file.folder)
 
@@ -154,20 +146,8 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
         self.set_state(code_change=self.state.change)
         return self.state.change
 
-    def files(self) -> dict[str, bytes]:
-        return dict(self.execute("SELECT name, content FROM files ORDER BY rowid").fetchall())
-
-    def set_files(self, files: dict[str, bytes]) -> None:
-        self.execute("DELETE FROM files")
-        self.execute_each("INSERT INTO files VALUES (?, ?)", files.items())
-
     def damaged(self, cause: str) -> DamagedError:
         return damaged(self.file.folder, cause)
-
-    def _take(self) -> tuple[apsw.Connection, bool]:
-        if self.file.connections_are_old():
-            self._pool.clear()
-        return self._pool.take()
 
     def _unchanged(self) -> AbstractContextManager[None]:
         return self.file.unchanged()
@@ -199,8 +179,8 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
 
     def _commit(self, db: apsw.Connection) -> None:
         state = self.state
-        assignments = ", ".join(f"{name} = ?" for name in SqliteState._fields)
-        db.execute(f"UPDATE state SET {assignments}", state._replace(checksum=state.right_checksum()))
+        assignments = ", ".join(f"{name} = ?" for name in state.columns())
+        db.execute(f"UPDATE state SET {assignments}", replace(state, checksum=state.right_checksum()).row())
         db.execute("COMMIT")
         with suppress(OSError):  # the change is made: the next one acknowledges it, too
             self._acknowledged.raise_to(Acknowledged(state.uid, state.change))

@@ -1,30 +1,27 @@
 """HammingIndex: the tables of documents, codes, words and vectors as one Store."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from threading import Lock
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ammi.search import hamming
-from ammi.search.checks import DamagedError
-from ammi.search.documents import Entry, Id, Metadata, Record, checked_ids, each_code
+from ammi.search.documents import Entry, Id, Record, checked_ids, each_code
 from ammi.search.embedded.blocks import BLOCK, Blocks, CodeTable, Positions
 from ammi.search.embedded.connections import FILE
 from ammi.search.embedded.database import VECTOR_COLUMNS, SqliteDatabase
-from ammi.search.embedded.document_table import DocumentTable
-from ammi.search.embedded.vector_table import VectorTable
+from ammi.search.embedded.embedded_tables import EmbeddedTables
 from ammi.search.filters import Filter
 from ammi.search.hamming import Codes
 from ammi.search.ranking import Candidates
 from ammi.search.sql.rebuild import NewRow, Rebuild
 from ammi.search.sql.sql_store import SqlStore
 from ammi.search.store_methods import About, Encode, Found, Location, Repaired
-from ammi.search.vectors import Packed
 
 FoundRows = Iterable[tuple[NDArray[np.int32], NDArray[np.int64]]]  # for each query, the distances and rows of its hits
 
@@ -39,13 +36,11 @@ class HammingIndex(SqlStore):
     million.
     """
 
+    _database: SqliteDatabase
+    _tables: EmbeddedTables
+
     def __init__(self, database: SqliteDatabase, newest: "_NewestTable | None" = None):
-        """Not for callers, who have `create` and `open`."""
-        self.location = database.location
-        self._database: SqliteDatabase = database
-        self._codes = Blocks(database)
-        self._documents = DocumentTable(database)
-        self._vectors = VectorTable(database)
+        super().__init__(database, EmbeddedTables(database))
         self._newest = newest or _NewestTable()
 
     @classmethod
@@ -81,7 +76,7 @@ class HammingIndex(SqlStore):
         before = self._database.file.size()
         with self._writing():
             if self._database.state.text_index:
-                self._documents.words.forget_removed()
+                self._tables.words.forget_removed()
         self._database.compact()
         return before, self._database.file.size()
 
@@ -90,38 +85,7 @@ class HammingIndex(SqlStore):
         self._newest.table = None
 
     def _count(self) -> int:
-        return self._codes.count()
-
-    def _append(self, positions: range, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
-        chosen = np.array(positions, np.int64)
-        self._codes.append(chosen, codes)
-        self._documents.append(chosen, records, codes)
-        if vectors is not None:
-            self._vectors.append(chosen, vectors)
-
-    def _remove_at(self, positions: Sequence[int]) -> None:
-        chosen = np.sort(np.array(positions, np.int64))
-        self._codes.remove(chosen)
-        self._documents.remove(chosen)
-
-    def _replace_metadata_at(self, metadata: Mapping[int, Metadata]) -> None:
-        there, codes = self._codes.at(np.sort(np.fromiter(metadata, np.int64)))
-        self._documents.replace_metadata(there, [metadata[position] for position in there.tolist()], codes)
-
-    def _find(self, ids: Iterable[Id]) -> list[int | None]:
-        return self._documents.find(ids)
-
-    def _entries_at(self, positions: Sequence[int] | Positions) -> dict[int, Entry]:
-        there, codes = self._codes.at(np.unique(np.asarray(positions, np.int64)))
-        records, vectors = self._documents.records(there, codes), self._vectors_at(there)
-        found = zip(there.tolist(), codes, [None] * len(there) if vectors is None else vectors, strict=True)
-        return {
-            position: Entry(records[position].id, code, records[position].text, records[position].metadata, vector)
-            for position, code, vector in found
-        }
-
-    def _damaged(self, cause: str) -> DamagedError:
-        return self._database.damaged(cause)
+        return self._tables.codes.count()
 
     def _nearest(self, queries: Codes, k: int, filter: Filter) -> Found:
         return self._search(lambda base: zip(*hamming.nearest(base, queries, k), strict=True), filter)
@@ -132,7 +96,7 @@ class HammingIndex(SqlStore):
     def _search(self, find: Callable[[Codes], FoundRows], filter: Filter) -> Found:
         table = self._table()
         if filter:
-            kept = table.rows(self._documents.matching(filter))
+            kept = table.rows(self._tables.matching(filter))
             near = [(distances, kept[rows]) for distances, rows in find(table.codes[kept])]
         else:
             near = list(find(table.codes))
@@ -149,18 +113,18 @@ class HammingIndex(SqlStore):
         self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
         table = self._table()
-        among = self._documents.matching(filter) if filter else None
+        among = self._tables.matching(filter) if filter else None
         kept = None if among is None else table.rows(among)
         _, near = hamming.nearest(table.codes if kept is None else table.codes[kept], queries, n)
         for rows, query_terms in zip(near, words, strict=True):
             positions = np.sort(table.positions(rows if kept is None else kept[rows]))
             texts: dict[int, str] = {}
             if query_terms:  # a text without any of the words adds nothing to a score, and is not read
-                positions, having = self._documents.words.shortlist(positions, query_terms, n, among)
-                texts = self._documents.texts(having)
+                positions, having = self._tables.words.shortlist(positions, query_terms, n, among)
+                texts = self._tables.texts(having)
             found = [texts.get(position) for position in positions.tolist()] if query_terms else []
-            vectors = self._vectors_at(positions) if with_vectors else None
-            statistics = self._documents.words.statistics(query_terms) if query_terms else None
+            vectors = self._tables.vectors(positions) if with_vectors else None
+            statistics = self._tables.words.statistics(query_terms) if query_terms else None
             codes = table.codes[table.rows(positions)]
             yield Candidates(codes, found, vectors, statistics, partial(self._records_at, positions))
 
@@ -172,55 +136,29 @@ class HammingIndex(SqlStore):
 
     def _records(self, table: CodeTable, rows: NDArray[np.int64]) -> dict[int, Record]:
         """The documents at sorted rows, by position."""
-        return self._documents.records(table.positions(rows), table.codes[rows])
-
-    def _vectors_at(self, positions: Positions) -> NDArray[np.float32] | None:
-        """The vectors at sorted positions, (n, d), where vectors are kept."""
-        kept = self._about().vectors
-        return self._vectors.at(positions, kept) if kept else None
+        return self._tables.records(table.positions(rows), table.codes[rows])
 
     def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
         view = HammingIndex(self._database.view(), self._newest)
         with view._reading():
-            positions = view._documents.matching(filter) if filter else view._table().positions()
+            positions = view._tables.matching(filter) if filter else view._table().positions()
             for start in range(0, len(positions), BLOCK):
-                yield list(view._entries_at(positions[start : start + BLOCK]).values())
+                yield list(view._tables.entries(positions[start : start + BLOCK]).values())
 
     def export(self) -> tuple[list[Id], Codes]:
         with self._reading():
-            return self._documents.ids(), self._table().codes
+            return self._tables.ids(), self._table().codes
 
     def codes_of(self, ids: Iterable[Id]) -> list[Codes | None]:
         with self._reading():  # from memory: a search asks for those of its hits
-            table, positions = self._table(), self._documents.find(checked_ids(ids))
+            table, positions = self._table(), self._tables.find(checked_ids(ids))
             there = np.unique([position for position in positions if position is not None]).astype(np.int64)
             codes = dict(zip(there.tolist(), table.codes[table.rows(there)], strict=True))
             return [None if position is None else codes[position] for position in positions]
 
-    def column(self, key: str) -> list[Any]:
-        with self._reading():
-            return [metadata.get(key) for _, metadata in self._documents.all_metadata()]
-
     def __iter__(self) -> Iterator[Id]:
         with self._reading():
-            return iter(self._documents.ids())
-
-    def files(self) -> dict[str, bytes]:
-        with self._reading():
-            return self._database.files()
-
-    @property
-    def keys_indexed(self) -> list[str]:
-        with self._reading():
-            return list(self._documents.keys.indexed())
-
-    def _index_keys(self, keys: list[str]) -> None:
-        with self._writing():
-            self._documents.keys.index(keys, self._documents.all_metadata())
-
-    def _kinds(self) -> dict[str, dict[str, int]]:
-        with self._reading():
-            return self._documents.keys.kinds()
+            return iter(self._tables.ids())
 
     def _recode(self, encode: Encode, about: About, files: dict[str, bytes]) -> None:
         with self._database.held():  # temporary tables belong to one connection
@@ -232,7 +170,8 @@ class HammingIndex(SqlStore):
 
     def _table(self) -> CodeTable:
         """The codes as they are now."""
-        return self._newest.renewed(self._codes, keep=not self._database.writes)  # uncommitted state is not cached
+        uncommitted = self._database.writes  # which is not cached
+        return self._newest.renewed(self._tables.codes, keep=not uncommitted)
 
 
 class _NewestTable:
@@ -252,29 +191,28 @@ class _NewestTable:
 
 
 class _EmbeddedRebuild(Rebuild):
-    def __init__(self, store: HammingIndex, encode: Encode, about: About, files: dict[str, bytes]):
-        super().__init__(store._database, encode, about)
-        self._store, self._files = store, files
-        store._database.execute(f"CREATE TEMP TABLE new_codes {VECTOR_COLUMNS.replace('vector', 'code')}")
-        store._database.execute(f"CREATE TEMP TABLE new_vectors {VECTOR_COLUMNS}")
+    _database: SqliteDatabase
+    _tables: EmbeddedTables
 
-    def _entries_at(self, positions: Sequence[int]) -> Mapping[int, Entry]:
-        return self._store._entries_at(positions)
+    def __init__(self, store: HammingIndex, encode: Encode, about: About, files: dict[str, bytes]):
+        super().__init__(store._database, store._tables, encode, about)
+        self._files = files
+        self._database.execute(f"CREATE TEMP TABLE new_codes {VECTOR_COLUMNS.replace('vector', 'code')}")
+        self._database.execute(f"CREATE TEMP TABLE new_vectors {VECTOR_COLUMNS}")
 
     def _code_values(self, codes: Codes) -> list[bytes]:
         return each_code(codes)
 
     def _keep(self, table: str, rows: Sequence[NewRow]) -> None:
-        database = self._store._database
-        with database.session.db:  # in one transaction
-            database.execute_each(f"INSERT OR REPLACE INTO temp.{table} VALUES (?, ?, ?)", rows)
+        with self._database.session.db:  # in one transaction
+            self._database.execute_each(f"INSERT OR REPLACE INTO temp.{table} VALUES (?, ?, ?)", rows)
 
     def _change_over(self) -> None:
-        database, about = self._store._database, self._about
+        database, about = self._database, self._about
         database.set_state(n_bits=about.n_bits, fingerprint=about.fingerprint)
-        database.set_files(self._files)
-        waiting = "FROM temp.new_codes AS new JOIN documents USING (position)"
-        self._store._codes.replace(database.execute(f"SELECT position, code {waiting} ORDER BY position"))
+        self._tables.set_files(self._files)
+        codes = "SELECT position, code FROM temp.new_codes JOIN documents USING (position) ORDER BY position"
+        self._tables.codes.replace(database.execute(codes))
         database.execute(
             "UPDATE documents SET checksum = new.checksum FROM temp.new_codes AS new "
             "WHERE new.position = documents.position"

@@ -37,16 +37,14 @@ class WordIndex:
         self._database = database
         self._last_known = _KnownWords(-1)
 
-    def add(self, documents: Sequence[PlacedText]) -> None:
+    def add(self, documents: Iterable[PlacedText]) -> None:
         """Take up the texts of new documents."""
         self._database.execute_each("INSERT INTO words (rowid, text) VALUES (?, ?)", _split(documents))
-        self._count(len(documents), sum(len(text) for _, text in documents))
 
-    def remove(self, positions: Positions, texts: int, characters: int) -> None:
-        """Forget documents, of which so many have texts of so many characters; all at once, for FTS5 tidies up then."""
+    def remove(self, positions: Positions) -> None:
+        """Forget documents; all at once, for FTS5 tidies up then."""
         rows = ((position,) for position in positions.tolist())
         self._database.execute_each("DELETE FROM words WHERE rowid = ?", rows)
-        self._count(-texts, -characters)
 
     def forget_removed(self) -> None:
         """Give up the space of words that removed documents had."""
@@ -107,10 +105,6 @@ class WordIndex:
         select = "SELECT GROUP_CONCAT(rowid) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)"
         ((joined,),) = self._database.execute(select, (f'"{word}"', most))
         return np.fromstring(joined or "", np.int64, sep=",")  # in one string they come four times as fast
-
-    def _count(self, texts: int, characters: int) -> None:
-        state = self._database.state
-        self._database.set_state(texts=state.texts + texts, characters=state.characters + characters)
 
 
 def _split(documents: Iterable[PlacedText]) -> Iterable[PlacedText]:

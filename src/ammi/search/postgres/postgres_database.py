@@ -6,36 +6,32 @@ locked before its snapshot is taken, so that a table which a recode leaves behin
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from ammi.search.postgres.address import Address
 from ammi.search.postgres.driver import Params, PostgresConnection, TupleRow, psycopg
 from ammi.search.postgres.errors import explaining, no_connection
 from ammi.search.postgres.values import escaped, unescaped
-from ammi.search.sql.sessions import Pool, Session, SqlDatabase, SqlRows, check_format
+from ammi.search.sql.sessions import Pool, Session, SqlDatabase, SqlRows, SqlState, check_format
 
 FORMAT = 1
 PATIENCE = 60  # seconds that a change waits for another to finish its own
 LOWEST_PGVECTOR = (0, 8)
 
 
-class PostgresState(NamedTuple):
-    """The one row of the table `ammi`: what the codes are, and where the collection stands."""
+@dataclass(frozen=True)
+class PostgresState(SqlState):
+    """The one row of the table `ammi`."""
 
-    format: int
-    n_bits: int
-    fingerprint: str | None
-    vector_kind: str | None
-    vector_width: int | None
-    text_index: bool
-    codes: int  # the number of the table of codes, codes_1 and so on
-    vectors: int  # and of that of vectors
-    change: int
-    position: int  # the first still free
-    number: int  # the next that is given as an id
-    texts: int
-    characters: int
+    format: int = FORMAT
+    codes: int = 1  # the number of the table of codes, codes_1 and so on
+    vectors: int = 1  # and of that of vectors
+
+    def row(self) -> list[Any]:
+        fingerprint = None if self.fingerprint is None else escaped(self.fingerprint)
+        return [fingerprint if name == "fingerprint" else getattr(self, name) for name in self.columns()]
 
     @property
     def code_table(self) -> str:
@@ -51,7 +47,7 @@ class PostgresState(NamedTuple):
         return [self.code_table, self.vector_table] if self.vector_kind else [self.code_table]
 
 
-_SELECT_STATE = f"SELECT {', '.join(PostgresState._fields)} FROM ammi"
+_SELECT_STATE = f"SELECT {', '.join(PostgresState.columns())} FROM ammi"
 
 
 PostgresSession = Session[PostgresConnection, PostgresState]
@@ -70,8 +66,7 @@ class PostgresDatabase(SqlDatabase[PostgresConnection, PostgresState]):
         """The rows of a statement in their binary form, in which a code is its bytes."""
         return self.session.db.execute(statement, values, binary=True)
 
-    def copy(self, table: str, rows: Iterable[Sequence[object]]) -> None:
-        """Add rows to a table."""
+    def insert(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
         with self.session.db.cursor().copy(f"COPY {table} FROM STDIN") as copy:
             for row in rows:
                 copy.write_row(row)
@@ -86,10 +81,8 @@ class PostgresDatabase(SqlDatabase[PostgresConnection, PostgresState]):
         return self._begin(session, self._lock_state)
 
     def _commit(self, db: PostgresConnection) -> None:
-        state = self.state
-        if state.fingerprint is not None:
-            state = state._replace(fingerprint=escaped(state.fingerprint))
-        db.execute(f"UPDATE ammi SET {', '.join(f'{name} = %s' for name in PostgresState._fields)}", state)
+        assignments = ", ".join(f"{name} = %s" for name in PostgresState.columns())
+        db.execute(f"UPDATE ammi SET {assignments}", self.state.row())
         with explaining(self.address, commits=True):
             db.execute("COMMIT")
 
@@ -182,7 +175,8 @@ class PostgresDatabase(SqlDatabase[PostgresConnection, PostgresState]):
             raise ValueError(f"the table ammi of {self.location} is empty: restore a copy of the schema")
         state = PostgresState(*row)
         check_format(self.location, state.format, FORMAT)
-        return state if state.fingerprint is None else state._replace(fingerprint=unescaped(state.fingerprint))
+        fingerprint = None if state.fingerprint is None else unescaped(state.fingerprint)
+        return replace(state, fingerprint=fingerprint)
 
 
 def _connect(address: Address) -> PostgresConnection:

@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from ammi.search.documents import Entry
 from ammi.search.hamming import Codes
 from ammi.search.postgres.driver import psycopg
 from ammi.search.postgres.postgres_database import PostgresDatabase
+from ammi.search.postgres.postgres_tables import VECTOR_COLUMNS, PostgresTables, bit_strings, code_columns
 from ammi.search.postgres.schema import drop_old, has_hnsw, index_by_hnsw
-from ammi.search.postgres.tables import VECTOR_COLUMNS, Tables, bit_strings, code_columns
 from ammi.search.sql.rebuild import NewRow, Rebuild
 from ammi.search.store_methods import About, Encode
 
@@ -37,40 +36,39 @@ def rebuild(database: PostgresDatabase, encode: Encode, about: About, files: Map
 
 
 class _PostgresRebuild(Rebuild):
-    def __init__(self, database: PostgresDatabase, encode: Encode, about: About, files: Mapping[str, bytes]):
-        super().__init__(database, encode, about)
-        self._server, self._tables, self._files = database, Tables(database), files
+    _database: PostgresDatabase
 
-    def _entries_at(self, positions: Sequence[int]) -> Mapping[int, Entry]:
-        return self._tables.entries(positions)
+    def __init__(self, database: PostgresDatabase, encode: Encode, about: About, files: Mapping[str, bytes]):
+        super().__init__(database, PostgresTables(database), encode, about)
+        self._files = files
 
     def _code_values(self, codes: Codes) -> Iterable[str]:
         return bit_strings(codes, self._about.n_bits)
 
     def _keep(self, table: str, rows: Sequence[NewRow]) -> None:
         positions = [position for position, *_ in rows]
-        self._server.execute(f"DELETE FROM pg_temp.{table} WHERE position = ANY(%s::bigint[])", (positions,))
-        self._server.copy(f"pg_temp.{table}", rows)
+        self._database.execute(f"DELETE FROM pg_temp.{table} WHERE position = ANY(%s::bigint[])", (positions,))
+        self._database.insert(f"pg_temp.{table}", rows)
 
     def _change_over(self) -> None:
-        server, about, old = self._server, self._about, self._server.state
-        had_hnsw = has_hnsw(server)
-        server.set_state(n_bits=about.n_bits, fingerprint=about.fingerprint, codes=old.codes + 1)
-        self._make(server.state.code_table, code_columns(about.n_bits), "new_codes", old.code_table)
+        database, about, old = self._database, self._about, self._database.state
+        had_hnsw = has_hnsw(database)
+        database.set_state(n_bits=about.n_bits, fingerprint=about.fingerprint, codes=old.codes + 1)
+        self._make(database.state.code_table, code_columns(about.n_bits), "new_codes", old.code_table)
         if had_hnsw:
-            index_by_hnsw(server)
+            index_by_hnsw(database)
         if about.vectors:
-            server.set_state(vector_kind=about.vectors.kind, vector_width=about.vectors.width)
+            database.set_state(vector_kind=about.vectors.kind, vector_width=about.vectors.width)
         if self._has_vectors:
-            server.set_state(vectors=old.vectors + 1)
-            self._make(server.state.vector_table, VECTOR_COLUMNS, "new_vectors", old.vector_table)
+            database.set_state(vectors=old.vectors + 1)
+            self._make(database.state.vector_table, VECTOR_COLUMNS, "new_vectors", old.vector_table)
         self._tables.set_files(self._files)
 
     def _make(self, table: str, columns: str, waiting: str, old: str) -> None:
-        self._server.execute(f"CREATE TABLE {table} {columns}")
-        for (grant,) in self._server.execute(_GRANTS, {"old": old, "new": table}).fetchall():
-            self._server.execute(grant)
-        self._server.execute(
+        self._database.execute(f"CREATE TABLE {table} {columns}")
+        for (grant,) in self._database.execute(_GRANTS, {"old": old, "new": table}).fetchall():
+            self._database.execute(grant)
+        self._database.execute(
             f"INSERT INTO {table} SELECT new.* FROM pg_temp.{waiting} AS new JOIN documents USING (position) "
             "ORDER BY position"
         )

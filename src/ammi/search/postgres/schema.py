@@ -4,9 +4,8 @@ from contextlib import suppress
 
 from ammi.search.postgres.address import Address
 from ammi.search.postgres.driver import PostgresConnection, psycopg
-from ammi.search.postgres.postgres_database import FORMAT, PostgresDatabase, PostgresState
-from ammi.search.postgres.tables import SCHEMA, VECTOR_COLUMNS, WORD_TABLES, Tables, code_columns
-from ammi.search.postgres.values import escaped
+from ammi.search.postgres.postgres_database import PostgresDatabase, PostgresState
+from ammi.search.postgres.postgres_tables import SCHEMA, VECTOR_COLUMNS, WORD_TABLES, PostgresTables, code_columns
 from ammi.search.store_methods import About
 
 _MOST_BITS_OF_HNSW = 64_000
@@ -66,17 +65,15 @@ def _take_schema(database: PostgresDatabase, db: PostgresConnection) -> None:
 def _make_tables(database: PostgresDatabase, about: About, keys: list[str], files: dict[str, bytes]) -> None:
     if database.address.approximate:
         check_bits_of_hnsw(database, about.n_bits)
-    db, tables = database.session.db, Tables(database)
+    db, tables = database.session.db, PostgresTables(database)
     db.execute(database.settings(db))
     vectors = (f"CREATE TABLE vectors_1 {VECTOR_COLUMNS}",) if about.vectors else ()
     codes = f"CREATE TABLE codes_1 {code_columns(about.n_bits)}"
     for statement in (*SCHEMA, codes, *vectors, *(WORD_TABLES if about.text_index else ())):
         db.execute(statement)
-    kind, width = about.vectors or (None, None)
-    fingerprint = None if about.fingerprint is None else escaped(about.fingerprint)
-    state = PostgresState(FORMAT, about.n_bits, fingerprint, kind, width, about.text_index, 1, 1, 0, 0, 0, 0, 0)
-    database.copy("ammi", [state])
-    database.copy("indexed_keys", ((key, escaped(name)) for key, name in enumerate(keys)))
+    state = PostgresState(**PostgresState.first(about))
+    db.execute(f"INSERT INTO ammi VALUES ({', '.join(['%s'] * len(state.row()))})", state.row())
+    tables.insert_keys({name: key for key, name in enumerate(keys)})
     tables.set_files(files)
 
 

@@ -1,45 +1,29 @@
 """PostgresStore: documents in a schema of a PostgreSQL database, found by pgvector."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Self
 
 import numpy as np
 
-from ammi.search.checks import DamagedError
-from ammi.search.documents import Entry, Id, Metadata, Record
+from ammi.search.documents import Entry, Id, Record
 from ammi.search.filters import Filter
 from ammi.search.hamming import MOST_FOUND, Codes, too_many_within
 from ammi.search.postgres.address import parsed_address
 from ammi.search.postgres.jsonb_filters import to_sql
 from ammi.search.postgres.postgres_database import PostgresDatabase
 from ammi.search.postgres.postgres_rebuild import rebuild
+from ammi.search.postgres.postgres_tables import Positions, PostgresTables, bit_strings, read_codes
 from ammi.search.postgres.schema import create_schema, drop_old, has_hnsw, holds_index, make_hnsw
-from ammi.search.postgres.tables import Positions, Tables, bit_strings, read_codes
-from ammi.search.postgres.values import read_id, unescaped, word_number
+from ammi.search.postgres.values import read_id, word_number
 from ammi.search.ranking import Candidates, KnownCounts, WordStatistics, most_told
 from ammi.search.sql.sql_store import SqlStore
 from ammi.search.sql.translation import SqlCondition, SqlValue
 from ammi.search.store_methods import About, Encode, Found, Location, Repaired
-from ammi.search.vectors import Packed
 from ammi.urls import shown
 
 BLOCK = 1000
 _MOST_APPROXIMATE = 250  # nearest documents that HNSW is asked for: it looks at four times as many, which may be 1000
 _LEAST_LOOKED_AT = 400
-_KINDS = """
-SELECT key, kinds, count(*) FROM (
-    SELECT key, CASE WHEN jsonb_typeof(value) <> 'array' THEN {of_value} ELSE (
-        SELECT string_agg(DISTINCT kind, ' ' ORDER BY kind)
-        FROM (SELECT {of_item} AS kind FROM jsonb_array_elements(value) AS item) AS kinds
-    ) END AS kinds
-    FROM documents, jsonb_each(metadata)
-) AS found WHERE kinds IS NOT NULL GROUP BY key, kinds
-"""
-_KIND = (
-    "CASE jsonb_typeof({}) WHEN 'string' THEN 'text' WHEN 'boolean' THEN 'bool' WHEN 'number' THEN 'number' "
-    "WHEN 'null' THEN NULL ELSE 'other' END"
-)
-
 FoundPositions = list[tuple[list[int], list[int]]]  # for each query, the distances and the positions of its hits
 
 
@@ -53,11 +37,11 @@ class PostgresStore(SqlStore):
 
     shared = True
 
+    _database: PostgresDatabase
+    _tables: PostgresTables
+
     def __init__(self, database: PostgresDatabase):
-        """Not for callers, who have `create` and `open`."""
-        self.location = database.location
-        self._database: PostgresDatabase = database
-        self._tables = Tables(database)
+        super().__init__(database, PostgresTables(database))
         self._counts = KnownCounts()
 
     @classmethod
@@ -134,26 +118,6 @@ class PostgresStore(SqlStore):
     def _count(self) -> int:
         return self._database.execute(f"SELECT count(*) FROM {self._database.state.code_table}").fetchone()[0]
 
-    def _find(self, ids: Iterable[Id]) -> list[int | None]:
-        return self._tables.find(ids)
-
-    def _entries_at(self, positions: Sequence[int]) -> dict[int, Entry]:
-        return self._tables.entries(positions)
-
-    def _append(self, positions: range, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
-        self._tables.append(positions, records, codes, vectors)
-
-    def _remove_at(self, positions: Sequence[int]) -> None:
-        if positions:
-            self._tables.remove(positions)
-
-    def _replace_metadata_at(self, metadata: Mapping[int, Metadata]) -> None:
-        if metadata:
-            self._tables.replace_metadata(metadata)
-
-    def _damaged(self, cause: str) -> DamagedError:
-        return self._tables.damaged(cause)
-
     def _nearest(self, queries: Codes, k: int, filter: Filter) -> Found:
         return self._with_records(self._near(queries, k, filter))
 
@@ -222,7 +186,7 @@ class PostgresStore(SqlStore):
         wanted = [*positions]
         entries = self._tables.entries(wanted)
         if len(entries) < len(wanted):
-            raise self._damaged(f"the document at position {min({*wanted} - {*entries})} is missing")
+            raise self._tables.damaged(f"the document at position {min({*wanted} - {*entries})} is missing")
         return {position: entry.record for position, entry in entries.items()}
 
     def _shortlists(
@@ -295,24 +259,3 @@ class PostgresStore(SqlStore):
 
     def _recode(self, encode: Encode, about: About, files: dict[str, bytes]) -> None:
         rebuild(self._database, encode, about, files)
-
-    def files(self) -> dict[str, bytes]:
-        with self._reading():
-            return self._tables.files()
-
-    @property
-    def keys_indexed(self) -> list[str]:
-        with self._reading():
-            return list(self._tables.indexed())
-
-    def _index_keys(self, keys: list[str]) -> None:
-        with self._writing():
-            self._tables.index_keys(keys)
-
-    def _kinds(self) -> dict[str, dict[str, int]]:
-        found: dict[str, dict[str, int]] = {}
-        with self._reading():
-            select = _KINDS.format(of_value=_KIND.format("value"), of_item=_KIND.format("item"))
-            for key, kinds, n in self._database.execute(select):
-                found.setdefault(unescaped(key), {})[kinds] = n
-        return found

@@ -83,16 +83,16 @@ def _without_nul(value: Any) -> Any:
     return escaped(value) if isinstance(value, str) else value
 
 
-def sortable(one: Scalar) -> bytes:
+def sortable(scalar: Scalar) -> bytes:
     """Bytes in the order of values; of different numbers or long texts some have the same, and none the wrong order."""
-    match one.kind:
+    match scalar.kind:
         case "number":
-            (bits,) = struct.unpack(">Q", struct.pack(">d", float(one.value) + 0.0))  # -0.0 becomes 0.0
+            (bits,) = struct.unpack(">Q", struct.pack(">d", float(scalar.value) + 0.0))  # -0.0 becomes 0.0
             return _NUMBER + struct.pack(">Q", bits ^ (2**64 - 1 if bits >> 63 else 1 << 63))
         case "text":
-            return _TEXT + one.value.encode()[:_PREFIX]
+            return _TEXT + scalar.value.encode()[:_PREFIX]
         case "bool":
-            return _TRUE if one.value else _FALSE
+            return _TRUE if scalar.value else _FALSE
         case "null":
             return _NULL
     return OTHER

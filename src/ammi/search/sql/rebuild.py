@@ -1,14 +1,13 @@
 """New codes of all documents of a SQL database, which take the place of the old ones in one step."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import inf
 from typing import Any
 
-from ammi.plain import as_json
-from ammi.search.documents import Entry, checksums
 from ammi.search.hamming import Codes
 from ammi.search.sql.sessions import SqlDatabase
+from ammi.search.sql.sql_tables import SqlTables, checksums_of
 from ammi.search.store_methods import About, Encode
 from ammi.search.vectors import vector_rows
 
@@ -20,8 +19,9 @@ NewRow = tuple[int, bytes | str, int]  # a position, a code or a vector, and the
 class Rebuild(ABC):
     """One rebuild. New codes and vectors wait in the temporary tables new_codes and new_vectors until all are there."""
 
-    def __init__(self, database: SqlDatabase[Any, Any], encode: Encode, about: About):
-        self._database, self._encode, self._about = database, encode, about
+    def __init__(self, database: SqlDatabase[Any, Any], tables: SqlTables, encode: Encode, about: About):
+        self._database, self._tables = database, tables
+        self._encode, self._about = encode, about
         self._has_vectors = False  # new ones
 
     def run(self) -> None:
@@ -46,21 +46,16 @@ class Rebuild(ABC):
     def _encode_at(self, positions: Sequence[int]) -> None:
         for start in range(0, len(positions), _AT_ONCE):
             with self._database.reading():
-                by_position = self._entries_at(positions[start : start + _AT_ONCE])
+                by_position = self._tables.entries(positions[start : start + _AT_ONCE])
             if not by_position:
                 continue
             entries = list(by_position.values())
             codes, vectors = self._encode(entries)
-            ids, texts = [entry.id for entry in entries], [entry.text for entry in entries]
-            made = checksums(ids, texts, [as_json(entry.metadata) for entry in entries], codes)
+            made = checksums_of([entry.record for entry in entries], codes)
             self._keep("new_codes", list(zip(by_position, self._code_values(codes), made, strict=True)))
             if vectors is not None:
                 self._has_vectors = True
                 self._keep("new_vectors", list(vector_rows(by_position, vectors)))
-
-    @abstractmethod
-    def _entries_at(self, positions: Sequence[int]) -> Mapping[int, Entry]:
-        """The documents at positions, in order; those that were deleted meanwhile are left out."""
 
     @abstractmethod
     def _code_values(self, codes: Codes) -> Iterable[bytes | str]:

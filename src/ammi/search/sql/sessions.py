@@ -2,9 +2,11 @@
 
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from threading import Lock, local
 from types import SimpleNamespace
 from typing import Any, Generic, Protocol, Self, TypeVar
@@ -31,41 +33,47 @@ class SqlRows(Protocol):
     def __iter__(self) -> Iterator[Any]: ...
 
 
-class SqlState(Protocol):
+@dataclass(frozen=True)
+class SqlState:
     """The one row that says what the codes are and where the collection stands; every change alters it."""
 
-    @property
-    def n_bits(self) -> int: ...
-    @property
-    def fingerprint(self) -> str | None: ...
-    @property
-    def vector_kind(self) -> str | None: ...
-    @property
-    def vector_width(self) -> int | None: ...
-    @property
-    def text_index(self) -> bool: ...
-    @property
-    def texts(self) -> int: ...  # in the word index
-    @property
-    def characters(self) -> int: ...  # of these texts
-    @property
-    def change(self) -> int: ...  # the number of the last change
-    @property
-    def position(self) -> int: ...  # the first still free
-    @property
-    def number(self) -> int: ...  # the next that is given as an id
-    @property
-    def _replace(self) -> Callable[..., Self]: ...
+    n_bits: int
+    fingerprint: str | None
+    vector_kind: str | None
+    vector_width: int | None
+    text_index: bool
+    texts: int  # in the word index
+    characters: int  # of these texts
+    change: int  # the number of the last change
+    position: int  # the first still free
+    number: int  # the next that is given as an id
+
+    @cached_property
+    def about(self) -> About:
+        """The settings of the store."""
+        kept = KeptVectors(self.vector_kind, self.vector_width or 0) if self.vector_kind else None
+        return About(self.n_bits, self.fingerprint, kept, bool(self.text_index), self.number)
+
+    @classmethod
+    def columns(cls) -> list[str]:
+        """The columns of the row, in order."""
+        return [field.name for field in fields(cls)]
+
+    def row(self) -> list[Any]:
+        """The values of the columns."""
+        return [getattr(self, name) for name in self.columns()]
+
+    @staticmethod
+    def first(about: About) -> dict[str, Any]:
+        """The fields of the state of an empty collection."""
+        kind, width = about.vectors or (None, None)
+        settings = {"n_bits": about.n_bits, "fingerprint": about.fingerprint, "text_index": about.text_index}
+        counters = ("texts", "characters", "change", "position", "number")
+        return settings | {"vector_kind": kind, "vector_width": width} | dict.fromkeys(counters, 0)
 
 
 C = TypeVar("C", bound=Connection)
 S = TypeVar("S", bound=SqlState)
-
-
-def about_of(state: SqlState) -> About:
-    """The settings of the store that a state holds."""
-    kept = KeptVectors(state.vector_kind, state.vector_width or 0) if state.vector_kind else None
-    return About(state.n_bits, state.fingerprint, kept, bool(state.text_index), state.number)
 
 
 class Pool(Generic[C]):
@@ -200,9 +208,9 @@ class SqlDatabase(ABC, Generic[C, S]):
         assert state
         return state
 
-    def set_state(self, **values: object) -> None:
+    def set_state(self, **values: Any) -> None:
         """Change the state, which is written when the change is made."""
-        self.session.state = self.state._replace(**values)
+        self.session.state = replace(self.state, **values)
 
     def take_positions(self, ids: Sequence[Id]) -> range:
         """Take the next positions for new documents; numbers among their ids are not given to others from now on."""
@@ -217,6 +225,10 @@ class SqlDatabase(ABC, Generic[C, S]):
     @abstractmethod
     def execute(self, statement: str, values: Any = ()) -> SqlRows:
         """The rows of a statement with its parameters."""
+
+    @abstractmethod
+    def insert(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Add rows to a table."""
 
     @abstractmethod
     def explaining(self) -> AbstractContextManager[None]:

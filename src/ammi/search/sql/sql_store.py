@@ -1,26 +1,56 @@
 """SqlStore: the part of a store that is the same on every SQL database."""
 
-from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-from ammi.search.checks import DamagedError
 from ammi.search.documents import Entry, Id, Metadata, Record
+from ammi.search.filters import count_kinds
 from ammi.search.hamming import Codes
-from ammi.search.sql.sessions import SqlDatabase, about_of
+from ammi.search.sql.sessions import SqlDatabase
+from ammi.search.sql.sql_tables import SqlTables
 from ammi.search.store import Store
 from ammi.search.store_methods import About
 from ammi.search.vectors import Packed
 
 
 class SqlStore(Store):
-    """Documents in tables, in the order of their positions, which only grow and are never used again."""
+    """Documents in the tables of a SQL database."""
 
-    _database: SqlDatabase[Any, Any]
+    def __init__(self, database: SqlDatabase[Any, Any], tables: SqlTables):
+        """Not for callers, who have `create` and `open`."""
+        self.location = database.location
+        self._database, self._tables = database, tables
+        self._known_kinds: tuple[int, dict[str, dict[str, int]]] = -1, {}  # after a change
 
     def close(self) -> None:
         self._database.close()
+
+    def files(self) -> dict[str, bytes]:
+        with self._reading():
+            return self._tables.files()
+
+    def column(self, key: str) -> list[Any]:
+        with self._reading():
+            return [metadata.get(key) for _, metadata in self._tables.all_metadata()]
+
+    @property
+    def keys_indexed(self) -> list[str]:
+        with self._reading():
+            return list(self._tables.indexed())
+
+    def _index_keys(self, keys: list[str]) -> None:
+        with self._writing():
+            self._tables.index_keys(keys)
+
+    def _kinds(self) -> dict[str, dict[str, int]]:
+        with self._reading():
+            change = self._database.state.change
+            if self._database.writes:  # uncommitted state is not cached
+                return count_kinds(metadata for _, metadata in self._tables.all_metadata())
+            if self._known_kinds[0] != change:
+                self._known_kinds = change, count_kinds(metadata for _, metadata in self._tables.all_metadata())
+            return {key: dict(counts) for key, counts in self._known_kinds[1].items()}
 
     def _reading(self) -> AbstractContextManager[None]:
         return self._database.reading()
@@ -29,48 +59,29 @@ class SqlStore(Store):
         return self._database.writing()
 
     def _about(self) -> About:
-        return about_of(self._database.state)
+        return self._database.state.about
 
     def _put(self, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
         ids = [record.id for record in records]
         self._remove(ids)
-        self._append(self._database.take_positions(ids), codes, records, vectors)
+        self._tables.append(self._database.take_positions(ids), records, codes, vectors)
 
     def _remove(self, ids: list[Id]) -> None:
-        self._remove_at([position for position in self._find(ids) if position is not None])
+        if positions := [position for position in self._tables.find(ids) if position is not None]:
+            self._tables.remove(sorted(positions))
 
     def _replace_metadata(self, metadata: Mapping[Id, Metadata]) -> None:
-        found = zip(self._find(metadata), metadata.values(), strict=True)
-        self._replace_metadata_at({position: new for position, new in found if position is not None})
+        found = zip(self._tables.find(metadata), metadata.values(), strict=True)
+        if new := {position: keys for position, keys in found if position is not None}:
+            self._tables.replace_metadata(new)
 
     def _has(self, ids: list[Id]) -> list[bool]:
-        return [position is not None for position in self._find(ids)]
+        return [position is not None for position in self._tables.find(ids)]
 
     def _fetch(self, ids: list[Id]) -> list[Entry | None]:
-        positions = self._find(ids)
-        entries = self._entries_at([position for position in positions if position is not None])
+        positions = self._tables.find(ids)
+        entries = self._tables.entries([position for position in positions if position is not None])
         for id, position in zip(ids, positions, strict=True):
             if position is not None and position not in entries:
-                raise self._damaged(f"document {id!r} has no code")
+                raise self._tables.damaged(f"document {id!r} has no code")
         return [None if position is None else entries[position] for position in positions]
-
-    @abstractmethod
-    def _find(self, ids: Iterable[Id]) -> list[int | None]:
-        """The position of each document; None where there is none."""
-
-    @abstractmethod
-    def _entries_at(self, positions: Sequence[int]) -> dict[int, Entry]:
-        """The documents at those of the positions that hold one with a code, in insertion order."""
-
-    @abstractmethod
-    def _append(self, positions: range, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
-        """Add documents at new positions."""
-
-    @abstractmethod
-    def _remove_at(self, positions: Sequence[int]) -> None: ...
-
-    @abstractmethod
-    def _replace_metadata_at(self, metadata: Mapping[int, Metadata]) -> None: ...
-
-    @abstractmethod
-    def _damaged(self, cause: str) -> DamagedError: ...

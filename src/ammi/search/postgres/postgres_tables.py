@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from ammi.features.alphabet import words_of
 from ammi.plain import as_json
 from ammi.search.checks import DamagedError
-from ammi.search.documents import Entry, Id, Metadata, Record, altered, checksums, parsed
-from ammi.search.filters import values_of
+from ammi.search.documents import Entry, Id, Metadata, Record, altered, parsed
 from ammi.search.hamming import Codes
 from ammi.search.postgres.driver import TupleRow
 from ammi.search.postgres.postgres_database import PostgresDatabase
@@ -31,15 +30,15 @@ from ammi.search.postgres.values import (
     unescaped,
     word_number,
 )
-from ammi.search.sql.sessions import about_of
+from ammi.search.sql.sql_tables import SqlTables, checksums_of
 from ammi.search.vectors import KeptVectors, Packed, unpacked, vector_checksum, vector_rows
 
 Positions = NDArray[np.int64]
 
 SCHEMA = (
-    "CREATE TABLE ammi (format int, n_bits int, fingerprint text, vector_kind text, vector_width int, "
-    "text_index boolean, codes int, vectors int, change bigint, position bigint, number bigint, texts bigint, "
-    "characters bigint)",
+    "CREATE TABLE ammi (n_bits int, fingerprint text, vector_kind text, vector_width int, text_index boolean, "
+    "texts bigint, characters bigint, change bigint, position bigint, number bigint, format int, codes int, "
+    "vectors int)",
     'CREATE TABLE documents (position bigint PRIMARY KEY, id text COLLATE "C" NOT NULL, id_is_text boolean NOT NULL, '
     "change bigint NOT NULL, text text, metadata jsonb NOT NULL, metadata_text text NOT NULL)",
     "CREATE INDEX documents_id ON documents USING hash (id)",  # which takes ids of any length
@@ -52,7 +51,6 @@ WORD_TABLES = (
     "CREATE TABLE words (position bigint PRIMARY KEY, characters bigint NOT NULL, words bigint[] NOT NULL)",
     "CREATE INDEX words_words ON words USING gin (words)",
 )
-_ROWS_AT_ONCE = 5_000
 _DOCUMENT = "position, id, id_is_text, text, metadata_text, code, codes.checksum"
 _LENGTH = 4  # bytes before those of a code
 
@@ -64,43 +62,34 @@ def code_columns(n_bits: int) -> str:
 VECTOR_COLUMNS = "(position bigint PRIMARY KEY, vector bytea NOT NULL, checksum bigint NOT NULL)"
 
 
-class Tables:
-    """The tables of one collection. Its methods are called while reading or writing."""
+class PostgresTables(SqlTables):
+    """The tables of one schema."""
 
-    def __init__(self, database: PostgresDatabase):
-        self._database = database
+    json_column = "metadata_text"
+    stored = staticmethod(sortable)
+    _database: PostgresDatabase
 
     def find(self, ids: Iterable[Id]) -> list[int | None]:
-        """The position of each id, or None where there is no such document."""
         keys = [*map(stored_id, ids)]
         select = "SELECT id, position FROM documents WHERE id = ANY(%s::text[])"
         found = dict(self._database.execute(select, (keys,)).fetchall())
         return [found.get(key) for key in keys]
 
     def append(self, positions: range, records: Sequence[Record], codes: Codes, vectors: Packed | None) -> None:
-        """Add documents at new positions."""
-        state, copy = self._database.state, self._database.copy
-        spelled = [record.json for record in records]
+        state, insert = self._database.state, self._database.insert
         placed = list(zip(positions, records, strict=True))
-        rows = (
-            (position, stored_id(record.id), isinstance(record.id, str), state.change, _text(record), jsonb, json)
-            for (position, record), json in zip(placed, spelled, strict=True)
-            for jsonb in [as_jsonb(record.metadata, json)]
-        )
-        copy("documents", rows)
-        made = checksums([record.id for record in records], [record.text for record in records], spelled, codes)
-        copy(state.code_table, zip(positions, bit_strings(codes, state.n_bits), made, strict=True))
+        insert("documents", (_row(position, record, state.change) for position, record in placed))
+        made = checksums_of(records, codes)
+        insert(state.code_table, zip(positions, bit_strings(codes, state.n_bits), made, strict=True))
         if vectors is not None:
-            copy(state.vector_table, vector_rows(positions, vectors))
+            insert(state.vector_table, vector_rows(positions, vectors))
         if state.text_index:
             texts = [(position, record.text) for position, record in placed if record.text is not None]
-            copy("words", ((position, len(text), _word_numbers(text)) for position, text in texts))
-            self._count_texts(len(texts), sum(len(text) for _, text in texts))
-        if keys := self.indexed():
-            self._add_keys(keys, ((position, record.metadata) for position, record in placed))
+            insert("words", ((position, len(text), _word_numbers(text)) for position, text in texts))
+            self.count_texts(len(texts), sum(len(text) for _, text in texts))
+        self.add_values(self.indexed(), ((position, record.metadata) for position, record in placed))
 
     def remove(self, positions: Sequence[int]) -> None:
-        """Take away the documents at positions."""
         state, chosen = self._database.state, ([*positions],)
         for table in ("documents", "key_values", *state.tables):
             self._database.execute(f"DELETE FROM {table} WHERE position = ANY(%s::bigint[])", chosen)
@@ -108,16 +97,16 @@ class Tables:
             gone = "WITH gone AS (DELETE FROM words WHERE position = ANY(%s::bigint[]) RETURNING characters)"
             select = f"{gone} SELECT count(*), COALESCE(sum(characters), 0)::bigint FROM gone"
             ((texts, characters),) = self._database.execute(select, chosen)
-            self._count_texts(-texts, -characters)
+            self.count_texts(-texts, -characters)
 
-    def replace_metadata(self, new: Mapping[int, Metadata]) -> None:
-        """Give the documents at positions other metadata."""
-        state, entries = self._database.state, self.entries(new)
-        positions, old = list(entries), list(entries.values())
-        spelled = [as_json(new[position]) for position in positions]
-        jsonb = [as_jsonb(new[position], json) for position, json in zip(positions, spelled, strict=True)]
-        codes = np.array([entry.code for entry in old], np.uint8)
-        made = checksums([entry.id for entry in old], [entry.text for entry in old], spelled, codes)
+    def replace_metadata(self, metadata: Mapping[int, Metadata]) -> None:
+        state, entries = self._database.state, self.entries([*metadata])
+        positions, new = list(entries), [metadata[position] for position in entries]
+        spelled = [as_json(keys) for keys in new]
+        jsonb = list(map(as_jsonb, new, spelled))
+        codes = np.array([entry.code for entry in entries.values()], np.uint8)
+        old = zip(entries.values(), spelled, strict=True)
+        made = checksums_of([entry.record._replace(json=json) for entry, json in old], codes)
         self._database.execute(
             "UPDATE documents SET change = %s, metadata = new.metadata::jsonb, metadata_text = new.metadata_text "
             "FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS new (position, metadata, metadata_text) "
@@ -129,12 +118,10 @@ class Tables:
             "FROM unnest(%s::bigint[], %s::bigint[]) AS new (position, checksum) WHERE codes.position = new.position",
             (positions, made),
         )
-        if keys := self.indexed():
-            self._database.execute("DELETE FROM key_values WHERE position = ANY(%s::bigint[])", (positions,))
-            self._add_keys(keys, new.items())
+        self._database.execute("DELETE FROM key_values WHERE position = ANY(%s::bigint[])", (positions,))
+        self.add_values(self.indexed(), metadata.items())
 
-    def entries(self, positions: Iterable[int]) -> dict[int, Entry]:
-        """Those of these documents that are there, in insertion order; each is held to its checksum."""
+    def entries(self, positions: Sequence[int]) -> dict[int, Entry]:
         select = self.select_entries("position = ANY(%s::bigint[])")
         return self.read(self._database.execute(select, ([*positions],)).fetchall())
 
@@ -153,7 +140,7 @@ class Tables:
         """Documents by their positions; one that is not as it was written is refused."""
         if not rows:
             return {}
-        kept = about_of(self._database.state).vectors
+        kept = self._database.state.about.vectors
         positions, keys, are_texts, texts, spelled, codes, written, *vectors = zip(*rows, strict=True)
         ids = list(map(read_id, keys, are_texts))
         for id, code in zip(ids, codes, strict=True):
@@ -180,23 +167,11 @@ class Tables:
         return unpacked(np.frombuffer(b"".join(packed), np.uint8).reshape(len(packed), kept.n_bytes), kept)
 
     def indexed(self) -> dict[str, int]:
-        """The keys that have their values in the table, and the number that stands for each."""
         rows = self._database.execute("SELECT name, key FROM indexed_keys ORDER BY key").fetchall()
         return {unescaped(name): key for name, key in rows}
 
-    def index_keys(self, names: Iterable[str]) -> None:
-        """Put the values of keys in the table, for all documents."""
-        known = self.indexed()
-        new = {name: len(known) + n for n, name in enumerate(name for name in names if name not in known)}
-        if not new:
-            return
-        self._database.copy("indexed_keys", ((key, escaped(name)) for name, key in new.items()))
-        last = -1
-        select = "SELECT position, metadata_text FROM documents WHERE position > %s ORDER BY position LIMIT %s"
-        while rows := self._database.execute(select, (last, _ROWS_AT_ONCE)).fetchall():
-            positions, spelled = zip(*rows, strict=True)
-            self._add_keys(new, zip(positions, parsed(spelled), strict=True))
-            last = positions[-1]
+    def insert_keys(self, keys: Mapping[str, int]) -> None:
+        self._database.insert("indexed_keys", ((key, escaped(name)) for name, key in keys.items()))
 
     def set_files(self, files: Mapping[str, bytes]) -> None:
         self._database.execute("DELETE FROM files")
@@ -211,22 +186,6 @@ class Tables:
         return DamagedError(
             f"the index in {self._database.location} is damaged ({cause}): restore a copy of the schema, or build "
             "it again from the documents"
-        )
-
-    def _count_texts(self, texts: int, characters: int) -> None:
-        state = self._database.state
-        self._database.set_state(texts=state.texts + texts, characters=state.characters + characters)
-
-    def _add_keys(self, keys: Mapping[str, int], documents: Iterable[tuple[int, Metadata]]) -> None:
-        self._database.copy(
-            "key_values",
-            (
-                (key, value, position)
-                for position, metadata in documents
-                for name, key in keys.items()
-                if metadata.get(name) not in (None, [])
-                for value in set(map(sortable, values_of(metadata[name])))
-            ),
         )
 
 
@@ -246,5 +205,7 @@ def _word_numbers(text: str) -> str:
     return f"{{{','.join(map(str, map(word_number, set(words_of(text)))))}}}"
 
 
-def _text(record: Record) -> str | None:
-    return None if record.text is None else escaped(record.text)
+def _row(position: int, record: Record, change: int) -> tuple[int, str, bool, int, str | None, str, str]:
+    text = None if record.text is None else escaped(record.text)
+    jsonb = as_jsonb(record.metadata, record.json)
+    return position, stored_id(record.id), isinstance(record.id, str), change, text, jsonb, record.json

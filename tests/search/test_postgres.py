@@ -233,7 +233,7 @@ def test_a_server_that_dies_in_the_middle_of_a_load_keeps_whole_blocks(tmp_path)
         killer = threading.Timer(0.5, server.kill)
         killer.start()
         added = 3
-        with pytest.raises(ConnectionError, match="when the server is back|that the server runs"):  # noqa: PT012
+        with pytest.raises(ConnectionError, match=r"when the server is back|that the server runs"):  # noqa: PT012
             while True:
                 added += len(index.add(np.zeros((1000, 8), np.uint8), texts=["a text"] * 1000))
         killer.join()

@@ -96,6 +96,7 @@ def test_a_document_that_is_lost_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
+        ("UPDATE key_kinds SET documents = documents + 1", "counts of metadata keys do not agree"),
         ("DELETE FROM key_values WHERE position = 7", "values of indexed keys do not agree"),
         ("UPDATE key_values SET position = 1000 WHERE position = 7", "values of indexed keys do not agree"),
         ("DELETE FROM words WHERE rowid = 7", "word index does not agree"),

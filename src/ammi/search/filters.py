@@ -205,15 +205,18 @@ def holds(test: Test, values: list[Scalar]) -> bool:
 def kinds_by_key(metadata: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """Each key that has a value, with the kinds of its values in a row of words, such as "number text"."""
     for key, value in metadata.items():
-        if kinds := set(map(kind_of, value if isinstance(value, list) else [value])) - {"null"}:
-            yield key, " ".join(sorted(kinds))
+        if isinstance(value, list):
+            if kinds := set(map(kind_of, value)) - {"null"}:
+                yield key, " ".join(sorted(kinds))
+        elif value is not None:
+            yield key, kind_of(value)
 
 
 def count_kinds(metadata: Iterable[Mapping[str, object]]) -> dict[str, dict[str, int]]:
     """For each key, how many of the documents with such metadata have values of which kinds."""
     found: dict[str, Counter[str]] = {}
-    for one in metadata:
-        for key, kinds in kinds_by_key(one):
+    for keys in metadata:
+        for key, kinds in kinds_by_key(keys):
             found.setdefault(key, Counter())[kinds] += 1
     return {key: dict(counts) for key, counts in found.items()}
 

@@ -28,6 +28,7 @@ from ammi.search.embedded.connections import CHECKSUM_BYTES, FILE, SqliteFile, c
 from ammi.search.embedded.database import SqliteState, check_ours, problem_with
 from ammi.search.embedded.embedded_tables import EmbeddedTables
 from ammi.search.embedded.store import HammingIndex
+from ammi.search.filters import kinds_by_key
 from ammi.search.store_methods import About, Repaired
 from ammi.search.vectors import KeptVectors, vector_checksum
 
@@ -293,6 +294,9 @@ class _Inspection:
         """Note the tables that do not agree with the documents, if all of these are intact."""
         if self.lost or self.unnamed:
             return
+        kinds = self._read("SELECT name, kinds, documents FROM key_kinds", "the counts of metadata keys")
+        if kinds is not None and {(name, kind): n for name, kind, n in kinds} != self._tally.kinds:
+            self.damage.append("the counts of metadata keys do not agree with the documents")
         values = self._read("SELECT key, value, position FROM key_values", "the values of indexed keys")
         if values is not None and _digest(values) != self._tally.values:
             self.damage.append("the values of indexed keys do not agree with the documents")
@@ -380,12 +384,14 @@ class _Tally:
 
     def __init__(self, keys: dict[str, int], text_index: bool):
         self._keys, self._text_index = keys, text_index
+        self.kinds: Counter[tuple[str, str]] = Counter()
         self.values = (0, 0)
         self.totals = (0, 0)  # texts and their characters
         self.words: Counter[str] = Counter()
 
     def count(self, block: list[Intact]) -> None:
         placed = [(document.position, document.record.metadata) for document in block]
+        self.kinds.update(pair for _, metadata in placed for pair in kinds_by_key(metadata))
         self.values = _digest(EmbeddedTables.rows_of_keys(self._keys, placed), self.values)
         if self._text_index:
             texts = [document.record.text for document in block if document.record.text is not None]

@@ -33,6 +33,8 @@ SCHEMA = (
     "CREATE TABLE blocks (block INTEGER PRIMARY KEY, change INTEGER NOT NULL, slots BLOB NOT NULL, "
     "codes BLOB NOT NULL)",
     "CREATE INDEX changed_blocks ON blocks (change)",
+    "CREATE TABLE key_kinds (name TEXT, kinds TEXT, documents INTEGER NOT NULL, PRIMARY KEY (name, kinds)) "
+    "WITHOUT ROWID",
     "CREATE TABLE indexed_keys (key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
     "CREATE TABLE key_values (key INTEGER, value, position INTEGER, PRIMARY KEY (key, value, position)) WITHOUT ROWID",
     "CREATE TABLE files (name TEXT PRIMARY KEY, content BLOB NOT NULL)",

@@ -1,6 +1,7 @@
 """The tables of an embedded index: documents, texts, codes and vectors, all found by position."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -13,7 +14,7 @@ from ammi.search.embedded.blocks import Blocks, Positions
 from ammi.search.embedded.database import SqliteDatabase
 from ammi.search.embedded.matching import AT_POSITIONS, matching, stored
 from ammi.search.embedded.word_index import WordIndex
-from ammi.search.filters import Filter
+from ammi.search.filters import Filter, kinds_by_key
 from ammi.search.hamming import Codes
 from ammi.search.sql.sql_tables import Placed, SqlTables, checksums_of, parsed_once
 from ammi.search.sql.translation import is_simple
@@ -98,8 +99,8 @@ class EmbeddedTables(SqlTables):
         self._database.insert(
             "documents",
             (
-                (position, id_key(one.id), isinstance(one.id, str), change, checksum, not is_simple(one.json), one.json)
-                for (position, one), checksum in zip(placed, checksums_of(records, codes), strict=True)
+                (position, id_key(id), isinstance(id, str), change, checksum, not is_simple(spelled), spelled)
+                for (position, (id, _, _, spelled)), checksum in zip(placed, checksums_of(records, codes), strict=True)
             ),
         )
         texts = [(position, record.text) for position, record in placed if record.text is not None]
@@ -110,6 +111,7 @@ class EmbeddedTables(SqlTables):
         if self._database.state.text_index:
             self.words.add(texts)
             self.count_texts(len(texts), sum(len(text) for _, text in texts))
+        self._count_keys((record.metadata for record in records), 1)
         self.add_values(self.indexed(), ((position, record.metadata) for position, record in placed))
 
     def remove(self, positions: Sequence[int]) -> None:
@@ -118,8 +120,7 @@ class EmbeddedTables(SqlTables):
         for start in range(0, len(chosen), _ROWS_AT_ONCE):
             chunk = chosen[start : start + _ROWS_AT_ONCE]
             lengths += map(len, self.texts(chunk).values())
-            if self.indexed():
-                self._remove_values(parsed_once(self._at("metadata FROM documents", chunk)))
+            self._forget_metadata(parsed_once(self._at("metadata FROM documents", chunk)))
             for table in ("documents", "texts", *(["vectors"] if state.vector_kind else [])):
                 rows = ((position,) for position in chunk.tolist())
                 self._database.execute_each(f"DELETE FROM {table} WHERE position = ?", rows)
@@ -131,7 +132,8 @@ class EmbeddedTables(SqlTables):
     def replace_metadata(self, metadata: Mapping[int, Metadata]) -> None:
         there, codes = self.codes.at(np.sort(np.fromiter(metadata, np.int64)))
         old = self.records(there, codes)
-        self._remove_values([(position, record.metadata) for position, record in old.items()])
+        self._forget_metadata([(position, record.metadata) for position, record in old.items()])
+        self._count_keys(metadata.values(), 1)
         self.add_values(self.indexed(), metadata.items())
         spelled = {position: as_json(metadata[position]) for position in old}
         made = checksums_of([record._replace(json=spelled[position]) for position, record in old.items()], codes)
@@ -143,6 +145,9 @@ class EmbeddedTables(SqlTables):
                 for position, checksum in zip(old, made, strict=True)
             ),
         )
+
+    def kinds(self) -> Iterable[tuple[str, str, int]]:
+        return self._database.execute("SELECT name, kinds, documents FROM key_kinds")
 
     def indexed(self) -> dict[str, int]:
         return dict(self._database.execute("SELECT name, key FROM indexed_keys ORDER BY key").fetchall())
@@ -167,9 +172,19 @@ class EmbeddedTables(SqlTables):
             {"positions": json.dumps(positions.tolist())},
         ).fetchall()
 
-    def _remove_values(self, documents: Sequence[Placed]) -> None:
-        """Take the values of documents out of key_values."""
+    def _forget_metadata(self, documents: Sequence[Placed]) -> None:
+        """Take the metadata of documents out of the counts of keys and out of key_values."""
+        self._count_keys((metadata for _, metadata in documents), -1)
+        self._database.execute("DELETE FROM key_kinds WHERE documents = 0")
         self._database.execute_each(
             "DELETE FROM key_values WHERE key = ? AND value = ? AND position = ?",
             self.rows_of_keys(self.indexed(), documents),
+        )
+
+    def _count_keys(self, documents: Iterable[Metadata], sign: int) -> None:
+        counts = Counter(pair for metadata in documents for pair in kinds_by_key(metadata))
+        self._database.execute_each(
+            "INSERT INTO key_kinds VALUES (?, ?, ?) "
+            "ON CONFLICT (name, kinds) DO UPDATE SET documents = documents + excluded.documents",
+            ((name, kinds, sign * n) for (name, kinds), n in counts.items()),
         )

@@ -1,7 +1,7 @@
 """The word index of an embedded index: which documents have a word, kept by SQLite's FTS5 in the same transactions.
 
 FTS5 keeps neither the texts, which are kept already, nor where a word stands in them. Its tokenizer for ASCII takes
-every other character for a letter: an ASCII text is told apart by FTS5 itself, any other one comes as its words.
+every other character for a letter: so FTS5 splits an ASCII text by itself, and gets any other text as its words.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,9 +16,9 @@ from ammi.search.ranking import WordStatistics, is_in, most_told
 PlacedText = tuple[int, str]
 
 
-_FEW = 10_000  # places of a word that are read to count them; those of a word in more texts when they are needed
-_REMEMBERED = 2_000_000  # places of all words: 16 MB
-_OF_A_WORD = 50  # places in whose memory a word is remembered that no text has
+_FEW = 10_000  # texts with a word whose positions are read to count them; of more frequent words only when needed
+_REMEMBERED = 2_000_000  # positions of all words: 16 MB
+_OF_A_WORD = 50  # positions that take as much memory as a word without any
 
 
 class _KnownWords:
@@ -51,14 +51,14 @@ class WordIndex:
         self._database.execute("INSERT INTO words (words) VALUES ('optimize')")
 
     def statistics(self, words: Sequence[str]) -> WordStatistics:
-        """How many texts there are, and how many have each of these words."""
+        """Count the texts, and those that have each of these words."""
         known, state = self._known(), self._database.state
         return WordStatistics(state.texts, state.characters, {word: self._look_up(word, known)[0] for word in words})
 
     def shortlist(
         self, near: Positions, words: Sequence[str], n: int, among: Positions | None
     ) -> tuple[Positions, Positions]:
-        """Sorted positions together with those that `most_told` finds among these or all; and which may have a word."""
+        """Add the texts that `most_told` finds to sorted positions; also return which of them may have a word."""
         read: dict[str, Positions] = {}
 
         def positions(word: str) -> Positions:
@@ -67,12 +67,12 @@ class WordIndex:
             return read[word]
 
         statistics = self.statistics(words)
-        told = most_told(statistics, positions, n)
-        places = np.union1d(near, told)
+        by_words = most_told(statistics, positions, n)
+        candidates = np.union1d(near, by_words)
         if any(count and word not in read for word, count in statistics.having.items()):
-            return places, places
-        has_some = np.any([np.zeros(len(near), bool), *(is_in(near, found) for found in read.values())], axis=0)
-        return places, np.union1d(told, near[has_some])
+            return candidates, candidates
+        has_word = np.any([np.zeros(len(near), bool), *(is_in(near, found) for found in read.values())], axis=0)
+        return candidates, np.union1d(by_words, near[has_word])
 
     def _known(self) -> _KnownWords:
         """What is remembered of words as they are now."""

@@ -52,6 +52,19 @@ WORD_TABLES = (
     "CREATE INDEX words_words ON words USING gin (words)",
 )
 _DOCUMENT = "position, id, id_is_text, text, metadata_text, code, codes.checksum"
+_KIND = (
+    "CASE jsonb_typeof({}) WHEN 'string' THEN 'text' WHEN 'boolean' THEN 'bool' WHEN 'number' THEN 'number' "
+    "WHEN 'null' THEN NULL ELSE 'other' END"
+)
+_KINDS = f"""
+SELECT key, kinds, count(*) FROM (
+    SELECT key, CASE WHEN jsonb_typeof(value) <> 'array' THEN {_KIND.format("value")} ELSE (
+        SELECT string_agg(DISTINCT kind, ' ' ORDER BY kind)
+        FROM (SELECT {_KIND.format("item")} AS kind FROM jsonb_array_elements(value) AS item) AS kinds
+    ) END AS kinds
+    FROM documents, jsonb_each(metadata)
+) AS found WHERE kinds IS NOT NULL GROUP BY key, kinds
+"""
 _LENGTH = 4  # bytes before those of a code
 
 
@@ -165,6 +178,9 @@ class PostgresTables(SqlTables):
                 raise self.damaged(f"the vector of document {id!r} is not as it was written")
             packed.append(vector)
         return unpacked(np.frombuffer(b"".join(packed), np.uint8).reshape(len(packed), kept.n_bytes), kept)
+
+    def kinds(self) -> Iterable[tuple[str, str, int]]:
+        return ((unescaped(name), kinds, n) for name, kinds, n in self._database.execute(_KINDS))
 
     def indexed(self) -> dict[str, int]:
         rows = self._database.execute("SELECT name, key FROM indexed_keys ORDER BY key").fetchall()

@@ -51,11 +51,11 @@ def as_jsonb(metadata: Metadata, spelled: str) -> str:
     return "{" + ",".join(parts) + "}"
 
 
-def spelled_scalar(one: Scalar) -> str:
+def spelled_scalar(scalar: Scalar) -> str:
     """A value to compare with those in the jsonb."""
-    if one.kind != "number":
-        return json.dumps(escaped(one.value) if one.kind == "text" else one.value)
-    number = one.value
+    if scalar.kind != "number":
+        return json.dumps(escaped(scalar.value) if scalar.kind == "text" else scalar.value)
+    number = scalar.value
     if isinstance(number, float):
         if abs(number) == float("inf"):
             return _BEYOND if number > 0 else f"-{_BEYOND}"
@@ -71,8 +71,8 @@ def _value(value: Any) -> str:
 
 
 def _item(value: Any) -> str:
-    one = scalar(value)
-    return as_json(_without_nul(value)) if one.kind == "other" else spelled_scalar(one)
+    compared = scalar(value)
+    return as_json(_without_nul(value)) if compared.kind == "other" else spelled_scalar(compared)
 
 
 def _without_nul(value: Any) -> Any:

@@ -11,7 +11,7 @@ from ammi.search.sql.sql_tables import SqlTables, checksums_of
 from ammi.search.store_methods import About, Encode
 from ammi.search.vectors import vector_rows
 
-_AT_ONCE = 1000
+_AT_ONCE = 1024  # documents: the embedded store keeps as many codes in a block
 
 NewRow = tuple[int, bytes | str, int]  # a position, a code or a vector, and the checksum
 

@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from ammi.search.documents import Entry, Id, Metadata, Record
-from ammi.search.filters import count_kinds
 from ammi.search.hamming import Codes
 from ammi.search.sql.sessions import SqlDatabase
 from ammi.search.sql.sql_tables import SqlTables
@@ -21,7 +20,6 @@ class SqlStore(Store):
         """Not for callers, who have `create` and `open`."""
         self.location = database.location
         self._database, self._tables = database, tables
-        self._known_kinds: tuple[int, dict[str, dict[str, int]]] = -1, {}  # after a change
 
     def close(self) -> None:
         self._database.close()
@@ -32,7 +30,7 @@ class SqlStore(Store):
 
     def column(self, key: str) -> list[Any]:
         with self._reading():
-            return [metadata.get(key) for _, metadata in self._tables.all_metadata()]
+            return [metadata.get(key) for block in self._tables.all_metadata() for _, metadata in block]
 
     @property
     def keys_indexed(self) -> list[str]:
@@ -44,13 +42,11 @@ class SqlStore(Store):
             self._tables.index_keys(keys)
 
     def _kinds(self) -> dict[str, dict[str, int]]:
+        found: dict[str, dict[str, int]] = {}
         with self._reading():
-            change = self._database.state.change
-            if self._database.writes:  # uncommitted state is not cached
-                return count_kinds(metadata for _, metadata in self._tables.all_metadata())
-            if self._known_kinds[0] != change:
-                self._known_kinds = change, count_kinds(metadata for _, metadata in self._tables.all_metadata())
-            return {key: dict(counts) for key, counts in self._known_kinds[1].items()}
+            for name, kinds, documents in self._tables.kinds():
+                found.setdefault(name, {})[kinds] = documents
+        return found
 
     def _reading(self) -> AbstractContextManager[None]:
         return self._database.reading()

@@ -28,14 +28,14 @@ class SqlTables(ABC):
     def __init__(self, database: SqlDatabase[Any, Any]):
         self._database = database
 
-    def all_metadata(self) -> Iterator[Placed]:
-        """The position and the metadata of every document, in insertion order; documents may share a dict."""
+    def all_metadata(self) -> Iterator[list[Placed]]:
+        """Yield positions and metadata of all documents in blocks, in insertion order; documents may share a dict."""
         last = -1
         while rows := self._database.execute(
             f"SELECT position, {self.json_column} FROM documents WHERE position > {last} ORDER BY position "
             f"LIMIT {_ROWS_AT_ONCE}"
         ).fetchall():
-            yield from parsed_once(rows)
+            yield parsed_once(rows)
             last = rows[-1][0]
 
     def index_keys(self, names: Iterable[str]) -> None:
@@ -44,7 +44,8 @@ class SqlTables(ABC):
         new = {name: len(known) + n for n, name in enumerate(name for name in names if name not in known)}
         if new:
             self.insert_keys(new)
-            self.add_values(new, self.all_metadata())
+            for block in self.all_metadata():
+                self.add_values(new, block)
 
     def add_values(self, keys: Mapping[str, int], documents: Iterable[Placed]) -> None:
         """Add the values that documents have for these keys."""
@@ -90,6 +91,10 @@ class SqlTables(ABC):
     @abstractmethod
     def replace_metadata(self, metadata: Mapping[int, Metadata]) -> None:
         """Give the documents at positions other metadata."""
+
+    @abstractmethod
+    def kinds(self) -> Iterable[tuple[str, str, int]]:
+        """Each metadata key with the kinds of its values, and how many documents have these."""
 
     @abstractmethod
     def indexed(self) -> dict[str, int]:

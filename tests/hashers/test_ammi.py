@@ -287,3 +287,10 @@ def test_a_large_sparse_matrix_is_never_made_dense():
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=280, check=True
     )
     assert 0.5 < float(shown.stdout) < 1
+
+
+@pytest.mark.parametrize("parameters", [{}, {"neighbours": 0}, {"hidden_layers": 1, "hidden_size": 24}], ids=str)
+def test_codes_do_not_depend_on_the_number_of_threads(parameters):
+    X, _ = topics()
+    models = [AMMI(16, epochs=3, random_state=0, verbose=False, n_jobs=n, **parameters).fit(X) for n in (1, 2, 4)]
+    assert len({model.fingerprint_ for model in models}) == 1

@@ -1,4 +1,6 @@
 // Answers from the data that `ammi report` put into the page: those of the server, computed here, of a sample.
+import { wordsOf } from "./tokenizer.js";
+
 const SHOWN = 10; // hits, where nobody says how many
 
 /** The answer to a question that would go to the server; an error with a status where there is none. */
@@ -81,16 +83,14 @@ function hit(document, score, how) {
 /** The documents that have most of the words of a text, each word as much as it is rare. */
 function search(data, how) {
   const text = how.q ?? how.text ?? "";
-  const words = [...new Set(text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [])];
-  const lower = (data.lower ??= data.documents.map((one) => (one.text ?? "").toLowerCase()));
-  const rarity = words.map((word) =>
-    Math.log(1 + lower.length / (1 + lower.filter((one) => one.includes(word)).length)),
-  );
+  const words = [...new Set(wordsOf(text))];
+  const having = (data.having ??= data.documents.map((one) => new Set(wordsOf(one.text ?? ""))));
+  const rarity = words.map((word) => Math.log(1 + having.length / (1 + having.filter((one) => one.has(word)).length)));
   const hits = data.documents
     .map((one, n) =>
       hit(
         one,
-        words.reduce((sum, word, w) => sum + (lower[n].includes(word) ? rarity[w] : 0), 0),
+        words.reduce((sum, word, w) => sum + (having[n].has(word) ? rarity[w] : 0), 0),
         how,
       ),
     )

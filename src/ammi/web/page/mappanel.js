@@ -1,10 +1,11 @@
 // The panel beside the map: results, what a lasso holds, one document, or the regions.
 import { announce, h } from "./dom.js";
 import { glimpses } from "./library.js";
-import { pertinent, resultList, wordsOf } from "./results.js";
+import { pertinent, resultList } from "./results.js";
 import { link } from "./router.js";
 import { get } from "./source.js";
 import { empty } from "./states.js";
+import { wordsOf } from "./tokenizer.js";
 import { searchStep } from "./trail.js";
 import { count, counted, snippetOf, titleOf } from "./words.js";
 

@@ -2,14 +2,10 @@
 import { h } from "./dom.js";
 import { remember } from "./library.js";
 import { strip } from "./strip.js";
+import { partsWith } from "./tokenizer.js";
 import { count, counted, decimals, factsOf, snippetOf, titleOf } from "./words.js";
 
 const FACTS = 4; // of the metadata, in a result
-
-/** The words of a query that are worth marking in a text. */
-export function wordsOf(query) {
-  return [...new Set(query.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu) ?? [])];
-}
 
 /**
  * The hits of an answer that have to do with its question: of words that the model does not know, as while one is being
@@ -21,10 +17,13 @@ export function pertinent({ query, rank, hits }) {
 
 /** A text with some words marked, as nodes. */
 function marked(text, words) {
-  if (!words.length) return [text];
-  const escaped = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  const parts = text.split(new RegExp(`(?<![\\p{L}\\p{N}])(${escaped.join("|")})(?![\\p{L}\\p{N}])`, "giu"));
-  return parts.map((part, place) => (place % 2 ? h("mark", {}, part) : part));
+  const nodes = [];
+  let at = 0;
+  for (const [start, end] of partsWith(text, words)) {
+    nodes.push(text.slice(at, start), h("mark", {}, text.slice(start, end)));
+    at = end;
+  }
+  return [...nodes, text.slice(at)];
 }
 
 /**

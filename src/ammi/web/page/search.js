@@ -2,11 +2,12 @@
 import { announce, h, latest } from "./dom.js";
 import { filterBar } from "./filters.js";
 import { glimpses } from "./library.js";
-import { pertinent, resultList, wordsOf } from "./results.js";
+import { pertinent, resultList } from "./results.js";
 import { go, link } from "./router.js";
 import { get, isReport, pause } from "./source.js";
 import { empty, fillWith } from "./states.js";
 import { key, strip } from "./strip.js";
+import { wordsOf } from "./tokenizer.js";
 import { searchStep } from "./trail.js";
 import { counted } from "./words.js";
 

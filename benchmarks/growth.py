@@ -1,4 +1,4 @@
-"""How a fit of AMMI with its defaults grows with documents, vocabulary, bits and orders: time of its parts, memory.
+"""How a fit of AMMI with its defaults grows with documents, threads, vocabulary, bits and orders: time and memory.
 
 Documents are drawn from real ones: a bag of words from the mixture of the words of two documents of ng20, weighted by
 tf-idf and of unit length. Every size is run in a process of its own, which fits a small set before the clock starts.
@@ -30,14 +30,14 @@ from ammi.data import benchmark
 from ammi.training.progress import Advance, Silent
 from ammi.tuning.machine import machine
 
-BASE: dict[str, int] = {"documents": 10_000, "words": 10_000, "bits": 64, "order": 0, "prior_order": 3}
+BASE: dict[str, int] = {"documents": 10_000, "words": 10_000, "bits": 64, "order": 0, "prior_order": 3, "threads": 1}
 SIZES: list[dict[str, int]] = [
-    *({"documents": n} for n in (10_000, 30_000)),
+    *({"documents": n, "threads": threads} for n in (10_000, 30_000, 100_000) for threads in (1, 2)),
     *({"words": words} for words in (5_000, 20_000, 40_000, 80_000)),
     *({"bits": bits} for bits in (16, 32, 128, 256)),
     *({"prior_order": r} for r in (1, 5, 7)),
+    *({"documents": n, "threads": threads} for n in (300_000, 1_000_000) for threads in (2, 1)),
     *({"order": o, "prior_order": o + 2} for o in (1, 2)),  # by torch, the compiled steps are for order 0
-    *({"documents": n} for n in (100_000, 300_000, 1_000_000)),
 ]
 PARTS = ("first graph", "first model", "second graph", "second model")
 RESULTS = Path(__file__).parent / "results" / "growth.json"
@@ -115,6 +115,7 @@ def measure(size: dict[str, int]) -> Row:
         "prior_order": size["prior_order"],
         "random_state": 0,
         "verbose": False,
+        "n_jobs": size["threads"],
     }
     AMMI(size["bits"], epochs=1, **parameters).fit(X[:500])
     Path("/proc/self/clear_refs").write_text("5")  # the peak of memory is counted from here
@@ -134,7 +135,7 @@ def measure(size: dict[str, int]) -> Row:
         "documents_per_second": size["documents"] / min(epochs),
         "peak_gb": _memory("VmHWM"),
         "before_gb": before,
-        "threads": os.environ.get("OMP_NUM_THREADS", "all"),
+        "fingerprint": hasher.fingerprint_,  # the same on any number of threads
         "load": [load, os.getloadavg()[0]],
         **machine(),
     }
@@ -168,8 +169,9 @@ def report(rows: list[Row]) -> None:
 
 
 def plot(rows: list[Row]) -> None:
-    """Processor time against documents, both on a logarithmic scale, with a line of slope 1."""
-    rows = [row for row in rows if all(row[key] == BASE[key] for key in list(BASE)[1:])]
+    """Time on one thread and on two against documents, on logarithmic scales, with a line of slope 1."""
+    alike = [row for row in rows if all(row[key] == BASE[key] for key in ("words", "bits", "order", "prior_order"))]
+    rows = [row for row in alike if row["threads"] == 1]
     n = [row["documents"] for row in rows]
     figure = Figure(figsize=(6.5, 4.5), layout="constrained")
     axes = figure.subplots()
@@ -177,16 +179,26 @@ def plot(rows: list[Row]) -> None:
         strong = part == "fit"
         axes.loglog(
             n,
-            [row[part]["cpu_seconds"] for row in rows],
+            [row[part]["seconds"] for row in rows],
             marker="o",
             markersize=4,
             color="black" if strong else None,
             linewidth=2 if strong else 1,
-            label="whole fit" if strong else part,
+            label="whole fit, one thread" if strong else part,
         )
-    first = rows[0]["fit"]["cpu_seconds"]
+    two = [row for row in alike if row["threads"] == 2]
+    axes.loglog(
+        [row["documents"] for row in two],
+        [row["fit"]["seconds"] for row in two],
+        marker="s",
+        markersize=4,
+        color="tab:red",
+        linewidth=2,
+        label="whole fit, two threads",
+    )
+    first = rows[0]["fit"]["seconds"]
     axes.loglog(n, [first * one / n[0] for one in n], "--", color="tab:gray", label="slope 1")
-    axes.set(xlabel="documents", ylabel="seconds of the processor")
+    axes.set(xlabel="documents", ylabel="seconds")
     axes.set_title("AMMI's defaults, 10,000 words, 64 bits", fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=8)

@@ -38,6 +38,7 @@ from ammi.training.objective import Objective
 from ammi.training.progress import Silent
 from ammi.training.recipe import Recipe
 from ammi.training.steps import TorchSteps
+from ammi.training.threads import torch_threads
 from ammi.training.validation import hold_out, mean_figures
 from timing import save
 
@@ -173,6 +174,31 @@ def against_before(X: csr_matrix) -> list[Row]:
         }
         for part, name, times in table
     ]
+
+
+# Threads
+
+
+def on_threads(X: csr_matrix) -> list[Row]:
+    """The whole fit, and its parts, on one thread and on more; the codes are the same."""
+    everything, rows = np.arange(X.shape[0]), []
+    codes = np.random.default_rng(0).uniform(-1, 1, (X.shape[0], 128)).astype(np.float32)
+    for n_threads in (1, 2, 4):
+        with torch_threads(n_threads):
+            near = nearest_documents(X, 10, everything, np.random.default_rng(0))
+            batches = Batches(X, neighbours=near, batch_size=BATCH, word_dropout=0.3, rng=np.random.default_rng(0))
+            objective = now().objective(X.shape[1], predictive=False).train()
+            steps = choose_steps(objective, batches, RATE, CLIP)
+            model = now()
+            jobs: dict[str, Callable[[], object]] = {
+                "first graph": partial(nearest_documents, X, 10, everything, np.random.default_rng(0)),
+                "second graph": partial(nearest_documents, X, 100, everything, np.random.default_rng(0), codes=codes),
+                "epoch": partial(steps.epoch, batches),
+                "fit": partial(model.fit, X),
+            }
+            times = {name: measure(job, 3)["seconds"] for name, job in jobs.items()}
+        rows.append({"threads": n_threads, **times, "fingerprint": model.fingerprint_})
+    return rows
 
 
 # The parts of a compiled step
@@ -349,6 +375,12 @@ def main() -> None:
         figures = (row["seconds"], row["cpu_seconds"], row["ratio"], row["cpu_ratio"], row["wanted"])
         table.add_row(row["part"], row["method"], *(f"{figure:.2f}" for figure in figures))
     console.print(table)
+    threads = on_threads(X)
+    table = Table("threads", "first graph", "second graph", "epoch", "fit", "times one thread", "codes")
+    for row in threads:
+        seconds = (f"{row[name]:.3f}" for name in ("first graph", "second graph", "epoch", "fit"))
+        table.add_row(str(row["threads"]), *seconds, f"{threads[0]['fit'] / row['fit']:.2f}", row["fingerprint"])
+    console.print(table)
     parts = step_parts(X)
     table = Table("a step by compiled kernels", "ms")
     for row in parts:
@@ -363,7 +395,6 @@ def main() -> None:
         table.add_row(row["method"], f"{row['seconds']:.2f}", f"{row['ratio']:.1f}")
     console.print(table)
     load.append(os.getloadavg()[0])
-    threads = os.environ.get("OMP_NUM_THREADS", "all")
     save("train", {"load": load, "threads": threads, "before": rows, "step": parts, "compared": compared})
 
 

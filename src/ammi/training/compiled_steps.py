@@ -19,6 +19,7 @@ from ammi.training.kernels import (
     Linear,
     Pairs,
     Prior,
+    Run,
     Settings,
     Work,
     new_batch,
@@ -79,11 +80,11 @@ class CompiledSteps(Steps):
                     self._clip,
                     self._n_steps,
                 )
-                shared = documents, pairs, double, linear, prior, work, settings, batches.rng
+                run = Run(documents, pairs, linear, prior, settings)
 
-                def take(team: Team, shared: tuple[object, ...] = shared) -> tuple[float, float, float]:
+                def take(team: Team, run: Run = run) -> tuple[float, float, float]:
                     with _without_denormals():
-                        return take_steps(team, n_threads, *shared)
+                        return take_steps(team, n_threads, run, double, work, batches.rng)
 
                 sums += run_together(pool, n_threads, take)
                 taken = math.ceil((end - start) / batches.batch_size)

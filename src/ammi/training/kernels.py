@@ -78,6 +78,16 @@ class Settings(NamedTuple):
     steps_before: int  # that Adam has taken
 
 
+class Run(NamedTuple):
+    """What the steps of one call have in common."""
+
+    documents: Documents
+    pairs: Pairs
+    linear: Linear
+    prior: Prior
+    settings: Settings
+
+
 class Batch(NamedTuple):
     """The rows of a batch after word dropout, by document and by word, for as many entries as a batch can have."""
 
@@ -138,13 +148,14 @@ def new_work(n_rows: int, n_slots: int, n_words: int, windows: tuple[int, int]) 
 
 
 @_compiled
-def take_steps(team, n_threads, documents, pairs, batches, linear, prior, work, settings, rng):
+def take_steps(team, n_threads, run, batches, work, rng):
     """Train on pairs, one call a thread with the same arguments; return the sums of H⁺, H(Z|·) and squared gradients.
 
     Args:
         batches: two of them; while a step uses one, the other is prepared for the next step.
         rng: draws the words that are dropped, for one batch after the other.
     """
+    documents, pairs, linear, prior, settings = run
     code_entropy, conditional, squares = 0.0, 0.0, 0.0
     n_words, m = linear.weights.shape
     scratch = _scratch(work, prior)
@@ -483,10 +494,10 @@ def update(linear, batch, work, square, step, settings, block):
     root = np.float32(1 / np.sqrt(1 - 0.999**step))
     rows = slice(block * _WORDS, min((block + 1) * _WORDS, len(linear.weights)))
     weights = linear.weights[rows], linear.weights_mean[rows], linear.weights_square[rows]
-    _adam(*weights, work.by_weights, batch.slots[rows], scale, rate, root)
+    _adam(weights, work.by_weights, batch.slots[rows], scale, rate, root)
     if block == 0:
         biases = linear.biases, linear.biases_mean, linear.biases_square
-        _adam(*biases, work.by_biases, np.zeros(1, np.int32), scale, rate, root)
+        _adam(biases, work.by_biases, np.zeros(1, np.int32), scale, rate, root)
 
 
 @_compiled
@@ -498,11 +509,12 @@ def _sum_of_squares(numbers):
 
 
 @_compiled
-def _adam(weights, mean, square, gradient, slots, scale, rate, root):
+def _adam(trained, gradient, slots, scale, rate, root):
     """Adam with its usual means of 0.9 and 0.999; the gradient of a row of weights is in the row of its slot.
 
     One call for all rows: to hand a row over takes longer than its sums.
     """
+    weights, mean, square = trained
     for row in range(len(weights)):
         weight, first, second, by_weight = weights[row], mean[row], square[row], gradient[slots[row]]
         for bit in range(len(weight)):

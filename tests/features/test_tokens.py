@@ -58,7 +58,7 @@ def test_the_word_index_finds_the_words_of_a_text(tmp_path_factory, texts):
         index.add(np.zeros((len(texts), 1), np.uint8), texts=texts)
         asked = sorted({word for found in words for word in found})[:20]
         with index.snapshot():
-            statistics = index._documents.words.statistics(asked)
+            statistics = index._tables.words.statistics(asked)
         assert statistics.having == {word: sum(word in found for found in words) for word in asked}
 
 

@@ -78,7 +78,7 @@ def traced(index: HammingIndex) -> Iterator[list[tuple[str, Any]]]:
         statements.append((statement, values))
         return True
 
-    with index._store.held() as session:
+    with index._database.held() as session:
         session.db.exec_trace = note
         try:
             yield statements

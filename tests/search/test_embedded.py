@@ -104,7 +104,7 @@ def test_an_indexed_key_spares_the_reading_of_metadata(tmp_path):
                 step
                 for statement, values in statements
                 if "key_values" in statement or "metadata" in statement
-                for *_, step in index._store.execute(f"EXPLAIN QUERY PLAN {statement}", values)
+                for *_, step in index._database.execute(f"EXPLAIN QUERY PLAN {statement}", values)
             ]
         assert any("SEARCH key_values USING PRIMARY KEY (key=? AND value=?)" in step for step in plans)
         assert any("SEARCH key_values USING PRIMARY KEY (key=? AND value>? AND value<?)" in step for step in plans)
@@ -210,10 +210,10 @@ def test_a_table_follows_changes_forwards_and_backwards(changes):
                 chosen = rng.choice(ids, min(n, len(ids)), replace=False).tolist() if kind == "replace" else None
                 codes = rng.integers(0, 256, (n if chosen is None else len(chosen), 2), dtype=np.uint8)
                 index.add(codes, chosen)
-            view = HammingIndex(index._store.view(), index._newest)
+            view = HammingIndex(index._database.view(), index._newest)
             stack = ExitStack()
             stack.enter_context(view._reading())
-            views.append((view, stack, view._codes.table(None).codes))
+            views.append((view, stack, view._tables.codes.table(None).codes))
         for n in np.random.default_rng(len(changes)).permutation(2 * len(views)) // 2:
             view, _, expected = views[n]
             np.testing.assert_array_equal(view._table().codes, expected)

@@ -8,7 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ammi.search import HammingIndex
-from ammi.search.filters import complaint, from_text, matches, parse
+from ammi.search.filter_text import from_text
+from ammi.search.filters import complaint, matches, parse
 from tests.search.metadata import KEYS, filters, metadata
 from tests.search.stores import LOCATIONS, every_store
 
@@ -110,8 +111,8 @@ def test_sql_means_what_matches_does(indexes, documents, where):
         index.delete(index)
         index.add(np.zeros((len(documents), 1), np.uint8), range(len(documents)), metadata=documents)
         with index._reading():
-            assert index._documents.matching(filter).tolist() == index._documents.find(expected)
-            assert not (expected and complaint(filter, index._documents.keys.kinds()))
+            assert index._tables.matching(filter).tolist() == index._tables.find(expected)
+            assert not (expected and complaint(filter, index._kinds()))
 
 
 @every_store

@@ -284,7 +284,7 @@ def test_what_is_remembered_of_words_changes_no_answer(tmp_path_factory, steps, 
     """Whatever another process changes between two questions, and however little is read or kept of a word."""
     location = tmp_path_factory.mktemp("ranking") / "index"
     with (
-        patch.multiple("ammi.search.embedded.words", _FEW=few, _REMEMBERED=remembered),
+        patch.multiple("ammi.search.embedded.word_index", _FEW=few, _REMEMBERED=remembered),
         patch("ammi.search.ranking._MOST_PLACES", most_places),
         HammingIndex.create(location, 8) as writer,
         HammingIndex.open(location) as index,
@@ -305,5 +305,5 @@ def test_what_is_remembered_of_words_changes_no_answer(tmp_path_factory, steps, 
 def test_an_sqlite_without_fts5_says_what_to_do(tmp_path):
     with HammingIndex.create(tmp_path / "index", 8) as index:
         with pytest.raises(ValueError, match=r"no such module: fts6.*text_index=False"), index._writing():
-            index._store.execute("CREATE VIRTUAL TABLE more USING fts6(text)")
+            index._database.execute("CREATE VIRTUAL TABLE more USING fts6(text)")
         assert len(index) == 0

@@ -100,7 +100,7 @@ def test_a_document_that_is_lost_is_named(tmp_path):
         ("DELETE FROM key_values WHERE position = 7", "values of indexed keys do not agree"),
         ("UPDATE key_values SET position = 1000 WHERE position = 7", "values of indexed keys do not agree"),
         ("DELETE FROM words WHERE rowid = 7", "word index does not agree"),
-        ("UPDATE text_totals SET characters = 5", "word index does not agree"),
+        ("UPDATE state SET characters = 5", "word index does not agree"),
     ],
 )
 def test_tables_that_do_not_agree_are_found_and_made_anew(tmp_path, statement, words):
@@ -176,7 +176,7 @@ def test_those_who_have_a_repaired_index_open_have_to_open_it_again(tmp_path):
 
 
 def test_what_cannot_be_repaired_stays_as_it_is(tmp_path):
-    for n, statement in enumerate(("UPDATE about SET n_bits = 65", "UPDATE documents SET checksum = 0")):
+    for n, statement in enumerate(("UPDATE state SET n_bits = 65", "UPDATE documents SET checksum = 0")):
         with make(tmp_path / str(n), 20) as index:
             alter(index, statement)
         before = (tmp_path / str(n) / "index.sqlite").read_bytes()

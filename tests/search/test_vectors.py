@@ -168,8 +168,7 @@ def test_what_is_added_during_a_recode_has_its_new_vector(store, tmp_path):
         assert len(vectors_of(index)) == len(index)
         table = "vectors" if store is HammingIndex else "vectors_2"
         with index._reading():
-            store = index._store if store is HammingIndex else index._server
-            ((rows,),) = store.execute(f"SELECT COUNT(*) FROM {table}")
+            ((rows,),) = index._database.execute(f"SELECT COUNT(*) FROM {table}")
         assert rows == len(index)
 
 
@@ -209,7 +208,7 @@ def test_what_is_no_vector_of_the_index_is_refused_and_changes_nothing(index, st
 def test_an_index_of_before_is_one_without_vectors(tmp_path):
     """An index has tables of vectors only where it keeps some, so that those made without are as they were."""
     with HammingIndex.create(tmp_path / "index", 8) as index, index._reading():
-        tables = {name for (name,) in index._store.execute("SELECT name FROM sqlite_master")}
+        tables = {name for (name,) in index._database.execute("SELECT name FROM sqlite_master")}
     assert not {name for name in tables if "vector" in name}
 
 
@@ -221,6 +220,6 @@ def test_a_search_reads_the_vectors_of_its_shortlist_alone(tmp_path):
             index.search_ranked(np.zeros((1, 8), np.uint8), [VectorRanking(np.ones(8))], 3, shortlist=50)
         ((select, values),) = [one for one in statements if "FROM vectors" in one[0]]
         with index._reading():
-            assert len(index._store.execute(select, values).fetchall()) == 50
-            plan = " ".join(step for *_, step in index._store.execute(f"EXPLAIN QUERY PLAN {select}", values))
+            assert len(index._database.execute(select, values).fetchall()) == 50
+            plan = " ".join(step for *_, step in index._database.execute(f"EXPLAIN QUERY PLAN {select}", values))
         assert "SEARCH vectors USING INTEGER PRIMARY KEY" in plan

@@ -12,7 +12,7 @@ import ammi
 from ammi import Collection, HammingIndex, data, evaluate, search
 from ammi.data import pairs
 from ammi.data.mat import read_mat
-from ammi.search import filters
+from ammi.search import filter_text, filters
 from ammi.search.ranking import RANKS
 from tests.torture import strange
 from tests.torture.template import MADE, NO_SERVERS, SERVED
@@ -189,7 +189,7 @@ OF_INDEXES: Calls = {
         "search",
         {search.nearest: (packed, packed, st.integers(0, 9)), search.within: (packed, packed, numbers)},
     ),
-    **calls("search.filters", {filters.parse: (wheres,), filters.from_text: (few_texts,)}),
+    **calls("search.filters", {filters.parse: (wheres,), filter_text.from_text: (few_texts,)}),
 }
 OF_VALUES: Calls = {
     **calls(

@@ -146,7 +146,7 @@ def _leave_damaged(folder: Path, changes: int) -> None:
     for step in range(changes):
         jobs.change(index, step)
     with index._writing():
-        index._store.execute("UPDATE text_totals SET characters = characters + 1")
+        index._database.set_state(characters=index._database.state.characters + 1)
     os._exit(0)
 
 

@@ -25,7 +25,7 @@ ASIDE = {
 METHODS_ASIDE: dict[type, set[str]] = {
     Collection: {"close"},
     # What Collection calls for `rebuild`, `search` and `add`.
-    HammingIndex: {"close", "snapshot", "optimize", "recode", "search_ranked"},
+    HammingIndex: {"add_records", "close", "snapshot", "optimize", "recode", "search_ranked"},
     DocumentHasher: {"describe", "score"},  # LSH has no score
     MarkovBits: set(),
     chain.ChainDistributions: {"cross_entropy", "mean"},

@@ -69,7 +69,7 @@ class SearchOptions:
 
     def filter(self) -> "Where | None":
         """Return the filter that --where spells."""
-        from ammi.search.filters import from_text
+        from ammi.search.filter_text import from_text
 
         try:
             return from_text(self.where or []) or None

@@ -1,4 +1,4 @@
-"""A whole collection from one place to another, whatever their stores: restartable, and compared at the end."""
+"""Copy a whole collection from one location to another, whatever their stores: restartable, compared at the end."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -15,55 +15,50 @@ from ammi.search.store import Store
 from ammi.search.store_methods import Location
 
 _AT_ONCE = 1000
+_SETTINGS = ("bits", "model", "vectors", "word index")  # the first fields of About
 
 
 class Copied(NamedTuple):
-    """What a copy came to."""
+    """The result of a copy."""
 
     location: str
     documents: int
     there: int  # of these, the documents that an earlier run had brought
-    checksum: str  # of all documents in their order, the same at both places
+    checksum: str  # of all documents in their order, the same at both locations
 
 
 def copy_store(
     source: Store, location: Location, *, advance: Callable[[int], None] = lambda n_documents: None
 ) -> Copied:
-    """Copy all that an index has to a location, which holds nothing yet, or what an earlier run brought there.
+    """Copy a whole store to a location that is empty, or that holds the beginning of an earlier, unfinished copy.
 
-    `advance` is told of each document twice: when it is there, and when all are compared.
+    `advance` gets the number of documents twice: when they are written, and when they are compared.
     """
     with _target(source, location) as target:
-        coming = (entry for block in source.entries() for entry in block)
-        given = _Sum()
-        there = _skip_what_is_there(source, target, coming, given, advance)
-        while block := list(islice(coming, _AT_ONCE)):
+        entries = (entry for block in source.entries() for entry in block)
+        sent, arrived = _Digest(), _Digest()
+        there = _skip_earlier(source, target, entries, sent, advance)
+        while block := list(islice(entries, _AT_ONCE)):
             vectors = [entry.vector for entry in block if entry.vector is not None]
-            target.add(
-                np.stack([entry.code for entry in block]),
-                [entry.id for entry in block],
-                [entry.text for entry in block],
-                [entry.metadata for entry in block],
-                vectors=np.stack(vectors) if vectors else None,
-            )
-            given.add(block)
+            codes, records = np.stack([entry.code for entry in block]), [entry.record for entry in block]
+            target.add_records(codes, records, vectors=np.stack(vectors) if vectors else None)
+            sent.add(block)
             advance(len(block))
         _use_numbers_before(target, source.about.next_number)
         target.optimize()
-        arrived = _Sum()
         for found in target.entries():
             arrived.add(found)
             advance(len(found))
-        if (arrived.count, arrived.hexdigest()) != (given.count, given.hexdigest()):
+        if (arrived.count, arrived.hexdigest()) != (sent.count, sent.hexdigest()):
             raise DamagedError(
-                f"{given.count:,} documents of {source.location} with the checksum {given.hexdigest()} were copied, "
+                f"{sent.count:,} documents of {source.location} with the checksum {sent.hexdigest()} were copied, "
                 f"but {target.location} has {arrived.count:,} with {arrived.hexdigest()}: was it changed meanwhile? "
                 "delete it and copy again"
             )
-        return Copied(target.location, given.count, there, given.hexdigest())
+        return Copied(target.location, sent.count, there, sent.hexdigest())
 
 
-class _Sum:
+class _Digest:
     """A checksum of documents in their order, and their number."""
 
     def __init__(self) -> None:
@@ -80,34 +75,32 @@ class _Sum:
 
 
 def _digest(entry: Entry) -> bytes:
-    """Of all that a document is; the order of metadata keys is no part of it."""
-    said = json.dumps([entry.id, entry.text, entry.metadata], sort_keys=True).encode()
+    """The digest of a whole document; the order of metadata keys does not matter."""
+    spelled = json.dumps([entry.id, entry.text, entry.metadata], sort_keys=True).encode()
     vector = b"" if entry.vector is None else entry.vector.astype("<f4").tobytes()
-    return blake2b(b"%d %d " % (len(said), len(entry.code)) + said + entry.code.tobytes() + vector).digest()
+    return blake2b(b"%d %d " % (len(spelled), len(entry.code)) + spelled + entry.code.tobytes() + vector).digest()
 
 
 def _target(source: Store, location: Location) -> Store:
-    """The index at a location, which is made where there is none, and refused where it is of something else."""
-    files, keys = source.files(), source.keys_indexed
+    """Open the store at a location, or create it; refuse one with other settings."""
+    files, keys, about = source.files(), source.keys_indexed, source.about
     if not store_exists(location):
         return create_store(
             location,
-            source.n_bits,
-            fingerprint=source.fingerprint,
+            about.n_bits,
+            fingerprint=about.fingerprint,
             keys=keys,
             files=files,
-            text_index=source.text_index,
-            vectors=source.vectors,
+            text_index=about.text_index,
+            vectors=about.vectors,
         )
     target = open_store(location)
     try:
         if target.location == source.location:
             raise ValueError(f"{target.location} is copied to itself: name another location")
-        about = ("bits", "n_bits"), ("model", "fingerprint"), ("vectors", "vectors"), ("word index", "text_index")
-        for name, attribute in about:
-            has, wanted = getattr(target, attribute), getattr(source, attribute)
-            if has != wanted:
-                raise _other(source, target, f"its {name}: {_shortly(has)}, not {_shortly(wanted)}")
+        for name, found, wanted in zip(_SETTINGS, target.about, about, strict=False):
+            if found != wanted:
+                raise _other(source, target, f"its {name}: {_shortly(found)}, not {_shortly(wanted)}")
         if target.files() != files:
             raise _other(source, target, "its files are not the same")
         target.index_keys(keys)
@@ -117,18 +110,18 @@ def _target(source: Store, location: Location) -> Store:
     return target
 
 
-def _skip_what_is_there(
-    source: Store, target: Store, coming: Iterator[Entry], given: _Sum, advance: Callable[[int], None]
+def _skip_earlier(
+    source: Store, target: Store, entries: Iterator[Entry], sent: _Digest, advance: Callable[[int], None]
 ) -> int:
-    """Go past the documents that an earlier run brought, which must be the first of those that come."""
+    """Skip the documents that an earlier run brought, which must be the first of the source; return their number."""
     for block in target.entries():
-        expected = list(islice(coming, len(block)))
-        for entry, other in zip(block, [*expected, *[None] * (len(block) - len(expected))], strict=True):
-            if other is None or _digest(entry) != _digest(other):
+        expected = list(islice(entries, len(block)))
+        for n, entry in enumerate(block):
+            if n >= len(expected) or _digest(entry) != _digest(expected[n]):
                 raise _other(source, target, f"document {entry.id!r} is not the one that stands there in the source")
-        given.add(expected)
+        sent.add(expected)
         advance(len(block))
-    return given.count
+    return sent.count
 
 
 def _other(source: Store, target: Store, why: str) -> FileExistsError:
@@ -143,7 +136,7 @@ def _shortly(value: object) -> str:
 
 
 def _use_numbers_before(target: Store, number: int) -> None:
-    """Give no number below this one to a document that comes without an id: some were deleted that had one."""
+    """Reserve the numbers below this one, which deleted documents may have had, by adding and deleting a document."""
     with target._writing():
         about = target._about()
         if about.next_number < number:

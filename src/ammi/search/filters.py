@@ -17,32 +17,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, Union
 
 from ammi.plain import plain
-from ammi.search.filter_text import from_text
 
-__all__ = [
-    "AllOf",
-    "AnyOf",
-    "Between",
-    "Condition",
-    "Either",
-    "Exists",
-    "Filter",
-    "Not",
-    "Scalar",
-    "Test",
-    "Where",
-    "complaint",
-    "from_text",
-    "holds",
-    "kinds_by_key",
-    "matches",
-    "parse",
-    "scalar",
-    "values_of",
-]
-
-Where = Mapping[str, Any]
+Where = Mapping[str, object]
 Kind = Literal["null", "bool", "number", "text", "other"]  # other: what no filter compares, such as a dict
+Bound = int | float | str
 
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
@@ -59,7 +37,7 @@ class Scalar(NamedTuple):
     """A value to compare: equal to another if kind and value are."""
 
     kind: Kind
-    value: Any
+    value: Any  # of that kind; None of another kind
 
 
 class AnyOf(NamedTuple):
@@ -72,7 +50,7 @@ class Between(NamedTuple):
     """A value of this kind meets every bound, such as (">=", 1987)."""
 
     kind: Kind
-    bounds: tuple[tuple[str, Any], ...]
+    bounds: tuple[tuple[str, Bound], ...]
 
 
 class Exists(NamedTuple):
@@ -118,11 +96,11 @@ def parse(where: Where | None) -> Filter:
     return tuple(Condition(key, test) for key, value in wanted.items() for test in _tests(key, value))
 
 
-def _tests(key: str, wanted: Any) -> list[Test]:
+def _tests(key: str, wanted: object) -> list[Test]:
     return _operators(key, wanted) if isinstance(wanted, dict) else [_any_of(key, wanted)]
 
 
-def _any_of(key: str, wanted: Any) -> AnyOf:
+def _any_of(key: str, wanted: object) -> AnyOf:
     values = frozenset(map(scalar, wanted if isinstance(wanted, list) else [wanted]))
     if any(kind == "other" for kind, _ in values):
         raise ValueError(
@@ -131,7 +109,7 @@ def _any_of(key: str, wanted: Any) -> AnyOf:
     return AnyOf(values)
 
 
-def _operators(key: str, wanted: dict[str, Any]) -> list[Test]:
+def _operators(key: str, wanted: dict[str, object]) -> list[Test]:
     for name in wanted or [""]:
         if name not in OPERATORS:
             raise ValueError(f"the filter on {key!r} has the operator {name!r}: there are {' '.join(OPERATORS)}")
@@ -154,32 +132,35 @@ def _operators(key: str, wanted: dict[str, Any]) -> list[Test]:
     return tests
 
 
-def _range(key: str, bounds: dict[str, Any]) -> Test:
-    """The range of numbers and that of texts that the bounds describe: those that every bound has a value for."""
-    given = {name: _any_of(key, value).values for name, value in bounds.items()}
-    for name, values in given.items():
+def _range(key: str, bounds: dict[str, object]) -> Test:
+    """The range of numbers or of texts; both where every bound is a list of a number and a text."""
+    by_kind: dict[Kind, list[tuple[str, Bound]]] = {"number": [], "text": []}
+    for name, wanted in bounds.items():
+        values = _any_of(key, wanted).values
         kinds = [kind for kind, _ in values]
-        if not values or len(set(kinds)) < len(kinds) or not set(kinds) <= {"number", "text"}:
-            raise ValueError(f"the filter on {key!r} has {name!r} with {bounds[name]!r:.60}: pass a number or a text")
-    of_kind = [{kind: (name, value) for kind, value in values} for name, values in given.items()]
-    common = sorted(set.intersection(*(set(one) for one in of_kind)))
-    if not common:
+        if not values or len(set(kinds)) < len(kinds) or not by_kind.keys() >= set(kinds):
+            raise ValueError(f"the filter on {key!r} has {name!r} with {wanted!r:.60}: pass a number or a text")
+        for kind, value in values:
+            assert value is not None
+            by_kind[kind].append((name, value))
+    ranges = tuple(Between(kind, tuple(found)) for kind, found in by_kind.items() if len(found) == len(bounds))
+    if not ranges:
         raise ValueError(f"the filter on {key!r} has a range from a number to a text: pass bounds of one kind")
-    ranges = tuple(Between(kind, tuple(one[kind] for one in of_kind)) for kind in common)
     return ranges[0] if len(ranges) == 1 else Either(ranges)
 
 
-def kind_of(value: Any) -> Kind:
+def kind_of(value: object) -> Kind:
     """The kind of a value of JSON."""
     return _KINDS.get(type(value), "other")
 
 
-def scalar(value: Any) -> Scalar:
+def scalar(value: object) -> Scalar:
     """A value of JSON as filters compare it."""
-    kind = kind_of(value)
-    if kind == "other":
-        return Scalar(kind, None)
-    return Scalar(kind, _number(value) if type(value) is int else value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Scalar("number", _number(value))
+    if value is None or isinstance(value, bool | float | str):
+        return Scalar(kind_of(value), value)
+    return Scalar("other", None)
 
 
 def _number(value: int) -> int | float:
@@ -192,13 +173,13 @@ def _number(value: int) -> int | float:
         return float("inf") if value > 0 else float("-inf")
 
 
-def values_of(value: Any) -> list[Scalar]:
+def values_of(value: object) -> list[Scalar]:
     """What a value in the metadata stands for: itself, or the items of a list; None for want of any."""
     items = [scalar(item) for item in value] if isinstance(value, list) else [scalar(value)]
     return items or [scalar(None)]
 
 
-def matches(filter: Filter, metadata: Mapping[str, Any]) -> bool:
+def matches(filter: Filter, metadata: Mapping[str, object]) -> bool:
     """Whether a filter keeps a document with this metadata: what every store's own query must mean."""
     return all(holds(condition.test, values_of(metadata.get(condition.key))) for condition in filter)
 
@@ -221,18 +202,21 @@ def holds(test: Test, values: list[Scalar]) -> bool:
             return any(holds(inner, values) for inner in tests)
 
 
-def kinds_by_key(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def kinds_by_key(metadata: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """Each key that has a value, with the kinds of its values in a row of words, such as "number text"."""
     for key, value in metadata.items():
-        if kinds := set(map(kind_of, value if isinstance(value, list) else [value])) - {"null"}:
-            yield key, " ".join(sorted(kinds))
+        if isinstance(value, list):
+            if kinds := set(map(kind_of, value)) - {"null"}:
+                yield key, " ".join(sorted(kinds))
+        elif value is not None:
+            yield key, kind_of(value)
 
 
-def count_kinds(metadata: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
+def count_kinds(metadata: Iterable[Mapping[str, object]]) -> dict[str, dict[str, int]]:
     """For each key, how many of the documents with such metadata have values of which kinds."""
     found: dict[str, Counter[str]] = {}
-    for one in metadata:
-        for key, kinds in kinds_by_key(one):
+    for keys in metadata:
+        for key, kinds in kinds_by_key(keys):
             found.setdefault(key, Counter())[kinds] += 1
     return {key: dict(counts) for key, counts in found.items()}
 

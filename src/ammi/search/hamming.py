@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 Codes = NDArray[np.uint8]  # (n, ceil(m / 8))
-Near = tuple[NDArray[np.int32], NDArray[np.int64]]  # distances and positions of what was found
+Near = tuple[NDArray[np.int32], NDArray[np.int64]]  # the distances and the rows of the codes that were found
 
 MOST_FOUND = 250_000  # within a radius: documents of so many hits take some hundreds of megabytes
 _PAIRS_AT_ONCE = 1 << 24  # some 650 MB where all of them are found
 
 
 def nearest(base: Codes, queries: Codes, k: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The k codes of base nearest to each query: their distances and their positions in base, both (q, min(k, n)).
+    """Find the k codes of base nearest to each query: their distances and their rows in base, both (q, min(k, n)).
 
-    Sorted by distance and then by position, at the k-th place too: FAISS orders its heap by the pair of them.
+    Sorted by distance and then by row, also among equals of the k-th: FAISS orders its heap by the pair of them.
     """
     base, queries = _aligned(base, queries)
     k = min(int(k), len(base))
@@ -33,13 +33,13 @@ def nearest(base: Codes, queries: Codes, k: int) -> tuple[NDArray[np.int32], NDA
 
 
 def alone() -> None:
-    """Let FAISS search for this thread in it alone: beside others, helpers would take their cores to wait for work."""
+    """Let FAISS search with one thread from this thread on: beside others, more threads would only wait for cores."""
     faiss.omp_set_num_threads(1)
 
 
 @contextmanager
 def _no_more_threads_than(queries: int) -> Iterator[None]:
-    """Each of FAISS's threads takes whole queries: for one query a second thread would only wait, which takes time."""
+    """Limit FAISS to a thread per query: it gives whole queries to threads, and a thread that only waits costs time."""
     before = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(min(before, max(queries, 1)))  # of those that this thread starts
     try:
@@ -49,7 +49,7 @@ def _no_more_threads_than(queries: int) -> Iterator[None]:
 
 
 def within(base: Codes, queries: Codes, radius: int) -> list[Near]:
-    """For each query, the distances and the positions of all codes of base at most radius away, sorted alike.
+    """Find all codes of base at most radius away from each query, sorted as `nearest` does.
 
     More than MOST_FOUND for all queries together are refused.
     """
@@ -67,7 +67,7 @@ def within(base: Codes, queries: Codes, radius: int) -> list[Near]:
 
 
 def too_many_within(radius: int) -> ValueError:
-    """What is said where more than MOST_FOUND are found."""
+    """The error for more than MOST_FOUND codes."""
     return ValueError(
         f"more than {MOST_FOUND:,} codes are at most {radius} bits away: take a smaller radius or fewer queries at "
         "once, or search for the k nearest"

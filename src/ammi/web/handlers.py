@@ -14,7 +14,8 @@ from starlette.responses import Response
 
 from ammi.plain import short
 from ammi.search import DamagedError
-from ammi.search.filters import Where, from_text
+from ammi.search.filter_text import from_text
+from ammi.search.filters import Where
 from ammi.web import schemas
 from ammi.web.guard import Refusal
 from ammi.web.served import Served

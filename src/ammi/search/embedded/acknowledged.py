@@ -1,10 +1,9 @@
-"""The little file beside an embedded index that says which index it is and how many changes it has acknowledged.
+"""The file `index.changes` beside an embedded index: which index it is, and how many changes it has acknowledged.
 
-SQLite tells neither a database nor a journal from those of another index, takes an old file for the newest, and leaves
-out the damaged end of a journal. So each index has a name drawn at random, and every change a number. Both stand in the
-database, and here once a change is on the disk. What stands here may lag behind the database, after a loss of power or
-where two processes write at once, and never leads: a database of another name, or with fewer changes, is not the one
-that was acknowledged.
+SQLite does not notice a database or a journal of another index, takes an old file for the newest, and ignores the
+damaged end of a journal. So each index has a random name, and every change a number. Both are in the database, and
+here once a change is on the disk. After a loss of power, or while two processes write, this file may lag behind the
+database, but it is never ahead: a database of another name, or with fewer changes, is not the acknowledged one.
 """
 
 import os
@@ -19,8 +18,7 @@ FILE = "index.changes"
 UID_BYTES = 16
 _CONTENT = struct.Struct(f"<{UID_BYTES}sQ")
 _CHECKSUM = struct.Struct("<I")
-_SIZE = _CONTENT.size + _CHECKSUM.size
-_TRIES = 100  # to read what another process may be writing
+_TRIES = 100  # to read a file that another process may be writing
 
 
 class Acknowledged(NamedTuple):
@@ -29,52 +27,50 @@ class Acknowledged(NamedTuple):
     uid: bytes
     change: int
 
+    def packed(self) -> bytes:
+        """The content of the file."""
+        content = _CONTENT.pack(*self)
+        return content + _CHECKSUM.pack(crc32(content))
+
 
 class AcknowledgedFile:
-    """The file, which is written in place, since a name and a number that are old do no harm."""
+    """The file, which is written in place: an old name and number do no harm."""
 
     def __init__(self, folder: Path):
         self.path = folder / FILE
         self._name = str(self.path)
 
     def make(self, acknowledged: Acknowledged) -> None:
-        """Write the file where there is none, or a damaged one."""
+        """Write the file if there is none, or a damaged one."""
         with replacing_file(self.path) as file:
-            file.write(_packed(acknowledged))
+            file.write(acknowledged.packed())
 
     def read(self) -> Acknowledged | None:
-        """What it says; None where there is no such file, and ValueError where it is damaged."""
+        """Return its content; None if there is no such file, ValueError if it is damaged."""
         for _ in range(_TRIES):
             try:
                 file = os.open(self._name, os.O_RDONLY)
             except FileNotFoundError:
                 return None
             try:
-                content = os.read(file, _SIZE + 1)
+                content = os.read(file, _CONTENT.size + _CHECKSUM.size + 1)
             finally:
                 os.close(file)
-            if len(content) == _SIZE and content[-_CHECKSUM.size :] == _checksum(content[: -_CHECKSUM.size]):
-                return Acknowledged(*_CONTENT.unpack_from(content))
+            if len(content) == _CONTENT.size + _CHECKSUM.size:
+                found = Acknowledged(*_CONTENT.unpack_from(content))
+                if found.packed() == content:
+                    return found
         raise ValueError(f"{self.path} is damaged")
 
     def raise_to(self, acknowledged: Acknowledged) -> None:
-        """Write a later change; one that another process wrote meanwhile stays."""
+        """Write a later change, unless another process has written one that is later still."""
         before = self.read()
         if before is None:
             self.make(acknowledged)
         elif before.change < acknowledged.change:
             with open(self.path, "r+b", buffering=0) as file:
-                file.write(_packed(acknowledged))
+                file.write(acknowledged.packed())
 
 
 def new_uid() -> bytes:
     return os.urandom(UID_BYTES)
-
-
-def _packed(acknowledged: Acknowledged) -> bytes:
-    content = _CONTENT.pack(*acknowledged)
-    return content + _checksum(content)
-
-
-def _checksum(content: bytes) -> bytes:
-    return _CHECKSUM.pack(crc32(content))

@@ -1,13 +1,14 @@
 """The codes of an embedded index: in blocks of BLOCK positions on the disk, and all of them as one array in memory."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.search.embedded.database import Database
+from ammi.search.embedded.database import SqliteDatabase
 from ammi.search.hamming import Codes
 
 T = TypeVar("T", bound=np.generic)
@@ -68,16 +69,16 @@ class CodeTable(NamedTuple):
 class Blocks:
     """The codes on the disk. Its methods are called while reading or writing."""
 
-    def __init__(self, store: Database):
-        self._store = store
+    def __init__(self, database: SqliteDatabase):
+        self._database = database
 
     def count(self) -> int:
-        ((n,),) = self._store.execute("SELECT COALESCE(SUM(LENGTH(slots)), 0) / 2 FROM blocks")
+        ((n,),) = self._database.execute("SELECT COALESCE(SUM(LENGTH(slots)), 0) / 2 FROM blocks")
         return n
 
     def table(self, known: CodeTable | None) -> CodeTable:
         """All codes as they are now; blocks that are the same in a known table, older or newer, are not read."""
-        change = self._store.state().code_change
+        change = self._database.state.code_change
         if known is not None and known.change == change:
             return known
         width = self._width()
@@ -85,14 +86,14 @@ class Blocks:
             known = _empty_table(width)
         if known.change < change:
             select = "SELECT block FROM blocks INDEXED BY changed_blocks WHERE change > ?"
-            chosen = sorted(block for (block,) in self._store.execute(select, (known.change,)))
+            chosen = sorted(block for (block,) in self._database.execute(select, (known.change,)))
         else:  # another thread has seen a change that this one does not see yet
             chosen = known.blocks[known.changes > change].tolist()
         # In the order of the list, without ORDER BY, for which SQLite would copy all codes to a file and sort that.
         among = "FROM json_each(?) AS chosen LEFT JOIN blocks ON block = chosen.value"
         sizes = f"SELECT chosen.value, IFNULL(change, 0), IFNULL(LENGTH(slots), 0) / 2 {among}"
-        fresh = np.array(self._store.execute(sizes, (json.dumps(chosen),)).fetchall(), np.int64).reshape(-1, 3)
-        contents = self._store.execute(f"SELECT block, slots, codes {among}", (json.dumps(chosen),))
+        fresh = np.array(self._database.execute(sizes, (json.dumps(chosen),)).fetchall(), np.int64).reshape(-1, 3)
+        contents = self._database.execute(f"SELECT block, slots, codes {among}", (json.dumps(chosen),))
         return _updated(known, change, fresh, (self._arrays(width, *row) for row in contents))
 
     def at(self, positions: Positions) -> tuple[Positions, Codes]:
@@ -123,30 +124,32 @@ class Blocks:
             kept = ~np.isin(slots, positions[part] % BLOCK)
             self._write(block, slots[kept], codes[kept])
 
-    def replace(self, positions: Positions, codes: Codes) -> None:
-        """Give all documents, which are at these sorted positions, other codes, perhaps of another width."""
-        change = self._store.count_code_change()
-        self._store.execute("UPDATE blocks SET change = ?, slots = x'', codes = x''", (change,))
-        for block, part in by_block(positions):
-            self._write(block, (positions[part] % BLOCK).astype("<u2"), codes[part])
+    def replace(self, codes: Iterable[tuple[int, bytes]]) -> None:
+        """Give all documents other codes, perhaps of another width; they come as sorted positions and codes."""
+        change = self._database.count_code_change()
+        self._database.execute("UPDATE blocks SET change = ?, slots = x'', codes = x''", (change,))
+        for block, rows in groupby(codes, lambda row: row[0] // BLOCK):
+            positions, parts = zip(*rows, strict=True)
+            slots = (np.array(positions) % BLOCK).astype("<u2")
+            self._write(block, slots, np.frombuffer(b"".join(parts), np.uint8))
 
     def _width(self) -> int:
-        return -(-self._store.codes_about()[0] // 8)
+        return -(-self._database.state.n_bits // 8)
 
     def _read(self, block: int, width: int) -> tuple[Slots, Codes]:
-        row = self._store.execute("SELECT block, slots, codes FROM blocks WHERE block = ?", (block,)).fetchone()
+        row = self._database.execute("SELECT block, slots, codes FROM blocks WHERE block = ?", (block,)).fetchone()
         return self._arrays(width, *(row or (block, None, None)))
 
     def _arrays(self, width: int, block: int, slots: bytes | None, codes: bytes | None) -> tuple[Slots, Codes]:
         found = np.frombuffer(slots or b"", "<u2"), np.frombuffer(codes or b"", np.uint8)
         if len(found[1]) != len(found[0]) * width:
-            raise self._store.damaged(f"block {block} of the codes does not have one for each document")
+            raise self._database.damaged(f"block {block} of the codes does not have one for each document")
         return found[0], found[1].reshape(-1, width)
 
     def _write(self, block: int, slots: Slots, codes: Codes) -> None:
         """Write a block. An empty one stays, so that others learn of its change."""
-        row = (block, self._store.count_code_change(), slots.tobytes(), codes.tobytes())
-        self._store.execute("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?)", row)
+        row = (block, self._database.count_code_change(), slots.tobytes(), codes.tobytes())
+        self._database.execute("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?)", row)
 
 
 def _empty_table(width: int) -> CodeTable:

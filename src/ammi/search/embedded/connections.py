@@ -1,11 +1,10 @@
-"""Connections to the file of an embedded index: SQLite with a checksum on every page, a connection for every thread."""
+"""The file of an embedded index: how SQLite opens it, with a checksum on every page, and what its errors mean."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
-from threading import Lock
 from typing import NamedTuple
 
 import apsw
@@ -16,7 +15,6 @@ from ammi.search.checks import DamagedError
 FILE = "index.sqlite"
 PATIENCE = 60  # seconds that a change waits for another process to finish its own
 CHECKSUM_BYTES = 8  # that the checksums take at the end of every page
-_IDLE = 8  # connections kept for the threads to come
 _CACHE_KILOBYTES = 6_000  # of pages, a connection: those that are still there are not read and checked again
 _DAMAGED = {apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_READ, apsw.SQLITE_IOERR_CORRUPTFS}
 
@@ -38,11 +36,11 @@ def connect(file: Path, mode: str) -> apsw.Connection:
     return db
 
 
-class _File(NamedTuple):
-    """What tells a file from another that took its location: where it is on the disk."""
-
-    device: int
-    number: int
+def intact_pages(pages: Sequence[bytes]) -> list[bool]:
+    """Whether each page of a file has its checksum; one that was cut short has none."""
+    with closing(apsw.Connection(":memory:", vfs=_checksummed())) as db:
+        found = db.executemany("SELECT verify_checksum(?)", ((page,) for page in pages))
+        return [intact == 1 for (intact,) in found]
 
 
 class _Version(NamedTuple):
@@ -53,94 +51,63 @@ class _Version(NamedTuple):
     has_journal: bool
 
 
-class Connections:
-    """The connections to one file. Each serves one thread at a time, and those that nobody needs wait for the next.
+class SqliteFile:
+    """The file of an index: how it can be opened, and whether it is still the one that was there at first.
 
-    Where the file or its folder cannot be written, they read. SQLite then locks nothing and looks at the file alone,
-    unless there is a journal, which others write: so a change of the file makes all connections old.
+    Where the file or its folder cannot be written, SQLite locks nothing and looks at the file alone, unless there is a
+    journal, which others write: then every snapshot gets a new connection.
     """
 
     def __init__(self, folder: Path):
+        if not (folder / FILE).is_file():
+            raise FileNotFoundError(f"there is no index in {folder}: create it first")
         self.folder = folder
-        self.file = (folder / FILE).absolute()  # wherever the process goes later
-        self._name = str(self.file)
-        self._opened = self._now()
-        self.writable = os.access(self.file, os.W_OK) and os.access(self.file.parent, os.W_OK)
-        self._version = self._version_now()
-        self._lock = Lock()
-        self._idle: list[apsw.Connection] = []
-        self._closed = False
+        self.path = (folder / FILE).absolute()  # wherever the process goes later
+        self._name = str(self.path)
+        self._opened = self._identity()
+        self.writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
 
-    def take(self) -> apsw.Connection:
-        """A connection for the caller alone."""
-        with self._lock:
-            if self._closed:
-                raise ValueError(f"the index in {self.folder} was closed: open it again")
-            if not self.writable and self._version != (now := self._version_now()):
-                self._version = now
-                self._close_idle()
-            if self._idle:
-                return self._idle.pop()
-        return self._connect()
+    def connect(self) -> apsw.Connection:
+        """A new connection; a change by it is on the disk when it is committed."""
+        if not self.writable:
+            return connect(self.path, "mode=ro" if self._version().has_journal else "mode=ro&immutable=1")
+        db = connect(self.path, "mode=rw")
+        db.execute("PRAGMA synchronous = FULL")
+        return db
 
-    def give_back(self, db: apsw.Connection) -> None:
-        """Let others have a connection."""
-        with self._lock:
-            if self._closed or len(self._idle) >= _IDLE or db.txn_state() != apsw.SQLITE_TXN_NONE:
-                db.close()
-            else:
-                self._idle.append(db)
-
-    def close(self) -> None:
-        """Close all that wait, and from now on those that come back."""
-        with self._lock:
-            self._closed = True
-            self._close_idle()
+    def is_reusable(self, db: apsw.Connection) -> bool:
+        """Whether a connection can serve the next job, too."""
+        return self.writable and db.txn_state() == apsw.SQLITE_TXN_NONE
 
     def check_same_file(self) -> None:
         """Refuse a file that took the place of the one that was opened."""
-        if self._now() != self._opened:
+        if self._identity() != self._opened:
             raise FileNotFoundError(
                 f"the index in {self.folder} was deleted or replaced after it was opened: open it again"
             )
 
     def size(self) -> int:
         """The bytes of the file and of its journal."""
-        files = (self.file, Path(f"{self._name}-wal"))
+        files = (self.path, Path(f"{self._name}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
-        """Refuse what was read of a file without locks if somebody wrote it meanwhile."""
-        before = None if self.writable else self._version_now()
+        """Refuse what was read without locks if somebody wrote the file meanwhile."""
+        before = None if self.writable else self._version()
         yield
-        if before is not None and not before.has_journal and before != self._version_now():
+        if before is not None and not before.has_journal and before != self._version():
             raise OSError(f"the index in {self.folder} was changed while it was read: try again")
 
-    def connect(self) -> apsw.Connection:
-        """A new connection, which is not one of these."""
-        if self.writable:
-            return connect(self.file, "mode=rw")
-        return connect(self.file, "mode=ro" if self._version.has_journal else "mode=ro&immutable=1")
-
-    def _connect(self) -> apsw.Connection:
-        db = self.connect()
-        if self.writable:
-            db.execute("PRAGMA synchronous = FULL")  # a change is on the disk when its call returns
-        return db
-
-    def _close_idle(self) -> None:
-        while self._idle:
-            self._idle.pop().close()
-
-    def _now(self) -> _File | None:
+    def _identity(self) -> tuple[int, int] | None:
+        """Where the file is on the disk, which tells it from another one of the same name."""
         try:
             found = os.stat(self._name)
         except FileNotFoundError:
             return None
-        return _File(found.st_dev, found.st_ino)
+        return found.st_dev, found.st_ino
 
-    def _version_now(self) -> _Version:
+    def _version(self) -> _Version:
         found = os.stat(self._name)
         try:
             has_journal = os.stat(f"{self._name}-wal").st_size > 0

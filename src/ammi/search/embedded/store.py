@@ -1,37 +1,32 @@
 """HammingIndex: the tables of documents, codes, words and vectors as one Store."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from threading import Lock
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.plain import as_json
 from ammi.search import hamming
-from ammi.search.documents import Entry, Id, Metadata, Record, checked_ids, checksums, id_key
+from ammi.search.documents import Entry, Id, Record, checked_ids, each_code
 from ammi.search.embedded.blocks import BLOCK, Blocks, CodeTable, Positions
 from ammi.search.embedded.connections import FILE
-from ammi.search.embedded.database import Database
-from ammi.search.embedded.documents import DocumentTable
-from ammi.search.embedded.vectors import VectorTable
-from ammi.search.embedded.vectors import schema as vector_tables
-from ammi.search.embedded.words import SCHEMA as WORD_TABLES
+from ammi.search.embedded.database import VECTOR_COLUMNS, SqliteDatabase
+from ammi.search.embedded.embedded_tables import EmbeddedTables
 from ammi.search.filters import Filter
 from ammi.search.hamming import Codes
 from ammi.search.ranking import Candidates
-from ammi.search.store import Store
+from ammi.search.sql.rebuild import NewRow, Rebuild
+from ammi.search.sql.sql_store import SqlStore
 from ammi.search.store_methods import About, Encode, Found, Location, Repaired
-from ammi.search.vectors import Packed, unpacked
 
-Near = Iterable[tuple[NDArray[np.int32], NDArray[np.int64]]]  # for each query, the distances and rows of its hits
+FoundRows = Iterable[tuple[NDArray[np.int32], NDArray[np.int64]]]  # for each query, the distances and rows of its hits
 
 
-class HammingIndex(Store):
+class HammingIndex(SqlStore):
     """A Store in a folder: documents found by the Hamming distance of their codes, exactly.
 
     A change is on the disk when its call returns. Any number of processes and threads may read while one writes; a
@@ -41,24 +36,20 @@ class HammingIndex(Store):
     million.
     """
 
-    def __init__(self, store: Database, newest: "_NewestTable | None" = None):
-        """Not for callers, who have `create` and `open`."""
-        self.location = str(store.folder)
-        self._store = store
-        self._codes = Blocks(store)
-        self._documents = DocumentTable(store)
-        self._vectors = VectorTable(store)
+    _database: SqliteDatabase
+    _tables: EmbeddedTables
+
+    def __init__(self, database: SqliteDatabase, newest: "_NewestTable | None" = None):
+        super().__init__(database, EmbeddedTables(database))
         self._newest = newest or _NewestTable()
-        self._known_about: tuple[int, About] | None = None  # after a change: a search asks for it a dozen times
 
     @classmethod
     def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
-        tables = (*(WORD_TABLES if about.text_index else ()), *vector_tables(about.vectors))
-        return cls(Database.create(Path(location), about, keys, files, *tables))
+        return cls(SqliteDatabase.create(Path(location), about, keys, files))
 
     @classmethod
     def open(cls, location: Location) -> Self:
-        return cls(Database.open(Path(location)))
+        return cls(SqliteDatabase.open(Path(location)))
 
     @classmethod
     def exists(cls, location: Location) -> bool:
@@ -78,73 +69,23 @@ class HammingIndex(Store):
 
     def state(self) -> str | None:
         with self._reading():
-            state = self._store.state()
+            state = self._database.state
             return f"{state.uid.hex()[:8]}-{state.change}"
 
     def compact(self) -> tuple[int, int]:
-        before = self._store.size()
+        before = self._database.file.size()
         with self._writing():
-            if self._documents.words.exists():
-                self._documents.words.forget_removed()
-        self._store.compact()
-        return before, self._store.size()
+            if self._database.state.text_index:
+                self._tables.words.forget_removed()
+        self._database.compact()
+        return before, self._database.file.size()
 
     def close(self) -> None:
-        self._store.close()
+        super().close()
         self._newest.table = None
 
-    def _reading(self) -> AbstractContextManager[object]:
-        return self._store.reading()
-
-    def _writing(self) -> AbstractContextManager[object]:
-        return self._store.writing()
-
-    def _about(self) -> About:
-        known, change = self._known_about, self._store.state().change
-        if known is None or known[0] != change or self._store.writes:
-            settings = *self._store.codes_about(), self._vectors.kept(), self._documents.words.exists()
-            known = change, About(*settings, self._store.state().number)
-            if not self._store.writes:  # what may not come to pass is not kept
-                self._known_about = known
-        return known[1]
-
     def _count(self) -> int:
-        return self._codes.count()
-
-    def _put(self, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
-        ids = [record.id for record in records]
-        self._remove_at(self._positions(ids))
-        positions = self._store.take_places(map(id_key, ids))
-        self._codes.append(positions, codes)
-        self._documents.append(positions, records, codes)
-        if vectors is not None:
-            self._vectors.append(positions, vectors)
-
-    def _remove(self, ids: list[Id]) -> None:
-        self._remove_at(self._positions(ids))
-
-    def _remove_at(self, positions: list[int]) -> None:
-        chosen = np.sort(np.array(positions, np.int64))
-        self._codes.remove(chosen)
-        self._documents.remove(chosen)
-        if self._vectors.kept():
-            self._vectors.remove(chosen)
-
-    def _replace_metadata(self, metadata: Mapping[Id, Metadata]) -> None:
-        new = dict(zip(self._positions(list(metadata)), metadata.values(), strict=True))
-        there, codes = self._codes.at(np.sort(np.fromiter(new, np.int64)))
-        self._documents.replace_metadata(there, [new[position] for position in there.tolist()], codes)
-
-    def _has(self, ids: list[Id]) -> list[bool]:
-        return [position is not None for position in self._documents.find(ids)]
-
-    def _fetch(self, ids: list[Id]) -> list[Entry | None]:
-        positions = self._documents.find(ids)
-        there, entries = self._present(np.array([position for position in positions if position is not None], np.int64))
-        at = dict(zip(there.tolist(), entries, strict=True))
-        if without := [id for id, position in zip(ids, positions, strict=True) if position not in (None, *at)]:
-            raise self._store.damaged(f"document {without[0]!r} has no code")
-        return [None if position is None else at[position] for position in positions]
+        return self._tables.codes.count()
 
     def _nearest(self, queries: Codes, k: int, filter: Filter) -> Found:
         return self._search(lambda base: zip(*hamming.nearest(base, queries, k), strict=True), filter)
@@ -152,10 +93,10 @@ class HammingIndex(Store):
     def _within(self, queries: Codes, radius: int, filter: Filter) -> Found:
         return self._search(lambda base: hamming.within(base, queries, radius), filter)
 
-    def _search(self, find: Callable[[Codes], Near], filter: Filter) -> Found:
+    def _search(self, find: Callable[[Codes], FoundRows], filter: Filter) -> Found:
         table = self._table()
         if filter:
-            kept = table.rows(self._documents.matching(filter))
+            kept = table.rows(self._tables.matching(filter))
             near = [(distances, kept[rows]) for distances, rows in find(table.codes[kept])]
         else:
             near = list(find(table.codes))
@@ -172,136 +113,65 @@ class HammingIndex(Store):
         self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
         table = self._table()
-        among = self._documents.matching(filter) if filter else None
+        among = self._tables.matching(filter) if filter else None
         kept = None if among is None else table.rows(among)
         _, near = hamming.nearest(table.codes if kept is None else table.codes[kept], queries, n)
-        for rows, spoken in zip(near, words, strict=True):
-            places = np.sort(table.positions(rows if kept is None else kept[rows]))
+        for rows, query_terms in zip(near, words, strict=True):
+            positions = np.sort(table.positions(rows if kept is None else kept[rows]))
             texts: dict[int, str] = {}
-            if spoken:  # a text without any of the words adds nothing to a score, and is not read
-                places, having = self._documents.words.shortlist(places, spoken, n, among)
-                texts = self._documents.texts(having)
-            found = [texts.get(location) for location in places.tolist()] if spoken else []
-            vectors = self._vectors_at(places) if with_vectors else None
-            statistics = self._documents.words.statistics(spoken) if spoken else None
-            codes = table.codes[table.rows(places)]
-            yield Candidates(codes, found, vectors, statistics, partial(self._records_at, places))
+            if query_terms:  # a text without any of the words adds nothing to a score, and is not read
+                positions, having = self._tables.words.shortlist(positions, query_terms, n, among)
+                texts = self._tables.texts(having)
+            found = [texts.get(position) for position in positions.tolist()] if query_terms else []
+            vectors = self._tables.vectors(positions) if with_vectors else None
+            statistics = self._tables.words.statistics(query_terms) if query_terms else None
+            codes = table.codes[table.rows(positions)]
+            yield Candidates(codes, found, vectors, statistics, partial(self._records_at, positions))
 
     def _records_at(self, positions: Positions, rows: NDArray[np.int64]) -> list[Record]:
-        """Return the documents at the chosen ones of some positions."""
+        """The documents at the positions in these rows."""
         table, chosen = self._table(), positions[rows]
         records = self._records(table, table.rows(np.sort(chosen)))
         return [records[position] for position in chosen.tolist()]
 
     def _records(self, table: CodeTable, rows: NDArray[np.int64]) -> dict[int, Record]:
         """The documents at sorted rows, by position."""
-        return self._documents.records(table.positions(rows), table.codes[rows])
-
-    def _vectors_at(self, places: Positions) -> NDArray[np.float32] | None:
-        """The vectors at sorted places, (n, d), where there are any."""
-        kept = self._vectors.kept()
-        return unpacked(self._vectors.at(places, kept), kept) if kept else None
+        return self._tables.records(table.positions(rows), table.codes[rows])
 
     def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
-        view = HammingIndex(self._store.view(), self._newest)
+        view = HammingIndex(self._database.view(), self._newest)
         with view._reading():
-            positions = view._documents.matching(filter) if filter else view._table().positions()
+            positions = view._tables.matching(filter) if filter else view._table().positions()
             for start in range(0, len(positions), BLOCK):
-                yield view._present(positions[start : start + BLOCK])[1]
+                yield list(view._tables.entries(positions[start : start + BLOCK]).values())
 
     def export(self) -> tuple[list[Id], Codes]:
         with self._reading():
-            return self._documents.ids(), self._table().codes
+            return self._tables.ids(), self._table().codes
 
     def codes_of(self, ids: Iterable[Id]) -> list[Codes | None]:
         with self._reading():  # from memory: a search asks for those of its hits
-            table, positions = self._table(), self._documents.find(checked_ids(ids))
+            table, positions = self._table(), self._tables.find(checked_ids(ids))
             there = np.unique([position for position in positions if position is not None]).astype(np.int64)
             codes = dict(zip(there.tolist(), table.codes[table.rows(there)], strict=True))
             return [None if position is None else codes[position] for position in positions]
 
-    def column(self, key: str) -> list[Any]:
-        with self._reading():
-            return [metadata.get(key) for _, metadata in self._documents.all_metadata()]
-
     def __iter__(self) -> Iterator[Id]:
         with self._reading():
-            return iter(self._documents.ids())
-
-    def files(self) -> dict[str, bytes]:
-        with self._reading():
-            return self._store.files()
-
-    @property
-    def keys_indexed(self) -> list[str]:
-        with self._reading():
-            return list(self._documents.keys.indexed())
-
-    def _index_keys(self, keys: list[str]) -> None:
-        with self._writing():
-            self._documents.keys.index(keys, self._documents.all_metadata())
-
-    def _kinds(self) -> dict[str, dict[str, int]]:
-        with self._reading():
-            return self._documents.keys.kinds()
+            return iter(self._tables.ids())
 
     def _recode(self, encode: Encode, about: About, files: dict[str, bytes]) -> None:
-        with self._store.held():  # new vectors wait in a temporary table
+        with self._database.held():  # temporary tables belong to one connection
             try:
-                self._recode_all(encode, _Recoded(about), about, files)
+                _EmbeddedRebuild(self, encode, about, files).run()
             finally:
-                with self._reading():
-                    self._vectors.forget_renewed()
-
-    def _recode_all(self, encode: Encode, recoded: "_Recoded", about: About, files: dict[str, bytes]) -> None:
-        seen, before = -1, np.inf
-        while True:
-            with self._reading():
-                change, late = self._store.state().change, self._documents.changed_since(seen)
-            if not len(late) or len(late) >= before:  # others may change documents as fast as they are encoded
-                break
-            self._encode(late, encode, recoded)
-            seen, before = change, len(late)
-        with self._writing():
-            while len(late := self._documents.changed_since(seen)):
-                seen = self._store.state().change
-                self._encode(late, encode, recoded)
-            positions = self._table().positions()
-            self._store.set_about(about)
-            self._store.set_files(files)
-            codes, new_checksums = recoded.at(positions)
-            self._codes.replace(positions, codes)
-            self._documents.renew_checksums(positions, new_checksums)
-            if about.vectors:
-                self._vectors.change_over(about.vectors)
-
-    def _encode(self, positions: Positions, encode: Encode, recoded: "_Recoded") -> None:
-        """Encode what is at positions; others wait only if this is called while writing."""
-        for start in range(0, len(positions), BLOCK):
-            with self._reading():
-                there, entries = self._present(positions[start : start + BLOCK])
-            if entries:
-                codes, vectors = encode(entries)
-                recoded.add(there, codes, entries)
-                if vectors is not None:
-                    with self._reading():
-                        self._vectors.renew(there, vectors)
-
-    def _present(self, positions: Positions) -> tuple[Positions, list[Entry]]:
-        """Those of the positions that hold a document, sorted, and the documents."""
-        there, codes = self._codes.at(np.unique(positions))
-        records, vectors = self._documents.records(there, codes), self._vectors_at(there)
-        chosen = map(records.__getitem__, there.tolist())
-        found = zip(chosen, codes, [None] * len(there) if vectors is None else vectors, strict=True)
-        return there, [Entry(one.id, code, one.text, one.metadata, vector) for one, code, vector in found]
-
-    def _positions(self, ids: list[Id]) -> list[int]:
-        """The positions of those documents that are there."""
-        return [position for position in self._documents.find(ids) if position is not None]
+                for table in ("new_codes", "new_vectors"):
+                    self._database.execute(f"DROP TABLE IF EXISTS temp.{table}")
 
     def _table(self) -> CodeTable:
         """The codes as they are now."""
-        return self._newest.renewed(self._codes, keep=not self._store.writes)  # what may not come to pass is not kept
+        uncommitted = self._database.writes  # which is not cached
+        return self._newest.renewed(self._tables.codes, keep=not uncommitted)
 
 
 class _NewestTable:
@@ -320,24 +190,37 @@ class _NewestTable:
             return table
 
 
-class _Recoded:
-    """New codes by position, and the checksums of the documents with them; of two for one position the later counts."""
+class _EmbeddedRebuild(Rebuild):
+    _database: SqliteDatabase
+    _tables: EmbeddedTables
 
-    def __init__(self, about: About):
-        self._positions = [np.empty(0, np.int64)]
-        self._codes: list[Codes] = [np.empty((0, -(-about.n_bits // 8)), np.uint8)]
-        self._checksums = [np.empty(0, np.uint32)]
+    def __init__(self, store: HammingIndex, encode: Encode, about: About, files: dict[str, bytes]):
+        super().__init__(store._database, store._tables, encode, about)
+        self._files = files
+        self._database.execute(f"CREATE TEMP TABLE new_codes {VECTOR_COLUMNS.replace('vector', 'code')}")
+        self._database.execute(f"CREATE TEMP TABLE new_vectors {VECTOR_COLUMNS}")
 
-    def add(self, positions: Positions, codes: Codes, entries: list[Entry]) -> None:
-        self._positions.append(positions)
-        self._codes.append(codes)
-        spelled = [as_json(entry.metadata) for entry in entries]
-        made = checksums([entry.id for entry in entries], [entry.text for entry in entries], spelled, codes)
-        self._checksums.append(np.array(made, np.uint32))
+    def _code_values(self, codes: Codes) -> list[bytes]:
+        return each_code(codes)
 
-    def at(self, positions: Positions) -> tuple[Codes, NDArray[np.uint32]]:
-        """The codes and the checksums at positions, each of which has one."""
-        known = np.concatenate(self._positions)
-        order = np.argsort(known, kind="stable")
-        rows = order[np.searchsorted(known[order], positions, side="right") - 1]
-        return np.concatenate(self._codes)[rows], np.concatenate(self._checksums)[rows]
+    def _keep(self, table: str, rows: Sequence[NewRow]) -> None:
+        with self._database.session.db:  # in one transaction
+            self._database.execute_each(f"INSERT OR REPLACE INTO temp.{table} VALUES (?, ?, ?)", rows)
+
+    def _change_over(self) -> None:
+        database, about = self._database, self._about
+        database.set_state(n_bits=about.n_bits, fingerprint=about.fingerprint)
+        self._tables.set_files(self._files)
+        codes = "SELECT position, code FROM temp.new_codes JOIN documents USING (position) ORDER BY position"
+        self._tables.codes.replace(database.execute(codes))
+        database.execute(
+            "UPDATE documents SET checksum = new.checksum FROM temp.new_codes AS new "
+            "WHERE new.position = documents.position"
+        )
+        if about.vectors:
+            database.set_state(vector_kind=about.vectors.kind, vector_width=about.vectors.width)
+        if self._has_vectors:
+            database.execute("DELETE FROM vectors")
+            database.execute(
+                "INSERT INTO vectors SELECT new.* FROM temp.new_vectors AS new JOIN documents USING (position)"
+            )

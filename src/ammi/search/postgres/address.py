@@ -5,7 +5,7 @@ import re
 from os import fspath
 from typing import Any, NamedTuple
 
-from ammi.search.postgres.errors import psycopg
+from ammi.search.postgres.driver import psycopg
 from ammi.search.store_methods import Location
 from ammi.urls import cuts_password, shown
 

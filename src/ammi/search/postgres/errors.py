@@ -1,44 +1,29 @@
-"""What a PostgreSQL server says when something goes wrong, in one sentence that helps, and never with a password."""
+"""Errors of a PostgreSQL server, each as one sentence that helps, and never with a password."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ammi.search.checks import DamagedError
-
-try:
-    import psycopg
-    import psycopg.conninfo
-    import psycopg.errors
-except ImportError as error:
-    cause = str(error).splitlines()[0]
-    raise ImportError(f"PostgreSQL is reached by psycopg ({cause}): pip install 'ammi[postgres]'") from error
-
-__all__ = ["Explained", "explaining", "no_connection", "psycopg"]
-
-
-class Explained:
-    """What is being done when an error comes."""
-
-    commits = False
+from ammi.search.postgres.address import Address
+from ammi.search.postgres.driver import psycopg
 
 
 @contextmanager
-def explaining(location: str, schema: str) -> Iterator[Explained]:
-    """Say what went wrong with a collection on a server in words that help."""
-    doing = Explained()
+def explaining(address: Address, *, commits: bool = False) -> Iterator[None]:
+    """Explain errors of the server; `commits` says that they come while a change is made final."""
     try:
-        yield doing
+        yield
     except psycopg.Error as error:
-        raise _explained(error, location, schema, doing) from error
+        raise _explained(error, address, commits) from error
 
 
 def no_connection(location: str, error: psycopg.Error) -> OSError:
-    """Why there is no connection to a location."""
+    """Explain why there is no connection to a location."""
     cause = _cause(error)
     if "password" in cause or "authentication" in cause or "role" in cause:
         return PermissionError(
-            f"the server of {location} refused the user ({cause}): name the right user in the URL, and give the password "
-            "in PGPASSWORD or in ~/.pgpass"
+            f"the server of {location} refused the user ({cause}): name the right user in the URL, and give the "
+            "password in PGPASSWORD or in ~/.pgpass"
         )
     if "database" in cause and "does not exist" in cause:
         return FileNotFoundError(f"{location} has no such database ({cause}): create it, or name another one")
@@ -51,19 +36,14 @@ def _cause(error: psycopg.Error) -> str:
     return first.removeprefix("connection failed: ").removeprefix("consuming input failed: ")
 
 
-def _explained(error: psycopg.Error, location: str, schema: str, doing: Explained) -> Exception:
-    cause, errors = _cause(error), psycopg.errors
+def _explained(error: psycopg.Error, address: Address, commits: bool) -> Exception:
+    cause, errors, location = _cause(error), psycopg.errors, address.shown
     match error:
         case errors.InsufficientPrivilege() | errors.ReadOnlySqlTransaction():
+            advice = f"let the owner of the schema {address.schema!r} grant it, or use another user"
             if "for database" in cause:
-                return PermissionError(
-                    f"the server of {location} does not allow it ({cause}): let the owner of the database GRANT CREATE on "
-                    f"it, or make an empty schema {schema!r}"
-                )
-            return PermissionError(
-                f"the server of {location} does not allow it ({cause}): let the owner of the schema {schema!r} grant it, "
-                "or use another user"
-            )
+                advice = f"let the owner of the database GRANT CREATE on it, or make an empty schema {address.schema!r}"
+            return PermissionError(f"the server of {location} does not allow it ({cause}): {advice}")
         case errors.LockNotAvailable():
             return TimeoutError(f"another process has been writing to the index in {location} for a minute: try again")
         case errors.QueryCanceled() | errors.IdleInTransactionSessionTimeout():
@@ -77,8 +57,8 @@ def _explained(error: psycopg.Error, location: str, schema: str, doing: Explaine
             )
         case errors.DiskFull() | errors.OutOfMemory():
             return OSError(
-                f"the index in {location} could not be written ({cause}) and is as it was: make space on the server and "
-                "try again"
+                f"the index in {location} could not be written ({cause}) and is as it was: make space on the server "
+                "and try again"
             )
         case errors.DataCorrupted() | errors.IndexCorrupted():
             return DamagedError(f"the index in {location} is damaged ({cause}): restore a copy of the database")
@@ -87,13 +67,8 @@ def _explained(error: psycopg.Error, location: str, schema: str, doing: Explaine
                 f"a text, a vector or a file is too long for {location} ({cause}): PostgreSQL takes a billion bytes"
             )
         case psycopg.OperationalError() | psycopg.InterfaceError():
-            if doing.commits:
-                return ConnectionError(
-                    f"the connection to {location} was lost while a change was being made final ({cause}): look whether "
-                    "it is there, or make it again"
-                )
-            return ConnectionError(
-                f"the connection to {location} was lost ({cause}), and of what was being written nothing is kept: try "
-                "again when the server is back"
-            )
+            advice = f"({cause}), and of what was being written nothing is kept: try again when the server is back"
+            if commits:
+                advice = f"while a change was being made final ({cause}): look whether it is there, or make it again"
+            return ConnectionError(f"the connection to {location} was lost {advice}")
     return ValueError(f"the server of {location} refused it ({cause}): look at its log")

@@ -1,13 +1,11 @@
 """The schema of a collection in a PostgreSQL database: whether it is there, how it is made, its optional index."""
 
 from contextlib import suppress
-from typing import Any
 
 from ammi.search.postgres.address import Address
-from ammi.search.postgres.errors import explaining, psycopg
-from ammi.search.postgres.server import FORMAT, Connections, Server, State
-from ammi.search.postgres.tables import SCHEMA, VECTOR_COLUMNS, WORD_TABLES, Tables, code_columns
-from ammi.search.postgres.values import escaped
+from ammi.search.postgres.driver import PostgresConnection, psycopg
+from ammi.search.postgres.postgres_database import PostgresDatabase, PostgresState
+from ammi.search.postgres.postgres_tables import SCHEMA, VECTOR_COLUMNS, WORD_TABLES, PostgresTables, code_columns
 from ammi.search.store_methods import About
 
 _MOST_BITS_OF_HNSW = 64_000
@@ -19,45 +17,43 @@ _OLD_TABLES = (
 )
 
 
-def holds_index(server: Server) -> bool:
-    """Whether the schema of a server's address is one of ammi."""
-    address = server.address
-    with explaining(address.shown, address.schema), server.held() as session:
+def holds_index(database: PostgresDatabase) -> bool:
+    """Whether the schema of a database's address is one of ammi."""
+    with database.explaining(), database.held() as session:
         find = "SELECT FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attname = 'format'"
-        return session.db.execute(find, (f'"{address.schema}".ammi',)).fetchone() is not None
+        return session.db.execute(find, (f'"{database.address.schema}".ammi',)).fetchone() is not None
 
 
 def create_schema(address: Address, about: About, keys: list[str], files: dict[str, bytes]) -> None:
     """Make the schema and its tables in one transaction; what belongs to somebody else is left alone."""
-    connections = Connections(address)
-    server = Server(connections)
+    database = PostgresDatabase(address)
     try:
-        with explaining(address.shown, address.schema), server.held() as session:
-            _check_database(server, session.db)
+        with database.explaining(), database.held() as session:
+            _check_database(database, session.db)
             with session.db.transaction():
                 session.db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (address.schema,))
-                _take_schema(server, session.db)
-                _make_tables(server, about, keys, files)
+                _take_schema(database, session.db)
+                _make_tables(database, about, keys, files)
     finally:
-        connections.close()
+        database.close()
 
 
-def _check_database(server: Server, db: Any) -> None:
+def _check_database(database: PostgresDatabase, db: PostgresConnection) -> None:
     ((encoding,),) = db.execute("SHOW server_encoding")
     if encoding != "UTF8":
         raise ValueError(
-            f"the database of {server.address.shown} is in {encoding}, expected UTF8: use a database that was created "
+            f"the database of {database.location} is in {encoding}, expected UTF8: use a database that was created "
             "with ENCODING 'UTF8'"
         )
 
 
-def _take_schema(server: Server, db: Any) -> None:
+def _take_schema(database: PostgresDatabase, db: PostgresConnection) -> None:
     """Make the schema, or take one that is empty."""
-    address = server.address
+    address = database.address
     there = db.execute("SELECT oid FROM pg_namespace WHERE nspname = %s", (address.schema,)).fetchone()
     if there is None:
         db.execute(f'CREATE SCHEMA "{address.schema}"')
-    elif holds_index(server):
+    elif holds_index(database):
         raise FileExistsError(f"{address.shown} holds an index: open it, or create the new one elsewhere")
     elif db.execute("SELECT FROM pg_class WHERE relnamespace = %s", there).fetchone() is not None:
         raise FileExistsError(
@@ -66,42 +62,40 @@ def _take_schema(server: Server, db: Any) -> None:
         )
 
 
-def _make_tables(server: Server, about: About, keys: list[str], files: dict[str, bytes]) -> None:
-    if server.address.approximate:
-        check_bits_of_hnsw(server, about.n_bits)
-    db, tables = server.session.db, Tables(server)
-    db.execute(server.settings(db))
+def _make_tables(database: PostgresDatabase, about: About, keys: list[str], files: dict[str, bytes]) -> None:
+    if database.address.approximate:
+        check_bits_of_hnsw(database, about.n_bits)
+    db, tables = database.session.db, PostgresTables(database)
+    db.execute(database.settings(db))
     vectors = (f"CREATE TABLE vectors_1 {VECTOR_COLUMNS}",) if about.vectors else ()
     codes = f"CREATE TABLE codes_1 {code_columns(about.n_bits)}"
     for statement in (*SCHEMA, codes, *vectors, *(WORD_TABLES if about.text_index else ())):
         db.execute(statement)
-    kind, width = about.vectors or (None, None)
-    fingerprint = None if about.fingerprint is None else escaped(about.fingerprint)
-    state = State(FORMAT, about.n_bits, fingerprint, kind, width, about.text_index, 1, 1, 0, 0, 0, 0, 0)
-    tables.copy("ammi", [state])
-    tables.copy("indexed_keys", ((key, escaped(name)) for key, name in enumerate(keys)))
+    state = PostgresState(**PostgresState.first(about))
+    db.execute(f"INSERT INTO ammi VALUES ({', '.join(['%s'] * len(state.row()))})", state.row())
+    tables.insert_keys({name: key for key, name in enumerate(keys)})
     tables.set_files(files)
 
 
-def has_hnsw(server: Server) -> bool:
+def has_hnsw(database: PostgresDatabase) -> bool:
     """Whether the codes have an index for approximate search; called while reading or writing."""
-    return server.execute("SELECT to_regclass(%s)", (f"{server.state.code_table}_hnsw",)).fetchone() != (None,)
+    return database.execute("SELECT to_regclass(%s)", (f"{database.state.code_table}_hnsw",)).fetchone() != (None,)
 
 
-def make_hnsw(server: Server) -> None:
+def make_hnsw(database: PostgresDatabase) -> None:
     """Make that index, unless it is there."""
-    with server.reading():
-        there = has_hnsw(server)
+    with database.reading():
+        there = has_hnsw(database)
     if not there:
-        with server.writing():
-            if not has_hnsw(server):
-                index_by_hnsw(server)
+        with database.writing():
+            if not has_hnsw(database):
+                index_by_hnsw(database)
 
 
-def index_by_hnsw(server: Server) -> None:
+def index_by_hnsw(database: PostgresDatabase) -> None:
     """Make that index of the codes that are there, which takes far less time than to keep it while they come."""
-    db, table = server.session.db, server.state.code_table
-    check_bits_of_hnsw(server, server.state.n_bits)
+    db, table = database.session.db, database.state.code_table
+    check_bits_of_hnsw(database, database.state.n_bits)
     ((count,),) = db.execute(f"SELECT count(*) FROM {table}")
     memory = min(count * _BYTES_OF_HNSW, _MOST_BYTES_OF_HNSW) >> 10
     db.execute(
@@ -109,7 +103,7 @@ def index_by_hnsw(server: Server) -> None:
         "WHERE name = 'maintenance_work_mem'",
         (memory,),
     )
-    pgvector = server.schema_of_pgvector(db)
+    pgvector = database.schema_of_pgvector(db)
     create = f'CREATE INDEX {table}_hnsw ON {table} USING hnsw (code "{pgvector}".bit_hamming_ops)'
     try:
         with db.transaction():
@@ -119,20 +113,19 @@ def index_by_hnsw(server: Server) -> None:
         db.execute(create)
 
 
-def check_bits_of_hnsw(server: Server, n_bits: int) -> None:
+def check_bits_of_hnsw(database: PostgresDatabase, n_bits: int) -> None:
     """Refuse codes that are too long for it."""
     if n_bits > _MOST_BITS_OF_HNSW:
         raise ValueError(
-            f"{server.address.shown} asks for hnsw, which takes codes of {_MOST_BITS_OF_HNSW:,} bits at most, and "
+            f"{database.location} asks for hnsw, which takes codes of {_MOST_BITS_OF_HNSW:,} bits at most, and "
             f"these have {n_bits:,}: leave approximate out"
         )
 
 
-def drop_old(server: Server) -> None:
-    """Drop the tables that a recode has left, unless somebody still reads them, or it is not allowed."""
-    with suppress(TimeoutError, PermissionError), server.writing():
-        current = server.state.tables.split(", ")
-        old = server.execute(_OLD_TABLES, (f'"{server.address.schema}"', current)).fetchall()
+def drop_old(database: PostgresDatabase) -> None:
+    """Drop the tables that a rebuild has left, unless somebody still reads them, or it is not allowed."""
+    with suppress(TimeoutError, PermissionError), database.writing():
+        old = database.execute(_OLD_TABLES, (f'"{database.address.schema}"', database.state.tables)).fetchall()
         if old:
-            server.execute("SET LOCAL lock_timeout = '1s'")
-            server.execute(f"DROP TABLE {', '.join(name for (name,) in old)}")
+            database.execute("SET LOCAL lock_timeout = '1s'")
+            database.execute(f"DROP TABLE {', '.join(name for (name,) in old)}")

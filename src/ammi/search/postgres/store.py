@@ -1,51 +1,33 @@
 """PostgresStore: documents in a schema of a PostgreSQL database, found by pgvector."""
 
-import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from functools import partial
-from typing import Any, Self
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ammi.search.documents import Entry, Id, Metadata, Record
+from ammi.search.documents import Entry, Id, Record
 from ammi.search.filters import Filter
 from ammi.search.hamming import MOST_FOUND, Codes, too_many_within
 from ammi.search.postgres.address import parsed_address
-from ammi.search.postgres.filters import Sql, to_sql
-from ammi.search.postgres.recode import Recoding
+from ammi.search.postgres.jsonb_filters import to_sql
+from ammi.search.postgres.postgres_database import PostgresDatabase
+from ammi.search.postgres.postgres_rebuild import rebuild
+from ammi.search.postgres.postgres_tables import Positions, PostgresTables, bit_strings, read_codes
 from ammi.search.postgres.schema import create_schema, drop_old, has_hnsw, holds_index, make_hnsw
-from ammi.search.postgres.server import Connections, Server
-from ammi.search.postgres.tables import Positions, Tables, bits, read_codes
-from ammi.search.postgres.values import read_id, stored_id, unescaped, word_number
+from ammi.search.postgres.values import read_id, word_number
 from ammi.search.ranking import Candidates, KnownCounts, WordStatistics, most_told
-from ammi.search.store import Store
+from ammi.search.sql.sql_store import SqlStore
+from ammi.search.sql.translation import SqlCondition, SqlValue
 from ammi.search.store_methods import About, Encode, Found, Location, Repaired
-from ammi.search.vectors import Packed
 from ammi.urls import shown
 
 BLOCK = 1000
 _MOST_APPROXIMATE = 250  # nearest documents that HNSW is asked for: it looks at four times as many, which may be 1000
 _LEAST_LOOKED_AT = 400
-_KINDS = """
-SELECT key, kinds, count(*) FROM (
-    SELECT key, CASE WHEN jsonb_typeof(value) <> 'array' THEN {of_value} ELSE (
-        SELECT string_agg(DISTINCT kind, ' ' ORDER BY kind)
-        FROM (SELECT {of_item} AS kind FROM jsonb_array_elements(value) AS item) AS kinds
-    ) END AS kinds
-    FROM documents, jsonb_each(metadata)
-) AS found WHERE kinds IS NOT NULL GROUP BY key, kinds
-"""
-_KIND = (
-    "CASE jsonb_typeof({}) WHEN 'string' THEN 'text' WHEN 'boolean' THEN 'bool' WHEN 'number' THEN 'number' "
-    "WHEN 'null' THEN NULL ELSE 'other' END"
-)
-
-Near = list[tuple[list[int], list[int]]]  # for each query, the distances and the positions of its hits
+FoundPositions = list[tuple[list[int], list[int]]]  # for each query, the distances and the positions of its hits
 
 
-class PostgresStore(Store):
+class PostgresStore(SqlStore):
     """A Store on a PostgreSQL server: postgresql://USER@HOST:PORT/DATABASE#COLLECTION, a schema for each collection.
 
     A change is on the server's disk when its call returns. Any number of processes and threads may read while one
@@ -55,11 +37,11 @@ class PostgresStore(Store):
 
     shared = True
 
-    def __init__(self, server: Server):
-        """Not for callers, who have `create` and `open`."""
-        self.location = server.address.shown
-        self._server = server
-        self._tables = Tables(server)
+    _database: PostgresDatabase
+    _tables: PostgresTables
+
+    def __init__(self, database: PostgresDatabase):
+        super().__init__(database, PostgresTables(database))
         self._counts = KnownCounts()
 
     @classmethod
@@ -69,12 +51,9 @@ class PostgresStore(Store):
 
     @classmethod
     def open(cls, location: Location) -> Self:
-        address = parsed_address(location)
-        connections = Connections(address)
-        index = cls(Server(connections))
-        index.close = weakref.finalize(index, connections.close)  # type: ignore[method-assign]  # also when forgotten
+        index = cls(PostgresDatabase(parsed_address(location)))
         try:
-            if not holds_index(index._server):
+            if not holds_index(index._database):
                 raise FileNotFoundError(f"there is no index in {index.location}: create it first")
             with index._reading():
                 pass
@@ -85,23 +64,23 @@ class PostgresStore(Store):
 
     @classmethod
     def exists(cls, location: Location) -> bool:
-        connections = Connections(parsed_address(location))
+        database = PostgresDatabase(parsed_address(location))
         try:
-            return holds_index(Server(connections))
+            return holds_index(database)
         finally:
-            connections.close()
+            database.close()
 
     @classmethod
     def repair(cls, location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> Repaired:
         raise ValueError(
-            f"{shown(location)} is on a PostgreSQL server, which keeps its own copies: restore the schema from a backup "
-            "of the database"
+            f"{shown(location)} is on a PostgreSQL server, which keeps its own copies: restore the schema from a "
+            "backup of the database"
         )
 
     def state(self) -> str | None:
         with self._reading():  # a schema that was dropped and made again has other tables
-            ((table,),) = self._server.execute("SELECT 'ammi'::regclass::oid").fetchall()
-            return f"{table}-{self._server.state.change}"
+            ((table,),) = self._database.execute("SELECT 'ammi'::regclass::oid").fetchall()
+            return f"{table}-{self._database.state.change}"
 
     def compact(self) -> tuple[int, int]:
         """Let the tables use the space of what was deleted again; returns their bytes before and after.
@@ -109,75 +88,42 @@ class PostgresStore(Store):
         The server gives back to the disk what is at the end of a table. Others may read and write meanwhile.
         """
         with self._reading():
-            ((may,),) = self._server.execute("SELECT has_table_privilege('ammi', 'UPDATE')").fetchall()
+            ((may,),) = self._database.execute("SELECT has_table_privilege('ammi', 'UPDATE')").fetchall()
             if not may:
                 raise PermissionError(
                     f"{self.location} can only be read by this user: let one who may change it compact it"
                 )
             before, tables = self._size()
-        drop_old(self._server)
-        with self._server.alone() as session:
-            session.db.execute(f"VACUUM (ANALYZE) {', '.join(tables)}")
+        drop_old(self._database)
+        with self._database.alone() as db:
+            db.execute(f"VACUUM (ANALYZE) {', '.join(tables)}")
         self.optimize()
         with self._reading():
             return before, self._size()[0]
 
     def optimize(self) -> None:
         """Make the index for approximate search, where the URL asks for it and it is not there."""
-        if self._server.address.approximate:
-            make_hnsw(self._server)
+        if self._database.address.approximate:
+            make_hnsw(self._database)
 
     def _size(self) -> tuple[int, list[str]]:
-        rows = self._server.execute(
+        rows = self._database.execute(
             "SELECT relname, pg_total_relation_size(oid) FROM pg_class "
             "WHERE relkind = 'r' AND relnamespace = %s::regnamespace",
-            (f'"{self._server.address.schema}"',),
+            (f'"{self._database.address.schema}"',),
         ).fetchall()
-        state = self._server.state
-        old = {name for name, _ in rows if name.startswith(("codes_", "vectors_"))} - {*state.tables.split(", ")}
+        old = {name for name, _ in rows if name.startswith(("codes_", "vectors_"))} - {*self._database.state.tables}
         return sum(size for _, size in rows), [name for name, _ in rows if name not in old]
 
-    def close(self) -> None:
-        """Let go of the server."""
-
-    def _reading(self) -> AbstractContextManager[object]:
-        return self._server.reading()
-
-    def _writing(self) -> AbstractContextManager[object]:
-        return self._server.writing()
-
-    def _about(self) -> About:
-        return self._tables.about()
-
     def _count(self) -> int:
-        return self._server.execute(f"SELECT count(*) FROM {self._server.state.code_table}").fetchone()[0]
-
-    def _put(self, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
-        self._remove([record.id for record in records])
-        self._tables.append(records, codes, vectors)
-
-    def _remove(self, ids: list[Id]) -> None:
-        self._tables.remove(list(self._tables.find(ids).values()))
-
-    def _replace_metadata(self, metadata: Mapping[Id, Metadata]) -> None:
-        found = self._tables.find(metadata)
-        self._tables.replace_metadata({found[stored_id(id)]: new for id, new in metadata.items()})
-
-    def _has(self, ids: list[Id]) -> list[bool]:
-        found = self._tables.find(ids)
-        return [stored_id(id) in found for id in ids]
-
-    def _fetch(self, ids: list[Id]) -> list[Entry | None]:
-        found = self._tables.find(ids)
-        entries = self._tables.entries(found.values())
-        return [entries[found[key]] if (key := stored_id(id)) in found else None for id in ids]
+        return self._database.execute(f"SELECT count(*) FROM {self._database.state.code_table}").fetchone()[0]
 
     def _nearest(self, queries: Codes, k: int, filter: Filter) -> Found:
         return self._with_records(self._near(queries, k, filter))
 
     def _within(self, queries: Codes, radius: int, filter: Filter) -> Found:
-        radius = min(radius, self._server.state.n_bits)
-        near: Near = []
+        radius = min(radius, self._database.state.n_bits)
+        near: FoundPositions = []
         left = MOST_FOUND
         for query in queries:
             near += self._ask(query[None], left + 1, filter, f"WHERE distance <= {radius}")
@@ -186,17 +132,17 @@ class PostgresStore(Store):
                 raise too_many_within(radius)
         return self._with_records(near)
 
-    def _near(self, queries: Codes, k: int, filter: Filter) -> Near:
+    def _near(self, queries: Codes, k: int, filter: Filter) -> FoundPositions:
         """The k nearest documents of those that a filter keeps, ties in insertion order."""
-        if not filter and k <= _MOST_APPROXIMATE and self._server.address.approximate and has_hnsw(self._server):
+        if not filter and k <= _MOST_APPROXIMATE and self._database.address.approximate and has_hnsw(self._database):
             near = self._ask_hnsw(queries, k)
-            fewest = min([k, *(len(places) for _, places in near)])  # where many were deleted it may find too few
+            fewest = min([k, *(len(positions) for _, positions in near)])  # where many were deleted it may find too few
             if fewest == k or fewest == self._count():
                 return near
         return self._ask(queries, min(k, 2**63 - 1), filter)
 
-    def _ask(self, queries: Codes, k: int, filter: Filter, where: str = "") -> Near:
-        state, sql, distance = self._server.state, self._sql(filter), self._server.distance
+    def _ask(self, queries: Codes, k: int, filter: Filter, where: str = "") -> FoundPositions:
+        state, sql, distance = self._database.state, self._sql(filter), self._database.distance
         documents = f"JOIN documents USING (position) WHERE {sql.text}" if filter else ""
         # A distance that was made a whole number is none that an index has: the search is exact where there is HNSW.
         near = (
@@ -205,34 +151,34 @@ class PostgresStore(Store):
         )
         return self._rows_of(near, queries, {**sql.values, "k": k})
 
-    def _ask_hnsw(self, queries: Codes, k: int) -> Near:
-        self._server.execute(f"SET LOCAL hnsw.ef_search = {max(4 * k, _LEAST_LOOKED_AT)}")
-        self._server.execute("SET LOCAL hnsw.iterative_scan = relaxed_order")
-        table, distance = self._server.state.code_table, self._server.distance
+    def _ask_hnsw(self, queries: Codes, k: int) -> FoundPositions:
+        self._database.execute(f"SET LOCAL hnsw.ef_search = {max(4 * k, _LEAST_LOOKED_AT)}")
+        self._database.execute("SET LOCAL hnsw.iterative_scan = relaxed_order")
+        table, distance = self._database.state.code_table, self._database.distance
         near = (
             f"SELECT position, distance::int FROM (SELECT position, code {distance} queries.code AS distance "
             f"FROM {table} ORDER BY distance LIMIT %(k)s) AS near ORDER BY distance, position"
         )
         return self._rows_of(near, queries, {"k": k})
 
-    def _rows_of(self, near: str, queries: Codes, values: dict[str, Any]) -> Near:
-        n_bits = self._server.state.n_bits
-        rows = self._server.execute(
+    def _rows_of(self, near: str, queries: Codes, values: dict[str, SqlValue]) -> FoundPositions:
+        n_bits = self._database.state.n_bits
+        rows = self._database.execute(
             f"SELECT n, distance, position FROM unnest(%(queries)s::text[]::bit({n_bits})[]) WITH ORDINALITY "
             f"AS queries (code, n), LATERAL ({near}) AS near ORDER BY n, distance, position",
-            {**values, "queries": [*bits(queries, n_bits)]},
+            {**values, "queries": [*bit_strings(queries, n_bits)]},
         ).fetchall()
-        found: Near = [([], []) for _ in queries]
+        found: FoundPositions = [([], []) for _ in queries]
         for n, distance, position in rows:
             found[n - 1][0].append(distance)
             found[n - 1][1].append(position)
         return found
 
-    def _with_records(self, near: Near) -> Found:
-        records = self._records({location for _, places in near for location in places})
+    def _with_records(self, near: FoundPositions) -> Found:
+        records = self._records({position for _, positions in near for position in positions})
         return [
-            [(distance, records[position]) for distance, position in zip(distances, places, strict=True)]
-            for distances, places in near
+            [(distance, records[position]) for distance, position in zip(distances, positions, strict=True)]
+            for distances, positions in near
         ]
 
     def _records(self, positions: Iterable[int]) -> dict[int, Record]:
@@ -246,18 +192,22 @@ class PostgresStore(Store):
     def _shortlists(
         self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
-        for (_, near), spoken in zip(self._near(queries, n, filter), words, strict=True):
-            places = np.sort(np.array(near, np.int64))
-            if spoken:
-                places = np.union1d(places, self._having(spoken, n, filter))
-            entries = self._tables.entries(places.tolist())
-            chosen = list(entries.values())
-            codes = np.array([entry.code for entry in chosen], np.uint8).reshape(len(chosen), queries.shape[1])
-            kept = self._about().vectors if with_vectors else None
-            rows = np.array([entry.vector for entry in chosen], np.float32).reshape(-1, kept.width) if kept else None
-            texts = [entry.text for entry in chosen] if spoken else []
-            statistics = self._word_statistics(spoken) if spoken else None
-            yield Candidates(codes, texts, rows, statistics, partial(self._records_at, places))
+        for (_, near), query_terms in zip(self._near(queries, n, filter), words, strict=True):
+            positions = np.sort(np.array(near, np.int64))
+            if query_terms:
+                positions = np.union1d(positions, self._having(query_terms, n, filter))
+            yield self._candidates(list(self._tables.entries(positions.tolist()).values()), query_terms, with_vectors)
+
+    def _candidates(self, entries: list[Entry], query_terms: Sequence[str], with_vectors: bool) -> Candidates:
+        about = self._about()
+        kept = about.vectors if with_vectors else None
+        return Candidates(
+            np.array([entry.code for entry in entries], np.uint8).reshape(len(entries), -(-about.n_bits // 8)),
+            [entry.text for entry in entries] if query_terms else [],
+            np.array([entry.vector for entry in entries], np.float32).reshape(-1, kept.width) if kept else None,
+            self._word_statistics(query_terms) if query_terms else None,
+            lambda rows: [entries[row].record for row in rows.tolist()],
+        )
 
     def _having(self, words: Sequence[str], n: int, filter: Filter) -> Positions:
         statistics, sql = self._word_statistics(words), self._sql(filter)
@@ -265,22 +215,16 @@ class PostgresStore(Store):
         select = f"SELECT position FROM words {documents} words @> ARRAY[%(word)s::bigint] ORDER BY position"
 
         def positions(word: str) -> Positions:
-            rows = self._server.execute(select, {**sql.values, "word": word_number(word)}).fetchall()
+            rows = self._database.execute(select, {**sql.values, "word": word_number(word)}).fetchall()
             return np.array([position for (position,) in rows], np.int64)
 
         return most_told(statistics, positions, n)
 
-    def _records_at(self, positions: Positions, rows: NDArray[np.int64]) -> list[Record]:
-        """Return the documents at the chosen ones of some positions."""
-        chosen = positions[rows].tolist()
-        records = self._records(chosen)
-        return [records[position] for position in chosen]
-
     def _word_statistics(self, words: Sequence[str]) -> WordStatistics:
-        state = self._server.state
-        known = {} if self._server.session.writes else self._counts.after(state.change)  # what may not come to pass
+        state = self._database.state
+        known = {} if self._database.writes else self._counts.after(state.change)  # uncommitted state is not cached
         if new := {word_number(word): word for word in words if word not in known}:
-            rows = self._server.execute(
+            rows = self._database.execute(
                 "SELECT number, (SELECT count(*) FROM words WHERE words @> ARRAY[number]) "
                 "FROM unnest(%s::bigint[]) AS number",
                 ([*new],),
@@ -288,14 +232,14 @@ class PostgresStore(Store):
             known |= {new[number]: count for number, count in rows}
         return WordStatistics(state.texts, state.characters, {word: known[word] for word in words})
 
-    def _sql(self, filter: Filter) -> Sql:
+    def _sql(self, filter: Filter) -> SqlCondition:
         return to_sql(filter, self._tables.indexed() if filter else {})
 
     def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
-        view = PostgresStore(self._server.view())
+        view = PostgresStore(self._database.view())
         with view._reading():
             sql = view._sql(filter)
-            with view._server.session.db.cursor("entries", binary=True) as cursor:
+            with view._database.session.db.cursor("entries", binary=True) as cursor:
                 cursor.execute(view._tables.select_entries(sql.text), sql.values)
                 n = 0
                 while rows := cursor.fetchmany(BLOCK):
@@ -306,33 +250,12 @@ class PostgresStore(Store):
 
     def export(self) -> tuple[list[Id], Codes]:
         with self._reading():
-            rows = self._server.execute(
+            rows = self._database.execute(
                 f"SELECT id, id_is_text, code FROM {self._tables.joined()} ORDER BY position"
             ).fetchall()
-            width = -(-self._server.state.n_bits // 8)
+            width = -(-self._database.state.n_bits // 8)
         codes = read_codes([code for *_, code in rows], width)
         return [read_id(id, is_text) for id, is_text, _ in rows], codes
 
     def _recode(self, encode: Encode, about: About, files: dict[str, bytes]) -> None:
-        Recoding(self._server, encode, about).run(files)
-
-    def files(self) -> dict[str, bytes]:
-        with self._reading():
-            return self._tables.files()
-
-    @property
-    def keys_indexed(self) -> list[str]:
-        with self._reading():
-            return list(self._tables.indexed())
-
-    def _index_keys(self, keys: list[str]) -> None:
-        with self._writing():
-            self._tables.index_keys(keys)
-
-    def _kinds(self) -> dict[str, dict[str, int]]:
-        found: dict[str, dict[str, int]] = {}
-        with self._reading():
-            select = _KINDS.format(of_value=_KIND.format("value"), of_item=_KIND.format("item"))
-            for key, kinds, n in self._server.execute(select):
-                found.setdefault(unescaped(key), {})[kinds] = n
-        return found
+        rebuild(self._database, encode, about, files)

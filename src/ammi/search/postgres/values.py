@@ -14,7 +14,7 @@ from typing import Any
 from ammi.plain import as_json
 from ammi.search.documents import Id, Metadata
 from ammi.search.filters import Scalar, scalar
-from ammi.search.sql_filters import for_python
+from ammi.search.sql.translation import is_simple
 
 _NULL, _FALSE, _TRUE, _NUMBER, _TEXT, OTHER = (bytes([kind]) for kind in range(6))
 AFTER_NULL, FIRST_NUMBER, FIRST_TEXT = _FALSE, _NUMBER, _TEXT
@@ -45,17 +45,17 @@ def read_id(stored: str, is_text: bool) -> Id:
 
 def as_jsonb(metadata: Metadata, spelled: str) -> str:
     """The JSON for filters of metadata that is spelled so."""
-    if not for_python(spelled):
+    if is_simple(spelled):
         return spelled
     parts = (f"{json.dumps(escaped(key))}:{_value(value)}" for key, value in metadata.items())
     return "{" + ",".join(parts) + "}"
 
 
-def spelled_scalar(one: Scalar) -> str:
+def spelled_scalar(scalar: Scalar) -> str:
     """A value to compare with those in the jsonb."""
-    if one.kind != "number":
-        return json.dumps(escaped(one.value) if one.kind == "text" else one.value)
-    number = one.value
+    if scalar.kind != "number":
+        return json.dumps(escaped(scalar.value) if scalar.kind == "text" else scalar.value)
+    number = scalar.value
     if isinstance(number, float):
         if abs(number) == float("inf"):
             return _BEYOND if number > 0 else f"-{_BEYOND}"
@@ -71,8 +71,8 @@ def _value(value: Any) -> str:
 
 
 def _item(value: Any) -> str:
-    one = scalar(value)
-    return as_json(_without_nul(value)) if one.kind == "other" else spelled_scalar(one)
+    compared = scalar(value)
+    return as_json(_without_nul(value)) if compared.kind == "other" else spelled_scalar(compared)
 
 
 def _without_nul(value: Any) -> Any:
@@ -83,16 +83,16 @@ def _without_nul(value: Any) -> Any:
     return escaped(value) if isinstance(value, str) else value
 
 
-def sortable(one: Scalar) -> bytes:
+def sortable(scalar: Scalar) -> bytes:
     """Bytes in the order of values; of different numbers or long texts some have the same, and none the wrong order."""
-    match one.kind:
+    match scalar.kind:
         case "number":
-            (bits,) = struct.unpack(">Q", struct.pack(">d", float(one.value) + 0.0))  # -0.0 becomes 0.0
+            (bits,) = struct.unpack(">Q", struct.pack(">d", float(scalar.value) + 0.0))  # -0.0 becomes 0.0
             return _NUMBER + struct.pack(">Q", bits ^ (2**64 - 1 if bits >> 63 else 1 << 63))
         case "text":
-            return _TEXT + one.value.encode()[:_PREFIX]
+            return _TEXT + scalar.value.encode()[:_PREFIX]
         case "bool":
-            return _TRUE if one.value else _FALSE
+            return _TRUE if scalar.value else _FALSE
         case "null":
             return _NULL
     return OTHER

@@ -1,0 +1,263 @@
+"""Sessions on a SQL database: connections that threads use in turn, snapshots for readers, transactions for writers."""
+
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import copy
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from threading import Lock, local
+from types import SimpleNamespace
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+from ammi.search.checks import change_in_view
+from ammi.search.documents import Id, id_key
+from ammi.search.store_methods import About
+from ammi.search.vectors import KeptVectors
+
+_IDLE = 8  # connections kept for the threads to come
+
+
+class Connection(Protocol):
+    """What a pool knows of a connection."""
+
+    def close(self) -> None: ...
+
+
+class SqlRows(Protocol):
+    """The rows of a query; the caller alone knows their types."""
+
+    def fetchone(self) -> Any: ...
+    def fetchall(self) -> list[Any]: ...
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+@dataclass(frozen=True)
+class SqlState:
+    """The one row that says what the codes are and where the collection stands; every change alters it."""
+
+    n_bits: int
+    fingerprint: str | None
+    vector_kind: str | None
+    vector_width: int | None
+    text_index: bool
+    texts: int  # in the word index
+    characters: int  # of these texts
+    change: int  # the number of the last change
+    position: int  # the first still free
+    number: int  # the next that is given as an id
+
+    @cached_property
+    def about(self) -> About:
+        """The settings of the store."""
+        kept = KeptVectors(self.vector_kind, self.vector_width or 0) if self.vector_kind else None
+        return About(self.n_bits, self.fingerprint, kept, bool(self.text_index), self.number)
+
+    @classmethod
+    def columns(cls) -> list[str]:
+        """The columns of the row, in order."""
+        return [field.name for field in fields(cls)]
+
+    def row(self) -> list[Any]:
+        """The values of the columns."""
+        return [getattr(self, name) for name in self.columns()]
+
+    @staticmethod
+    def first(about: About) -> dict[str, Any]:
+        """The fields of the state of an empty collection."""
+        kind, width = about.vectors or (None, None)
+        settings = {"n_bits": about.n_bits, "fingerprint": about.fingerprint, "text_index": about.text_index}
+        counters = ("texts", "characters", "change", "position", "number")
+        return settings | {"vector_kind": kind, "vector_width": width} | dict.fromkeys(counters, 0)
+
+
+C = TypeVar("C", bound=Connection)
+S = TypeVar("S", bound=SqlState)
+
+
+class Pool(Generic[C]):
+    """Open connections. Each serves one job at a time, and idle ones wait for the next."""
+
+    def __init__(self, location: str, connect: Callable[[], C], is_reusable: Callable[[C], bool]):
+        self.connect = connect
+        self._location, self._is_reusable = location, is_reusable
+        self._lock = Lock()
+        self._idle: list[C] = []
+        self._closed = False
+
+    def take(self) -> tuple[C, bool]:
+        """A connection for the caller alone, and whether it was used before."""
+        with self._lock:
+            if self._closed:
+                raise ValueError(f"the index in {self._location} was closed: open it again")
+            if self._idle:
+                return self._idle.pop(), True
+        return self.connect(), False
+
+    def give_back(self, connection: C) -> None:
+        """Let others have a connection, if it is of any use to them."""
+        with self._lock:
+            if not self._closed and len(self._idle) < _IDLE and self._is_reusable(connection):
+                self._idle.append(connection)
+            else:
+                connection.close()
+
+    def clear(self) -> None:
+        """Close the idle connections."""
+        with self._lock:
+            while self._idle:
+                self._idle.pop().close()
+
+    def close(self) -> None:
+        """Close the idle connections, and from now on those that are given back."""
+        self._closed = True
+        self.clear()
+
+
+class Session(Generic[C, S]):
+    """A connection in use by one job."""
+
+    def __init__(self, db: C, used: bool):
+        self.db = db
+        self.used = used  # before: a server may have closed it since
+        self.state: S | None = None  # while reading or writing
+        self.writes = False
+
+
+class SqlDatabase(ABC, Generic[C, S]):
+    """Transactions on one collection, for any number of threads: readers run side by side, writers take turns."""
+
+    def __init__(self, location: str, pool: Pool[C]):
+        self.location = location
+        self._pool = pool
+        self.close: Callable[[], object] = weakref.finalize(self, pool.close)  # also when this is forgotten
+        self._turn = Lock()
+        self._thread: Any = local()  # the session of each thread
+
+    def view(self) -> Self:
+        """The same database for one job that may move from thread to thread, beside all others."""
+        view = copy(self)
+        view._thread = SimpleNamespace()
+        return view
+
+    @contextmanager
+    def held(self) -> Iterator[Session[C, S]]:
+        """One connection for all that this thread does inside of the block, with its temporary tables."""
+        session = getattr(self._thread, "session", None)
+        if session:
+            yield session
+            return
+        self._thread.session = session = Session(*self._take())
+        try:
+            yield session
+        finally:
+            self._thread.session = None
+            self._pool.give_back(session.db)
+
+    def reading(self) -> AbstractContextManager[None]:
+        """One snapshot for as long as the block lasts, whatever others change; an inner block sees the outer one's."""
+        session = getattr(self._thread, "session", None)
+        return nullcontext() if session and session.state else self._snapshot()
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        with self.explaining(), self.held() as session, self._unchanged():
+            try:
+                session.state = self._begin_reading(session)
+                yield
+            finally:
+                self._leave(session)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """A change that is made when the block ends, and not at all when it fails."""
+        with self.explaining(), self.held() as session:
+            if session.writes:
+                yield
+                return
+            if session.state:
+                raise change_in_view(f"the index in {self.location}")
+            with self._turn:
+                try:
+                    session.state = state = self._begin_writing(session)
+                    session.writes = True
+                    self.set_state(change=state.change + 1)
+                    yield
+                    self._commit(session.db)
+                finally:
+                    self._leave(session)
+
+    def _leave(self, session: Session[C, S]) -> None:
+        session.state, session.writes = None, False
+        self._roll_back(session.db)
+
+    # The following is for use inside of reading() or writing().
+
+    @property
+    def session(self) -> Session[C, S]:
+        return self._thread.session
+
+    @property
+    def writes(self) -> bool:
+        return self.session.writes
+
+    @property
+    def state(self) -> S:
+        state = self.session.state
+        assert state
+        return state
+
+    def set_state(self, **values: Any) -> None:
+        """Change the state, which is written when the change is made."""
+        self.session.state = replace(self.state, **values)
+
+    def take_positions(self, ids: Sequence[Id]) -> range:
+        """Take the next positions for new documents; numbers among their ids are not given to others from now on."""
+        state = self.state
+        numbers = [key + 1 for id in ids if isinstance(key := id_key(id), int)]
+        end = state.position + len(ids)
+        self.set_state(position=end, number=max([state.number, *numbers]))
+        return range(state.position, end)
+
+    # The following differs from database to database.
+
+    @abstractmethod
+    def execute(self, statement: str, values: Any = ()) -> SqlRows:
+        """The rows of a statement with its parameters."""
+
+    @abstractmethod
+    def insert(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Add rows to a table."""
+
+    @abstractmethod
+    def explaining(self) -> AbstractContextManager[None]:
+        """Turn the database's errors into sentences that help."""
+
+    @abstractmethod
+    def _begin_reading(self, session: Session[C, S]) -> S: ...
+
+    @abstractmethod
+    def _begin_writing(self, session: Session[C, S]) -> S: ...
+
+    @abstractmethod
+    def _commit(self, db: C) -> None:
+        """Write the state, and make the change final."""
+
+    @abstractmethod
+    def _roll_back(self, db: C) -> None:
+        """End the transaction, if there is one."""
+
+    def _take(self) -> tuple[C, bool]:
+        return self._pool.take()
+
+    def _unchanged(self) -> AbstractContextManager[None]:
+        """Refuse a snapshot that the database does not keep by itself, if it did not stay one."""
+        return nullcontext()
+
+
+def check_format(location: str, found: int, expected: int) -> None:
+    """Refuse a collection whose tables are of another version of ammi."""
+    if found != expected:
+        advice = "upgrade ammi" if found > expected else "build it again from the documents"
+        raise ValueError(f"the index in {location} has format {found}, and this ammi reads format {expected}: {advice}")

@@ -1,0 +1,83 @@
+"""SqlStore: the part of a store that is the same on every SQL database."""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import Any
+
+from ammi.search.documents import Entry, Id, Metadata, Record
+from ammi.search.hamming import Codes
+from ammi.search.sql.sessions import SqlDatabase
+from ammi.search.sql.sql_tables import SqlTables
+from ammi.search.store import Store
+from ammi.search.store_methods import About
+from ammi.search.vectors import Packed
+
+
+class SqlStore(Store):
+    """Documents in the tables of a SQL database."""
+
+    def __init__(self, database: SqlDatabase[Any, Any], tables: SqlTables):
+        """Not for callers, who have `create` and `open`."""
+        self.location = database.location
+        self._database, self._tables = database, tables
+
+    def close(self) -> None:
+        self._database.close()
+
+    def files(self) -> dict[str, bytes]:
+        with self._reading():
+            return self._tables.files()
+
+    def column(self, key: str) -> list[Any]:
+        with self._reading():
+            return [metadata.get(key) for block in self._tables.all_metadata() for _, metadata in block]
+
+    @property
+    def keys_indexed(self) -> list[str]:
+        with self._reading():
+            return list(self._tables.indexed())
+
+    def _index_keys(self, keys: list[str]) -> None:
+        with self._writing():
+            self._tables.index_keys(keys)
+
+    def _kinds(self) -> dict[str, dict[str, int]]:
+        found: dict[str, dict[str, int]] = {}
+        with self._reading():
+            for name, kinds, documents in self._tables.kinds():
+                found.setdefault(name, {})[kinds] = documents
+        return found
+
+    def _reading(self) -> AbstractContextManager[None]:
+        return self._database.reading()
+
+    def _writing(self) -> AbstractContextManager[None]:
+        return self._database.writing()
+
+    def _about(self) -> About:
+        return self._database.state.about
+
+    def _put(self, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
+        ids = [record.id for record in records]
+        self._remove(ids)
+        self._tables.append(self._database.take_positions(ids), records, codes, vectors)
+
+    def _remove(self, ids: list[Id]) -> None:
+        if positions := [position for position in self._tables.find(ids) if position is not None]:
+            self._tables.remove(sorted(positions))
+
+    def _replace_metadata(self, metadata: Mapping[Id, Metadata]) -> None:
+        found = zip(self._tables.find(metadata), metadata.values(), strict=True)
+        if new := {position: keys for position, keys in found if position is not None}:
+            self._tables.replace_metadata(new)
+
+    def _has(self, ids: list[Id]) -> list[bool]:
+        return [position is not None for position in self._tables.find(ids)]
+
+    def _fetch(self, ids: list[Id]) -> list[Entry | None]:
+        positions = self._tables.find(ids)
+        entries = self._tables.entries([position for position in positions if position is not None])
+        for id, position in zip(ids, positions, strict=True):
+            if position is not None and position not in entries:
+                raise self._tables.damaged(f"document {id!r} has no code")
+        return [None if position is None else entries[position] for position in positions]

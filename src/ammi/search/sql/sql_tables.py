@@ -1,0 +1,130 @@
+"""SqlTables: the tables of documents that the stores on SQL databases have in common."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from ammi.search.checks import DamagedError
+from ammi.search.documents import Entry, Id, Metadata, Record, checksums, parsed
+from ammi.search.filters import Scalar, values_of
+from ammi.search.hamming import Codes
+from ammi.search.sql.sessions import SqlDatabase
+from ammi.search.vectors import Packed
+
+Placed = tuple[int, Metadata]  # a document's position and metadata
+Stored = int | float | str | bytes  # a value in the table key_values
+_ROWS_AT_ONCE = 10_000
+
+
+class SqlTables(ABC):
+    """The tables of one collection. Its methods are called while reading or writing.
+
+    Documents stand in the order of their positions, which only grow and are never used again. The values of indexed
+    keys stand in the table key_values, a row for each item of a list, and none for a document without a value.
+    """
+
+    json_column: ClassVar[str]  # of the table documents: the metadata as it was spelled
+
+    def __init__(self, database: SqlDatabase[Any, Any]):
+        self._database = database
+
+    def all_metadata(self) -> Iterator[list[Placed]]:
+        """Yield positions and metadata of all documents in blocks, in insertion order; documents may share a dict."""
+        last = -1
+        while rows := self._database.execute(
+            f"SELECT position, {self.json_column} FROM documents WHERE position > {last} ORDER BY position "
+            f"LIMIT {_ROWS_AT_ONCE}"
+        ).fetchall():
+            yield parsed_once(rows)
+            last = rows[-1][0]
+
+    def index_keys(self, names: Iterable[str]) -> None:
+        """Put the values of keys in the table key_values, for all documents."""
+        known = self.indexed()
+        new = {name: len(known) + n for n, name in enumerate(name for name in names if name not in known)}
+        if new:
+            self.insert_keys(new)
+            for block in self.all_metadata():
+                self.add_values(new, block)
+
+    def add_values(self, keys: Mapping[str, int], documents: Iterable[Placed]) -> None:
+        """Add the values that documents have for these keys."""
+        if keys:
+            self._database.insert("key_values", self.rows_of_keys(keys, documents))
+
+    @classmethod
+    def rows_of_keys(cls, keys: Mapping[str, int], documents: Iterable[Placed]) -> Iterator[tuple[int, Stored, int]]:
+        """The rows of the table key_values: key, value, position."""
+        for position, metadata in documents:
+            for name, key in keys.items():
+                if metadata.get(name) not in (None, []):
+                    for value in set(map(cls.stored, values_of(metadata[name]))):
+                        yield key, value, position
+
+    def count_texts(self, texts: int, characters: int) -> None:
+        """Count texts that were added to the word index, or taken out."""
+        state = self._database.state
+        self._database.set_state(texts=state.texts + texts, characters=state.characters + characters)
+
+    @staticmethod
+    @abstractmethod
+    def stored(scalar: Scalar) -> Stored:
+        """A value as key_values holds it, in an order that serves ranges."""
+
+    @abstractmethod
+    def find(self, ids: Iterable[Id]) -> list[int | None]:
+        """The position of each id, or None where there is no such document."""
+
+    @abstractmethod
+    def entries(self, positions: Sequence[int]) -> dict[int, Entry]:
+        """The documents at those of the positions that hold one with a code, in insertion order, each held to its
+        checksum."""
+
+    @abstractmethod
+    def append(self, positions: range, records: Sequence[Record], codes: Codes, vectors: Packed | None) -> None:
+        """Add documents at new positions."""
+
+    @abstractmethod
+    def remove(self, positions: Sequence[int]) -> None:
+        """Take away the documents at positions."""
+
+    @abstractmethod
+    def replace_metadata(self, metadata: Mapping[int, Metadata]) -> None:
+        """Give the documents at positions other metadata."""
+
+    @abstractmethod
+    def kinds(self) -> Iterable[tuple[str, str, int]]:
+        """Each metadata key with the kinds of its values, and how many documents have these."""
+
+    @abstractmethod
+    def indexed(self) -> dict[str, int]:
+        """The indexed keys, and the number that stands for each."""
+
+    @abstractmethod
+    def insert_keys(self, keys: Mapping[str, int]) -> None:
+        """Add keys to the indexed ones."""
+
+    @abstractmethod
+    def files(self) -> dict[str, bytes]:
+        """The files that are kept beside the documents, by name."""
+
+    @abstractmethod
+    def set_files(self, files: Mapping[str, bytes]) -> None:
+        """Replace all files."""
+
+    @abstractmethod
+    def damaged(self, cause: str) -> DamagedError:
+        """The error for damage, which says what to do."""
+
+
+def parsed_once(rows: Sequence[tuple[int, str]]) -> list[Placed]:
+    """Positions and metadata from positions and JSON; documents with the same JSON share a dict."""
+    distinct = list({spelled for _, spelled in rows})
+    read = dict(zip(distinct, parsed(distinct), strict=True))
+    return [(position, read[spelled]) for position, spelled in rows]
+
+
+def checksums_of(records: Sequence[Record], codes: Codes) -> list[int]:
+    """The checksum of each document with its code."""
+    ids, texts = [record.id for record in records], [record.text for record in records]
+    return checksums(ids, texts, [record.json for record in records], codes)

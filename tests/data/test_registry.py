@@ -84,9 +84,9 @@ def test_files_have_names(folder):
 
 def test_an_unknown_name_lists_the_known(folder):
     (folder / "b.jsonl.gz").touch()
-    with pytest.raises(ValueError, match=r"no corpus is called 'ng': those in .* are b$"):
+    with pytest.raises(ValueError, match=r"no corpus is called 'ng': .* has b$"):
         corpus_path("ng")
-    with pytest.raises(ValueError, match=r"no benchmark is called 'ng': those in .* are none$"):
+    with pytest.raises(ValueError, match=r"no benchmark is called 'ng': .* has none$"):
         benchmark("ng")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ammi.data import BadRecordError, Document, read_documents
+from ammi.data.reading import Needed
 
 ENDINGS = (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
 
@@ -48,7 +49,7 @@ class Reading:
 
         vector = self.vector or ("vector" if self.reads == "vector" else None)
         columns: dict[str, Any] = {"text": self.text, "id": self.id, "vector": vector}
-        read = read_documents(shard.path, **columns, reads=self.reads, width=self.width, on_error=complain)
+        read = read_documents(shard.path, **columns, needed=Needed(self.reads, self.width), on_error=complain)
         for document in read:
             yield replace(document, id=f"{shard.name}:{document.id}", numbered=False) if document.numbered else document
 

@@ -95,7 +95,7 @@ def test_a_source_is_a_path_or_a_name(folder):
     assert locate("-") == "-"
     assert locate(str(folder)) == str(folder)
     assert locate("a") == folder / "a.jsonl"
-    with pytest.raises(FileNotFoundError, match=r"no file or folder b, and no corpus is called 'b': .* are a$"):
+    with pytest.raises(FileNotFoundError, match=r"no file or folder b, and no corpus is called 'b': .* has a$"):
         locate("b")
 
 

@@ -75,6 +75,7 @@ def test_both_have_every_file_and_the_wheel_the_requirements_of_pyproject(built)
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_the_wheel_runs_the_demo_in_an_empty_environment(built, tmp_path):
     """Dependencies are those of this environment, seen through a .pth file: torch is not installed once more."""
     home = tmp_path / "environment"

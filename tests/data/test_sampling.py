@@ -50,6 +50,7 @@ def chisquare_limit(freedom: int) -> float:
     return float(chi2.isf(1e-4, freedom))
 
 
+@pytest.mark.slow
 def test_no_more_items_are_kept_than_the_sample_has():
     class Item:
         pass

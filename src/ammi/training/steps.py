@@ -10,7 +10,7 @@ from ammi.training.batches import Batches
 from ammi.training.objective import Objective
 from ammi.training.threads import torch_threads
 
-State = dict[str, Any]  # what a checkpoint holds
+State = dict[str, Any]  # the content of a checkpoint
 
 
 class Steps(ABC):
@@ -18,18 +18,18 @@ class Steps(ABC):
 
     @abstractmethod
     def epoch(self, batches: Batches) -> dict[str, float]:
-        """Train on every document once; return the means of what the objective shows.
+        """Train on every document once; return the mean of each figure.
 
-        Where a gradient is not finite, that is what is returned.
+        If a gradient is not finite, stop and return its norm as `gradient` instead.
         """
 
     @abstractmethod
     def state_dict(self) -> State:
-        """What a run that goes on needs of the optimiser."""
+        """Return the state of the optimiser, for a checkpoint."""
 
     @abstractmethod
     def load_state_dict(self, state: State) -> None:
-        """Become the optimiser of a run that goes on."""
+        """Load the state of the optimiser from a checkpoint."""
 
 
 class TorchSteps(Steps):
@@ -43,20 +43,20 @@ class TorchSteps(Steps):
     def epoch(self, batches: Batches) -> dict[str, float]:
         totals: dict[str, Tensor] = {}
         for batch in batches:
-            with torch_threads(1):  # a second one gains little at this size, and sums must not depend on it
+            with torch_threads(1):  # more gain little at this size, and sums must not depend on their number
                 loss, figures = self.objective.loss(batch)
                 self._optimiser.zero_grad()
                 loss.backward()
                 norm = self._shorten()
             if not norm.isfinite():
-                return {"gradient": norm.item()}  # no step that follows would mend it
-            self._optimiser.step()  # number by number, so the same on any number of threads
+                return {"gradient": norm.item()}  # no later step would repair it
+            self._optimiser.step()  # element-wise, so the same on any number of threads
             for name, value in figures.items():
                 totals[name] = totals.get(name, torch.zeros(())) + value.detach() * batch.size
         return {name: (total / batches.n_documents).item() for name, total in totals.items()}
 
     def _shorten(self) -> Tensor:
-        """Shorten the gradient to a norm of `clip`; most of the time there is nothing to do. Return what it was."""
+        """Shorten the gradient to a norm of at most `clip`; return its norm before."""
         gradients = self._gradients()
         norm = torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients]).norm()
         if norm > self.clip:

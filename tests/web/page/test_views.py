@@ -95,8 +95,7 @@ def test_the_map_is_drawn_named_and_coloured(open_page: OpenPage, script: str, p
     page.get_by_label("Colour by").select_option("")
     page.wait_for_url("**colour=none*")
     expect(page.locator(".legend")).to_have_count(0)
-    page.wait_for_timeout(100)
-    assert distinct_colours(page) < colours
+    until(page, lambda: distinct_colours(page) < colours)
 
 
 @pytest.mark.parametrize("script", ["", NO_WEBGL])
@@ -162,11 +161,15 @@ def test_results_light_up_on_the_map_and_a_point_opens_its_document(
     expect(page.locator(".side .card")).to_have_count(1)
     chosen = page.locator(".side [data-id]").get_attribute("data-id")
     until(page, "/z=/.test(location.hash)")
-    page.wait_for_timeout(200)
-    x, y = middle(page)  # where the document was brought
-    page.mouse.move(x, y)
     title = collection.get(chosen or "").metadata["title"]
-    expect(page.locator(".tip")).to_contain_text(title)
+
+    def title_is_shown() -> bool:
+        page.mouse.move(0, 0)
+        page.mouse.move(*middle(page))  # to which the map moves the document
+        page.wait_for_timeout(500)  # the page asks the server for the title
+        return page.locator(".tip", has_text=title).count() > 0
+
+    until(page, title_is_shown)
 
 
 def test_the_map_moves_by_hand_wheel_fingers_and_keys(open_page: OpenPage) -> None:
@@ -217,8 +220,7 @@ def test_a_name_of_the_legend_is_shown_alone_and_has_a_link(open_page: OpenPage)
     expect(again.locator(".legend button", has_text="bank")).to_have_attribute("aria-pressed", "true")
     assert distinct_colours(again) == alone
     again.locator(".legend button", has_text="bank").click()
-    again.wait_for_timeout(100)
-    assert distinct_colours(again) > alone
+    until(again, lambda: distinct_colours(again) > alone)
     assert "only=" not in again.url
 
 

@@ -202,7 +202,7 @@ def parts(documents: int, codes: int, workers: list[int]) -> dict[str, tuple[Cal
     """What is measured, by name."""
     found: dict[str, tuple[Callable[..., dict[str, float]], tuple]] = {}
     for n in (0, *workers):
-        found[f"encode, {n} workers" if n else "encode, no engine"] = encoding, (documents, n)
+        found[f"encode, {n} workers" if n else "encode, without Ray"] = encoding, (documents, n)
     for name, (scheme, _) in STORES.items():
         if scheme in KNOWN_STORES.names():
             found[f"store, {name}"] = measured_store, (name, codes)
@@ -229,8 +229,8 @@ def recorded() -> dict[str, dict[str, float]]:
 
 def measured_table(done: dict[str, dict[str, float]]) -> str:
     """What was measured, as tables of Markdown."""
-    lines = ["| encoding | documents a second | times no engine | seconds to start |", "|---|---|---|---|"]
-    alone = done.get("encode, no engine", {}).get("rate")
+    lines = ["| encoding | documents a second | times without Ray | seconds to start |", "|---|---|---|---|"]
+    alone = done.get("encode, without Ray", {}).get("rate")
     for name, row in done.items():
         if name.startswith("encode") and alone:
             start = f"{row['start_s']:.0f}" if "start_s" in row else "–"

@@ -23,15 +23,21 @@ from sklearn.preprocessing import normalize
 from torch import Tensor
 
 from ammi import AMMI
-from ammi.chain import Distributions
+from ammi.chain import Chain, Distributions
 from ammi.data import benchmark
-from ammi.hashers.ammi import AMMIObjective
-from ammi.hashers.given import Given
-from ammi.hashers.trained import Stage
+from ammi.nets.encoder import Encoder, initialise
 from ammi.training import kernels
+from ammi.training.adversaries import ExactAdversary
 from ammi.training.batches import Batch, Batches
+from ammi.training.compiled import choose_steps
+from ammi.training.information import AMMIObjective, Reader
+from ammi.training.loop import TrainingRun, train
 from ammi.training.neighbours import nearest_documents
-from ammi.training.steps import Steps, TorchSteps
+from ammi.training.objective import Objective
+from ammi.training.progress import Silent
+from ammi.training.recipe import Recipe
+from ammi.training.steps import TorchSteps
+from ammi.training.validation import hold_out, mean_figures
 from timing import save
 
 BATCH, BITS, ORDER, STEPS = 128, 64, 3, 4
@@ -76,40 +82,38 @@ def nearest_before(X: csr_matrix, k: int, among: NDArray[np.integer]) -> Near:
 
 
 class ObjectiveBefore(AMMIObjective):
-    """Half H(Z|Y) and half H⁺(Z|X), H⁺(Z) of the codes of y alone, by torch."""
+    """Half H(Z|Y) and half H⁺(Z|X), H⁺(Z) of the codes of y alone; as a subclass it is trained by torch."""
 
-    def _conditional_entropy(self, batch: Batch) -> tuple[Tensor, Distributions]:
+    def conditional_entropy(self, batch: Batch) -> tuple[Tensor, Distributions]:
         if batch.x is None:
-            return super()._conditional_entropy(batch)
+            return super().conditional_entropy(batch)
         p, q = self.distributions(batch.y), self.distributions(batch.x)
         return torch.stack([p.entropy().mean(), p.cross_entropy(q).mean()]).mean(), p
 
-    def steps(self, batches: Batches, learning_rate: float, clip: float) -> Steps:
-        return TorchSteps(self, learning_rate, clip)
+
+def objective_before(n_words: int) -> ObjectiveBefore:
+    encoder = Encoder(n_words, BITS)
+    initialise(encoder, 0.1)
+    return ObjectiveBefore(ExactAdversary(Chain(BITS, ORDER)), Reader(encoder, Chain(BITS, 0)), None, 1.75)
 
 
-class Before(AMMI):
+def fit_before(X: csr_matrix) -> TrainingRun:
     """Its defaults: ten neighbours by words, 40 epochs at most, the best one by the objective on a tenth held out."""
-
-    def objective(self, n_features: int, predictive: bool) -> AMMIObjective:
-        return ObjectiveBefore(self._adversary(False), *self._readers(n_features, predictive), self.entropy_weight)
-
-    def _near_documents(self, stage: Stage) -> Near:
-        return nearest_before(stage.given.X, self.neighbours, stage.rows)
-
-    def _keeps_last(self, given: Given) -> bool:
-        return False
-
-
-def before() -> Before:
-    recipe: dict[str, Any] = {
-        "neighbours": 10,
-        "first_bits": 0,
-        "reorder": 0,
-        "word_dropout": 0.0,
-        "entropy_weight": 1.75,
-    }
-    return Before(BITS, batch_size=BATCH, epochs=40, random_state=0, verbose=False, **recipe)
+    torch.manual_seed(0)
+    rng, cpu, run = np.random.default_rng(0), torch.device("cpu"), TrainingRun()
+    rows, held_out = hold_out(X.shape[0], rng)
+    objective = objective_before(X.shape[1])
+    batches = Batches(X, rows=rows, neighbours=nearest_before(X, 10, rows), batch_size=BATCH, rng=rng)
+    train(
+        Recipe(objective, epochs=40, learning_rate=RATE, batch_size=BATCH, clip=CLIP, rising="information"),
+        batches,
+        lambda: -mean_figures(objective, X[held_out], None, cpu)["loss"],
+        run=run,
+        checkpoint=None,
+        callbacks=(),
+        progress=Silent(),
+    )
+    return run
 
 
 def now(bits: int = BITS) -> AMMI:
@@ -118,19 +122,28 @@ def now(bits: int = BITS) -> AMMI:
 
 def against_before(X: csr_matrix) -> list[Row]:
     """Each part as it was and as it is."""
-    old, new, everything = before(), now(), np.arange(X.shape[0])
+    new, everything = now(), np.arange(X.shape[0])
+    runs_before: list[TrainingRun] = []
     rng = np.random.default_rng(0)
     near_before, near = nearest_before(X, 10, everything), nearest_documents(X, 10, everything, rng)
-    fits = {"0.1.0": measure(lambda: old.fit(X), 2, warm=False), "now": measure(lambda: new.fit(X), 3, warm=False)}
+    fits = {
+        "0.1.0": measure(lambda: runs_before.append(fit_before(X)), 2, warm=False),
+        "now": measure(lambda: new.fit(X), 3, warm=False),
+    }
     first = now(128).set_params(first_bits=0, neighbours=10, reorder=0, epochs=11).fit(X)
     codes = 2 * first.bit_probabilities(X) - 1
 
-    def epoch(hasher: AMMI, neighbours: Near, dropout: float, by_torch: bool = False) -> dict[str, float]:
+    def epoch(objective: Objective, neighbours: Near, dropout: float, by_torch: bool = False) -> dict[str, float]:
         torch.manual_seed(0)
-        objective = hasher.objective(X.shape[1], predictive=False).train()
-        batches = Batches(X, neighbours=neighbours, batch_size=BATCH, dropout=dropout, rng=np.random.default_rng(0))
-        steps = TorchSteps(objective, RATE, CLIP) if by_torch else objective.steps(batches, RATE, CLIP)
+        batches = Batches(
+            X, neighbours=neighbours, batch_size=BATCH, word_dropout=dropout, rng=np.random.default_rng(0)
+        )
+        objective.train()
+        steps = TorchSteps(objective, RATE, CLIP) if by_torch else choose_steps(objective, batches, RATE, CLIP)
         return measure(lambda: steps.epoch(batches))
+
+    def objective_now(bits: int = BITS) -> Objective:
+        return now(bits).objective(X.shape[1], predictive=False)
 
     table: list[tuple[str, str, dict[str, float]]] = [
         ("neighbours", "0.1.0: sparse product", measure(lambda: nearest_before(X, 10, everything), 3)),
@@ -140,11 +153,11 @@ def against_before(X: csr_matrix) -> list[Row]:
             "second graph, by codes",
             measure(lambda: nearest_documents(X, new.neighbours, everything, rng, codes=codes), 3),
         ),
-        ("epoch", "0.1.0: torch", epoch(old, near_before, 0.0)),
-        ("epoch", "compiled steps", epoch(new, near, new.word_dropout)),
-        ("epoch", "the same by torch", epoch(new, near, new.word_dropout, by_torch=True)),
-        ("epoch", "compiled steps, 128 bits (the first model's)", epoch(now(128), near, new.word_dropout)),
-        ("fit", f"0.1.0: {len(old.history_)} epochs", fits["0.1.0"]),
+        ("epoch", "0.1.0: torch", epoch(objective_before(X.shape[1]), near_before, 0.0)),
+        ("epoch", "compiled steps", epoch(objective_now(), near, new.word_dropout)),
+        ("epoch", "the same by torch", epoch(objective_now(), near, new.word_dropout, by_torch=True)),
+        ("epoch", "compiled steps, 128 bits (the first model's)", epoch(objective_now(128), near, new.word_dropout)),
+        ("fit", f"0.1.0: {len(runs_before[-1].history)} epochs", fits["0.1.0"]),
         ("fit", f"both graphs and models, {len(new.history_)} epochs of the second", fits["now"]),
     ]
     base = {part: times for part, name, times in table if name.startswith("0.1.0")}

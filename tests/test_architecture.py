@@ -34,6 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     "paper": {"chain", "collection", "data", "evaluate", "features", "hashers", "nets", "search", "training", "tuning"},
     "scale": {"collection", "data", "hashers", "ingest", "stored_model", "training", "tuning"},
     "cli": {
+        "any_collection",
         "collection",
         "data",
         "demo",

@@ -1,7 +1,9 @@
 """Vectors into a collection from Python: every form gives the same codes, and odd ones are named."""
 
+from datetime import date
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -9,8 +11,9 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
+import ammi.plain
 from ammi import LSH, Collection
-from ammi.data import BadRecordError
+from ammi.data import BadRecordError, Document
 
 X = np.random.default_rng(0).normal(size=(30, 6)).astype(np.float32)
 IDS = [f"v{i}" for i in range(30)]
@@ -100,3 +103,40 @@ def test_zero_vectors_are_vectors_like_any_other(tmp_path):
     with Collection.create(tmp_path / "index", MODEL) as collection:
         assert collection.add(np.zeros((2, 6))) == [0, 1]
         assert [hit.distance for hit in collection.search(np.zeros(6))] == [0, 0]
+
+
+def test_metadata_are_converted_and_spelled_once_on_their_way_into_a_store(tmp_path, monkeypatch):
+    model = LSH(16, random_state=0).fit(X)
+    spelled, converted = Mock(wraps=ammi.plain.as_json), Mock(wraps=ammi.plain.plain)
+    monkeypatch.setattr("ammi.plain.as_json", spelled)
+    monkeypatch.setattr("ammi.plain.plain", converted)
+    rows: list[Any] = [{"id": n, "vector": X[n], "year": np.int64(1987 + n)} for n in range(3)]
+    with Collection.create(tmp_path / "index", model) as collection:
+        collection.add(rows)
+        collection.add(pa.table({"vector": X[:4].tolist(), "n": [1, 2, 3, 4]}))
+        collection.add(Document(f"d{n}", None, {"n": n}, vector=X[n]) for n in range(5))
+        assert spelled.call_count == 3 + 4 + 5
+        assert sum(isinstance(call.args[0], dict) for call in converted.call_args_list) == 3 + 4 + 5
+        assert collection.get(1).metadata == {"year": 1988}
+
+
+def test_a_document_is_checked_when_it_is_made():
+    values: Any = np.int64(7), "a", {"when": date(2020, 1, 2), 1: np.float32(0.5)}, False, [1, 2]
+    document = Document(*values)
+    assert (document.id, document.metadata) == (7, {"when": "2020-01-02", "1": 0.5})
+    assert document.json == '{"when":"2020-01-02","1":0.5}'
+    assert document.vector is not None
+    assert document.vector.dtype == np.float64
+    odd: Any
+    for odd in (True, 1.5, None, 2**63, "\ud800"):
+        with pytest.raises(ValueError, match=r"^document .* (for an id: expected a string or|is not UTF-8)"):
+            Document(odd, "a", {})
+    for odd in (7, "\ud800", ["a"]):
+        with pytest.raises(ValueError, match=r"^document 'x' (has .* for a text: expected a string|is not UTF-8)"):
+            Document("x", odd, {})
+    for odd in ({"a": float("inf")}, {"a": "\ud800"}, [1]):
+        with pytest.raises(ValueError, match=r"^document 'x' (has .*metadata|is not UTF-8)"):
+            Document("x", None, odd)
+    for odd in ([1, np.nan], [[1.0]], "12", ["1"], []):
+        with pytest.raises(ValueError, match=r"^document 'x' has .* for a vector: expected .* numbers"):
+            Document("x", None, {}, vector=odd)

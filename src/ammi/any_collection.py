@@ -16,7 +16,7 @@ from ammi.search.hamming import Codes
 from ammi.search.ranking import Query
 
 if TYPE_CHECKING:
-    from ammi.data.incoming import Incoming
+    from ammi.data.reading import Incoming
     from ammi.ingest import Block
 
 Location = str | PathLike[str]

@@ -38,7 +38,7 @@ from ammi.search.vectors import KeptVectors, checked_kind
 from ammi.stored_model import StoredModel
 
 if TYPE_CHECKING:
-    from ammi.data.incoming import Incoming
+    from ammi.data.reading import Incoming
     from ammi.evaluate import LabelledPrecision
     from ammi.hashers import DocumentHasher, Hasher
     from ammi.ingest import Block
@@ -196,9 +196,9 @@ class Collection(AnyCollection):
         if keeps_vectors:
             codes, vectors = block.codes_and_vectors(model.whole, model.fingerprint)
         else:
-            codes, vectors = block.codes(model.encoder(len(block.texts)), model.fingerprint), None
-        return self.store.add(
-            codes, block.ids, block.texts, block.metadata, vectors=vectors, fingerprint=model.fingerprint
+            codes, vectors = block.codes(model.encoder(len(block)), model.fingerprint), None
+        return self.store.add_records(
+            codes, block.records, numbered=block.numbered, vectors=vectors, fingerprint=model.fingerprint
         )
 
     def add_codes(
@@ -298,7 +298,7 @@ class Collection(AnyCollection):
                 the others. Documents without a label are left out.
             text, vector: the columns, or keys, of the queries that hold these.
         """
-        from ammi.data.columns import label_column
+        from ammi.data import label_column
         from ammi.evaluate import labelled_precision
         from ammi.ingest import blocks_from
 
@@ -313,7 +313,7 @@ class Collection(AnyCollection):
             return labelled_precision(codes, document_labels, k)
         blocks = list(blocks_from(queries, ids=None, text=text, id="id", vector=vector))
         query_labels = label_column(
-            (metadata for block in blocks for metadata in block.metadata), labels, "the queries"
+            (document.metadata for block in blocks for document in block.documents), labels, "the queries"
         )
         model = self._stored()
         query_codes = np.concatenate([block.codes(model.whole, model.fingerprint) for block in blocks])

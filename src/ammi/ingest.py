@@ -11,9 +11,10 @@ import numpy as np
 from scipy.sparse import issparse
 
 from ammi.data import Document, VectorMatrix, documents_from, holds_matrix, read_matrix
-from ammi.data.columns import blocks, content_of
-from ammi.data.rows import ID, TEXT, VECTOR
-from ammi.search.documents import Entry, Id
+from ammi.data.documents import blocks, content_of
+from ammi.data.reading import chosen_names
+from ammi.plain import Id, checked_id
+from ammi.search.documents import Entry, Record
 from ammi.search.hamming import Codes
 from ammi.search.vectors import KeptVectors, Rows
 
@@ -30,17 +31,17 @@ class Block:
     rows: Any = None
 
     @property
-    def ids(self) -> list[Id] | None:
-        """Their ids, or None where they have none of their own."""
-        return None if self.documents[0].numbered else [document.id for document in self.documents]
+    def numbered(self) -> bool:
+        """Whether they have no ids of their own."""
+        return self.documents[0].numbered
 
     @property
-    def texts(self) -> list[str | None]:
-        return [document.text for document in self.documents]
+    def records(self) -> list[Record]:
+        """The documents as a store takes them."""
+        return [Record(one.id, one.text, one.metadata, one.json) for one in self.documents]
 
-    @property
-    def metadata(self) -> list[dict[str, Any]]:
-        return [document.metadata for document in self.documents]
+    def __len__(self) -> int:
+        return len(self.documents)
 
     def codes(self, model: "DocumentHasher | QuickCodes", fingerprint: str) -> Codes:
         """Their codes: those that the same model gave them before they were exported, or new ones."""
@@ -149,8 +150,7 @@ def _matrix(documents: Any, text: str, id: str, vector: str) -> VectorMatrix | N
     if isinstance(documents, VectorMatrix):
         return documents
     if isinstance(documents, PathLike) and holds_matrix(Path(documents)):
-        named = [None if name == usual else name for name, usual in ((text, TEXT), (id, ID), (vector, VECTOR))]
-        return read_matrix(Path(documents), text=named[0], id=named[1], vector=named[2])
+        return read_matrix(Path(documents), **chosen_names(text, id, vector))
     if getattr(documents, "ndim", 0) == 2 and hasattr(documents, "dtype"):  # a DataFrame has dtypes
         return VectorMatrix("the matrix", documents.tocsr() if hasattr(documents, "tocsr") else np.asarray(documents))
     return None
@@ -162,6 +162,6 @@ def _with_ids(documents: Iterator[Document], ids: Iterable[Id]) -> Iterator[Docu
         name = list(islice(names, 1))
         if not name:
             raise ValueError(f"{number} ids came with more documents: pass one for each")
-        yield replace(document, id=name[0], numbered=False)
+        yield replace(document, id=checked_id(name[0], f"document {number}"), numbered=False)
     if left := len(list(names)):
         raise ValueError(f"{left} ids are left after the last document: pass one for each")

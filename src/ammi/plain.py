@@ -51,6 +51,11 @@ def checked_text(value: object, name: str) -> str | None:
     return text
 
 
+def checked_optional_text(value: object, name: str) -> str | None:
+    """A text, or None also for the missing values of tables, such as NaN."""
+    return checked_text(_converted(value, name, "a text"), name)
+
+
 def checked_metadata(value: object, name: str) -> tuple[Metadata, str]:
     """A copy of metadata as JSON holds them, and their JSON."""
     if not isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Parts by name: those of this package, and those that other packages announce as entry points.
+"""Parts by name: ammi's own, and those that other packages announce as entry points.
 
 A package adds a method, a feature maker, a network or a store with a line in its pyproject.toml, such as
 
@@ -7,10 +7,10 @@ A package adds a method, a feature maker, a network or a store with a line in it
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -19,12 +19,12 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Parts of one kind, each imported when it is first asked for.
+    """Parts of one kind, each imported when it is first used.
 
     Args:
-        group: of the entry points, such as "ammi.methods".
-        kind: what a part is called in messages.
-        own: the parts of this package: name to "module:attribute".
+        group: the group of entry points, such as "ammi.methods".
+        kind: the word for a part in messages.
+        own: ammi's parts: name to "module:attribute".
     """
 
     def __init__(self, group: str, kind: str, own: Mapping[str, str]):
@@ -33,47 +33,64 @@ class Registry(Generic[T]):
 
     @cached_property
     def _others(self) -> "dict[str, EntryPoint]":
-        from importlib.metadata import entry_points  # takes longer than a search, which seldom needs it
+        from importlib.metadata import entry_points  # it takes longer than a search, which seldom needs it
 
         return {point.name: point for point in entry_points(group=self.group) if point.name not in self.own}
 
     def names(self) -> list[str]:
-        """All there are, in order of the alphabet."""
+        """Return all names, sorted."""
         return sorted({*self.own, *self._registered, *self._others})
 
     def register(self, name: str, part: T) -> None:
-        """Add a part for as long as this process lasts."""
+        """Add a part, until the process ends."""
         if name in self.own:
             raise ValueError(f"{name!r} is a {self.kind} of ammi itself: choose another name")
         self._registered[name] = part
 
     def get(self, name: str) -> T:
-        """The part of this name."""
+        """Return the part with this name."""
         if name in self.own:
-            module, _, attribute = self.own[name].partition(":")
+            module, attribute = self.own[name].split(":")
             return getattr(import_module(module), attribute)
         if name in self._registered:
             return self._registered[name]
         if name in self._others:
             try:
                 return self._others[name].load()
-            except Exception as error:  # whatever another package does when it is imported
+            except Exception as error:  # importing another package can raise anything
                 raise ImportError(
                     f"the {self.kind} {name!r} cannot be loaded from {self._others[name].value}: {error}"
                 ) from error
         raise ValueError(f"no {self.kind} {name!r}: there are {', '.join(self.names())}")
 
-    def name_of(self, part: Any) -> str | None:
-        """The name of a part, or None; nothing is imported, since what there is comes from modules that are loaded."""
-        for name, location in self.own.items():
-            if _loaded(*location.split(":")) is part:
-                return name
-        for name, registered in self._registered.items():
-            if registered is part:
-                return name
-        return next((name for name, point in self._others.items() if _loaded(point.module, point.attr) is part), None)
+    def name_of(self, part: T) -> str | None:
+        """Return the name of a part, or None. Nothing is imported: a part that exists comes from a loaded module."""
+        parts: dict[str, object] = {name: _loaded(*where.split(":")) for name, where in self.own.items()}
+        parts |= self._registered
+        parts |= {name: _loaded(point.module, point.attr) for name, point in self._others.items()}
+        return next((name for name, found in parts.items() if found is part), None)
 
 
-def _loaded(module: str, attribute: str) -> Any:
-    """An attribute of a module, or None where that was not imported yet."""
+def lazy_names(package: str, public: Iterable[str], homes: Iterable[str]) -> Callable[[str], object]:
+    """Return the `__getattr__` of a package whose names are imported when they are first used.
+
+    Args:
+        package: the package's `__name__`.
+        public: its `__all__`, for the message about a name that it does not have.
+        homes: where the names are: "module:name" of each.
+    """
+    modules = {name: module for module, name in (home.split(":") for home in homes)}
+
+    def get(name: str) -> object:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}; it has {', '.join(public)}")
+        value = getattr(import_module(modules[name]), name)
+        setattr(sys.modules[package], name, value)  # the next use does not come here
+        return value
+
+    return get
+
+
+def _loaded(module: str, attribute: str) -> object:
+    """Return an attribute of a module, or None if the module was not imported yet."""
     return getattr(sys.modules.get(module), attribute, None)

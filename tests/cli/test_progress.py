@@ -17,18 +17,18 @@ from typing import Any
 import pytest
 
 from ammi import Collection
-from ammi.cli import screen
+from ammi.cli import progress
 from tests.cli.conftest import AMMI, ENVIRONMENT, Location, Run, notes, write
 
 
 @pytest.fixture
 def often(monkeypatch) -> None:
     """A line of progress every 20 ms."""
-    monkeypatch.setattr(screen, "SECONDS_BETWEEN_LINES", 0.02)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.02)
 
 
 def test_where_there_is_no_terminal_a_line_comes_every_so_often(often, capfd):
-    with screen.counter("counting", 100) as advance:
+    with progress.counter("counting", 100) as advance:
         advance(40)
         time.sleep(0.1)
         advance(60)
@@ -36,13 +36,13 @@ def test_where_there_is_no_terminal_a_line_comes_every_so_often(often, capfd):
     assert len(lines) > 2
     assert re.fullmatch(r"counting:  40/100  [\d,]+/s  0 s", lines[0])
     assert re.fullmatch(r"counting:  100/100  [\d,]+/s  0 s", lines[-1])
-    with screen.counter("thinking"):
+    with progress.counter("thinking"):
         time.sleep(0.05)
     assert capfd.readouterr().err.startswith("thinking:  0 s\n")
 
 
 def test_what_is_over_soon_leaves_no_line(capfd):
-    with screen.counter("counting", 100) as advance:
+    with progress.counter("counting", 100) as advance:
         advance(100)
     assert capfd.readouterr().err == ""
 

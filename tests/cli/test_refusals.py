@@ -196,9 +196,7 @@ def test_a_fault_of_ammi_is_said_in_a_sentence_with_its_details_in_a_file(error,
     assert fault.code == 70
     (line,) = fault.err.splitlines()
     (details,) = tmp_path.iterdir()
-    assert line.startswith(
-        f"ammi: this is a fault of ammi, not of yours ({type(error).__name__}): please report it with "
-    )
+    assert line.startswith(f"ammi: this is a bug in ammi ({type(error).__name__}): please report it with ")
     assert line.endswith(f"the details in {details}")
     written = details.read_text()
     assert f"ammi {__version__}" in written
@@ -208,10 +206,10 @@ def test_a_fault_of_ammi_is_said_in_a_sentence_with_its_details_in_a_file(error,
 
 def test_too_little_memory_and_errors_of_several_lines_are_a_sentence(ammi: Run, monkeypatch):
     for error, words in (
-        (MemoryError(), "there is not enough memory: use a machine with more, or fewer data"),
+        (MemoryError(), "there is not enough memory: use a machine with more, or less data"),
         (MemoryError("8 GiB"), "there is not enough memory (8 GiB): use"),
         (ValueError("one\ntwo"), "one two"),
-        (ValueError(), "ValueError, and nothing more is known"),
+        (ValueError(), "ValueError without a message"),
     ):
 
         def fail(*arguments: object, error: Exception = error) -> None:
@@ -327,6 +325,6 @@ def test_a_result_that_cannot_be_shown_is_told_from_a_change_that_was_not_made(t
         command = [AMMI, "index", "delete", tmp_path / "index", "a"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
     assert done.returncode == 1
-    assert "the result could not be shown (No space left on device); what the command has done" in done.stderr
+    assert "the result could not be printed (No space left on device), but the command did its work" in done.stderr
     with Collection.open(tmp_path / "index") as left:
         assert [entry.id for entry in left] == ["b"]

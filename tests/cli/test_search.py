@@ -103,7 +103,7 @@ def test_duplicates_are_those_that_the_collection_finds(location: Location, ammi
     shown = ammi("duplicates", index)
     assert shown.out.count("kept") == len(groups)
     copies = sum(len(group.copies) for group in groups)
-    assert f"{copies} of 121 documents are copies of {len(groups)} others" in shown.err
+    assert f"{copies} of 121 documents are near-duplicates of {len(groups)} others" in shown.err
     applied = ammi("duplicates", index, "--apply")
     assert applied.out == shown.out
     assert f"{copies} deleted; {121 - copies} documents are left" in applied.err

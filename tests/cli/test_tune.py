@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 from rich.console import Console
 
-from ammi.cli.tune import Screen
+from ammi.cli.progress import Screen
 from tests.cli.conftest import AMMI, ENVIRONMENT, Run, notes, write
 
 OPTIONS = ("--labels", "subject", "--bits", 8, "--set", "neighbours=0", "--set", "batch_size=16")
@@ -51,7 +51,7 @@ def test_progress_is_told_in_lines_where_there_is_no_terminal(ammi: Run, source,
 
 def test_progress_is_a_bar_on_a_terminal(monkeypatch):
     terminal = Console(file=io.StringIO(), force_terminal=True, width=100)
-    monkeypatch.setattr("ammi.cli.tune.notes", terminal)
+    monkeypatch.setattr("ammi.cli.screen.notes", terminal)
     with Screen().search("notes ammi 8 bits", 3, finished=1) as view:
         view.epoch(1, 4, 61.5)
         view.trial(2, 62.25)

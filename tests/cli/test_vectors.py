@@ -119,12 +119,12 @@ def test_a_collection_of_vectors_from_a_file_to_answers(embedded: Embedded, ammi
     assert ammi("duplicates", index, "--json").code == 0
     assert len(ammi("search", index, "--like", "note-7", "--json").json["hits"]) == 10
     for asked in (ammi("search", index, "a text"), ammi("drift", index, "--text", "a text")):
-        check_refused(asked, f"{index} is asked with a text, and its model reads vectors: ask with --vector FILE")
+        check_refused(asked, f"the query is a text, but the model of {index} reads vectors: search with --vector FILE")
 
 
 def test_a_collection_of_texts_is_not_asked_with_vectors(embedded: Embedded, ammi: Run, location):
     refused = ammi("search", location.index, "--vector", embedded.npy)
-    check_refused(refused, f"{location.index} is asked with a vector, and its model reads texts: ask with a text")
+    check_refused(refused, f"the query is a vector, but the model of {location.index} reads texts: search for a text")
 
 
 def test_sparse_vectors_stay_sparse(embedded: Embedded, ammi: Run, tmp_path):

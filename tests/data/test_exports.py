@@ -113,13 +113,13 @@ def test_columns_of_an_export_need_no_names(tmp_path):
 LINE = {"ammi_export": 1, "id": 1, "text": "a", "code": "00", "bits": 8, "model": "0123abcd", "metadata": {}}
 BROKEN = {
     "its format is 2, and this ammi": {"ammi_export": 2},
-    "its metadata are 7, not an object": {"metadata": 7},
+    "it has 7 for metadata: expected a dict": {"metadata": 7},
     "Expecting value": {"metadata": "no JSON"},
     "its brackets are nested too deep": {"metadata": "[" * 100_000},
-    "its id is null, neither a string": {"id": None},
-    "its id is true, neither a string": {"id": True},
-    'its id is "a", not a whole number': {"id": "a", "id_is_number": True},
-    "its text is 7, not a string": {"text": 7},
+    "it has null for an id: expected a string or": {"id": None},
+    "it has true for an id: expected a string or": {"id": True},
+    'it has "a" for an id: expected a whole number': {"id": "a", "id_is_number": True},
+    "it has 7 for a text: expected a string": {"text": 7},
     "the code 'zz' is not written in hexadecimal digits": {"code": "zz"},
     "2 bytes of code for 8 bits": {"code": "0000"},
     "bits is 8.5: expected a whole number": {"bits": 8.5},

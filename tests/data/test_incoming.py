@@ -196,9 +196,13 @@ def test_all_have_an_id_or_none():
 
 
 def test_what_cannot_be_kept_is_named_by_its_place():
-    with pytest.raises(BadRecordError, match=r"document 2 cannot be kept: <object .* has no form in JSON"):
+    with pytest.raises(
+        BadRecordError, match=r"document 2 has metadata that cannot be kept: <object .* has no form in JSON"
+    ):
         list(documents_from([{"text": "a"}, {"text": "b", "x": object()}]))
-    with pytest.raises(BadRecordError, match="document 1 cannot be kept: two keys are written '1' in JSON"):
+    with pytest.raises(
+        BadRecordError, match="document 1 has metadata that cannot be kept: two keys are written '1' in JSON"
+    ):
         list(documents_from([{"text": "a", 1: "x", "1": "y"}]))
     with pytest.raises(BadRecordError, match="document 1 is not UTF-8"):
         list(documents_from(["\ud800"]))

@@ -25,7 +25,7 @@ from ammi.data import (
     read_documents,
     read_matrix,
 )
-from ammi.data.columns import BLOCK_DOCUMENTS
+from ammi.data.documents import BLOCK_DOCUMENTS
 
 TYPES = ["f2", "f4", "f8", ">f4", "i1", "u1", "i2", "i4", "i8"]
 

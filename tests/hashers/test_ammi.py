@@ -13,6 +13,7 @@ from scipy.sparse import vstack
 from ammi import AMMI, BMMI, chain, load
 from ammi.evaluate import distinct_codes, matching_at_k, precision_at_k
 from ammi.nets.rows import to_rows
+from ammi.training.recipe import DataShape
 from tests import oracles
 from tests.conftest import topics
 from tests.training.made import kept_array
@@ -137,11 +138,15 @@ def test_of_pairs_and_no_validation_the_last_epoch_is_kept(pairs):
 def test_the_number_of_epochs_counts_steps():
     """1,500 steps of a small collection, 10 epochs of a large one, 6,000 steps of a larger one, but two epochs."""
     hasher = AMMI(batch_size=100)
-    epochs = [hasher._n_epochs(n, False) for n in (50, 500, 1000, 10_000, 20_000, 50_000, 100_000, 10**6)]
-    assert epochs == [200, 200, 150, 15, 10, 10, 6, 2]
-    assert AMMI(neighbours=0)._n_epochs(500, False) == 40
-    assert AMMI()._n_epochs(500, True) == 60
-    assert AMMI(epochs=7)._n_epochs(500, True) == 7
+
+    def epochs(hasher: AMMI, n_documents: int, predictive: bool = False) -> int:
+        return hasher.recipe(DataShape(n_documents, 30, predictive)).epochs
+
+    sizes = (50, 500, 1000, 10_000, 20_000, 50_000, 100_000, 10**6)
+    assert [epochs(hasher, n) for n in sizes] == [200, 200, 150, 15, 10, 10, 6, 2]
+    assert epochs(AMMI(neighbours=0), 500) == 40
+    assert epochs(AMMI(), 500, predictive=True) == 60
+    assert epochs(AMMI(epochs=7), 500, predictive=True) == 7
 
 
 def test_a_first_model_makes_better_neighbours(reuters, tmp_path):

@@ -11,7 +11,7 @@ import pytest
 from ammi.data import Document, read_pair_texts, read_pairs
 from ammi.data.pairs import read_pair_features
 from ammi.features import PieceFeatures
-from ammi.paper.pair_sets import build_pairs
+from ammi.paper.pair_sets import PairPlan, build_pairs
 
 SYLLABLES = [f"{a}{b}" for a in "bdfgklmnprst" for b in ("al", "en", "ir", "os", "um")]
 SPLITS = ("train", "cv", "test")
@@ -47,7 +47,7 @@ def conversation(n: int = 20) -> list[Document]:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pairs") / "news"
-    return folder, build_pairs(newspaper(), folder, source="newspaper", vocabulary_size=200)
+    return folder, build_pairs(newspaper(), folder, PairPlan("newspaper", vocabulary_size=200))
 
 
 def test_every_event_is_a_pair_and_every_document_in_one_part(made):
@@ -80,13 +80,13 @@ def test_rows_are_the_texts_weighed_by_the_training_part(made):
 def test_the_same_seed_makes_the_same_bytes_and_another_seed_other_parts(made, tmp_path):
     folder, _ = made
     for seed, same in ((0, True), (1, False)):
-        build_pairs(newspaper(), tmp_path / "again", source="newspaper", vocabulary_size=200, seed=seed)
+        build_pairs(newspaper(), tmp_path / "again", PairPlan("newspaper", vocabulary_size=200, seed=seed))
         for name in ("config.json", "pairs.jsonl.gz", "matrices.safetensors"):
             assert ((tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes()) == same
 
 
 def test_replies_are_written_without_what_they_quote(tmp_path):
-    config = build_pairs(conversation(), tmp_path / "replies", source="letters", kind="replies", vocabulary_size=90)
+    config = build_pairs(conversation(), tmp_path / "replies", PairPlan("letters", kind="replies", vocabulary_size=90))
     assert config["pairs"] == {"train": 12, "cv": 4, "test": 4}
     for first, second in chain(*read_pair_texts(tmp_path / "replies").values()):
         assert second["references"] == [first["message_id"]]
@@ -102,7 +102,7 @@ def essays(n: int = 20, words: int = 25) -> list[Document]:
 
 
 def test_halves_of_one_text_are_a_pair(tmp_path):
-    config = build_pairs(essays(), tmp_path / "halves", source="essays", kind="halves", vocabulary_size=90)
+    config = build_pairs(essays(), tmp_path / "halves", PairPlan("essays", kind="halves", vocabulary_size=90))
     assert config["pairs"] == {"train": 12, "cv": 4, "test": 4}
     assert config["halves"] is True
     originals = {f"essay {document.id}": document.text for document in essays()}
@@ -114,7 +114,7 @@ def test_halves_of_one_text_are_a_pair(tmp_path):
 
 def halves_of(documents: list[Document], folder: Path) -> dict[str, str]:
     """The texts of the pairs by id."""
-    build_pairs(documents, folder, source="essays", kind="halves", vocabulary_size=90)
+    build_pairs(documents, folder, PairPlan("essays", kind="halves", vocabulary_size=90))
     return {half["id"]: half["text"] for pair in chain(*read_pair_texts(folder).values()) for half in pair}
 
 
@@ -139,7 +139,7 @@ def test_halves_of_messages_are_without_what_they_quote_and_those_of_others_are_
 def test_what_cannot_be_made_is_refused_before_anything_is_written(tmp_path):
     def refused(complaint, documents, **options):
         with pytest.raises(ValueError, match=complaint):
-            build_pairs(documents, tmp_path / "no", source="s", **options)
+            build_pairs(documents, tmp_path / "no", PairPlan("s", **options))
         assert not list(tmp_path.iterdir())
 
     refused("too few pairs were found to hold out 20% of them: 4", newspaper(4))
@@ -154,5 +154,5 @@ def test_a_folder_of_something_else_is_refused_before_the_documents_are_read(tmp
     (tmp_path / "thesis.tex").touch()
     documents = iter(newspaper())
     with pytest.raises(ValueError, match="is there and does not hold pairs"):
-        build_pairs(documents, tmp_path, source="s")
+        build_pairs(documents, tmp_path, PairPlan("s"))
     assert len(list(documents)) == 60

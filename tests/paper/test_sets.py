@@ -45,7 +45,7 @@ def test_pairs_that_are_there_are_not_made_again(tmp_path):
 
 def test_published_pairs_that_are_not_there_are_asked_for(tmp_path):
     (tmp_path / "runs" / WHO_DID_WHAT).mkdir(parents=True)
-    with pytest.raises(FileNotFoundError, match="give the file of the published pairs with --pairs FILE"):
+    with pytest.raises(FileNotFoundError, match="name the published pairs with --pairs FILE"):
         PaperSets(PaperFolder(tmp_path, PAPER), SILENT).task(WHO_DID_WHAT)
 
 

@@ -63,13 +63,15 @@ def test_neighbours_are_drawn_anew_each_time():
 
 
 @settings(max_examples=20, deadline=None)
-@given(k=st.integers(1, 30), lean=st.sampled_from([1.0, 1.5, 2.0, 3.0]), seed=st.integers(0, 99))
-def test_with_a_lean_near_ones_are_drawn_more_often(k, lean, seed):
-    """Rank j is drawn as often as k u**lean falls between j and j + 1."""
+@given(k=st.integers(1, 30), exponent=st.sampled_from([1.0, 1.5, 2.0, 3.0]), seed=st.integers(0, 99))
+def test_a_sampling_exponent_above_1_draws_near_ones_more_often(k, exponent, seed):
+    """Rank j is drawn as often as k u**exponent falls between j and j + 1."""
     n = 20_000
     near = np.broadcast_to(np.arange(k), (n, k))
-    batches = Batches(np.zeros((n, 1)), neighbours=near, lean=lean, batch_size=n, rng=np.random.default_rng(seed))
+    batches = Batches(
+        np.zeros((n, 1)), neighbours=near, sampling_exponent=exponent, batch_size=n, rng=np.random.default_rng(seed)
+    )
     drawn = batches.draw()[1]
     assert drawn is not None
     shares = np.bincount(drawn, minlength=k) / n
-    np.testing.assert_allclose(np.cumsum(shares), (np.arange(1, k + 1) / k) ** (1 / lean), atol=0.02)
+    np.testing.assert_allclose(np.cumsum(shares), (np.arange(1, k + 1) / k) ** (1 / exponent), atol=0.02)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -10,9 +10,10 @@ import torch
 
 from ammi.training.checkpoint import Checkpoint
 from ammi.training.finite import NotFiniteError
-from ammi.training.loop import Callback, Schedule, TrainingRun, train
+from ammi.training.loop import Callback, TrainingRun, train
 from ammi.training.objective import Objective
 from ammi.training.progress import Lines, Progress, Silent
+from ammi.training.recipe import Recipe
 from tests.training.made import Middle, batches, documents
 
 X = documents()
@@ -29,20 +30,17 @@ def trained(
     progress: Progress | None = None,
     run: TrainingRun | None = None,
     rising: str | None = None,
-    keeps_last: bool = False,
+    keep: Literal["best", "last"] = "best",
 ) -> TrainingRun:
     """A run of the small objective, from the same seed each time."""
     run = TrainingRun() if run is None else run
     checkpoint = Checkpoint(folder, {}) if folder else None
     torch.manual_seed(0)
     train(
-        objective,
+        Recipe(objective, epochs, learning_rate=0.05, patience=patience, rising=rising, keep=keep),
         batches(X),
-        lambda: [torch.from_numpy(X)],
         lambda: score(run),
-        Schedule(epochs, patience, learning_rate=0.05, clip=10.0, rising=rising, keeps_last=keeps_last),
         run=run,
-        saved=checkpoint.load() if checkpoint else None,
         checkpoint=checkpoint,
         callbacks=callbacks,
         progress=progress or Silent(),
@@ -113,7 +111,7 @@ def test_a_run_to_the_end_keeps_its_last_epoch():
         seen.append(weights(objective))
         return scores(run)
 
-    run = trained(objective, score, epochs=4, patience=1, keeps_last=True)
+    run = trained(objective, score, epochs=4, patience=1, keep="last")
     assert (len(run.history), run.best_epoch, run.finished) == (4, 4, False)
     assert weights(objective) == seen[-1]
 
@@ -184,11 +182,11 @@ class Interrupted(torch.Tensor):
 
 def test_ctrl_c_while_the_best_weights_are_copied_keeps_those_before():
     run = TrainingRun(history=[{"epoch": 1}])
-    schedule = Schedule(9, 5, learning_rate=0.1, clip=1.0)
-    run.add(1.0, {"point": torch.ones(1)}, schedule)
+    recipe = Recipe(Middle(), 9, learning_rate=0.1, patience=5)
+    run.add(1.0, {"point": torch.ones(1)}, recipe)
     run.history.append({"epoch": 2})
     with pytest.raises(KeyboardInterrupt):
-        run.add(2.0, {"point": Interrupted(1)}, schedule)
+        run.add(2.0, {"point": Interrupted(1)}, recipe)
     assert run.best_epoch == 1
     assert torch.equal(run.best["point"], torch.ones(1))
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy.sparse import random as random_sparse
 
 from ammi import AMMI
-from ammi.hashers.ammi import AMMIObjective
 from ammi.training.batches import Batches
+from ammi.training.compiled import choose_steps
+from ammi.training.information import AMMIObjective
 from ammi.training.steps import CompiledSteps, Steps, TorchSteps
 from tests.training.made import Middle
 
@@ -31,7 +32,7 @@ def batches(kind: str, n: int = 50, batch_size: int = 16, dropout: float = 0.0) 
     X, related = (random_sparse(n, WORDS, 0.2, "csr", np.float32, random_state=seed) for seed in (0, 1))
     near = rng.integers(n, size=(n, 4)) if kind == "neighbours" else None
     return Batches(
-        X, related if kind == "related" else None, neighbours=near, batch_size=batch_size, dropout=dropout, rng=rng
+        X, related if kind == "related" else None, neighbours=near, batch_size=batch_size, word_dropout=dropout, rng=rng
     )
 
 
@@ -39,7 +40,7 @@ def steps_of(made: AMMIObjective, how: type[Steps], **settings: Any) -> Steps:
     kind = settings.pop("kind", "neighbours")
     if how is TorchSteps:
         return TorchSteps(made, **settings)
-    steps = made.steps(batches(kind), **settings)
+    steps = choose_steps(made, batches(kind), **settings)
     assert isinstance(steps, CompiledSteps)
     return steps
 
@@ -110,12 +111,12 @@ def test_compiled_steps_go_on_where_they_were():
 )
 def test_what_is_not_compiled_is_trained_by_torch(parameters):
     made = AMMI(6, **parameters).objective(WORDS, predictive=False)
-    assert isinstance(made.steps(batches("neighbours"), 0.1, 1.0), TorchSteps)
+    assert isinstance(choose_steps(made, batches("neighbours"), 0.1, 1.0), TorchSteps)
 
 
 def test_dense_rows_are_trained_by_torch():
     dense = Batches(np.eye(WORDS), batch_size=8, rng=np.random.default_rng(0))
-    assert isinstance(objective(6, 2, pairs=True).steps(dense, 0.1, 1.0), TorchSteps)
+    assert isinstance(choose_steps(objective(6, 2, pairs=True), dense, 0.1, 1.0), TorchSteps)
 
 
 def test_small_numbers_are_slow_again_when_steps_are_done():

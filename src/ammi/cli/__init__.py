@@ -1,4 +1,4 @@
-"""The command `ammi`: one small file a command; nothing is computed here."""
+"""The `ammi` command: parses options, calls the library, and prints what it returns."""
 
 import sys
 
@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Run the command line."""
     try:
-        from ammi.cli.app import run  # in here, so that Ctrl-C has its answer while this is imported, too
+        from ammi.cli.app import run  # imported here, so that Ctrl-C during the import is handled below
 
         run()
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""The application that the commands join, and what they share: the version, exit codes, errors of one sentence."""
+"""The application: its commands, version, exit codes, and errors of one sentence."""
 
 import re
 import shlex
@@ -27,24 +27,23 @@ from ammi.cli import (
     serve,
     tune,
 )
-from ammi.cli.command import STOPPED, Quiet, add_command, has_begun
+from ammi.cli.command import STOPPED, Quiet, add_command, has_started
 from ammi.cli.screen import notes, say_error
 from ammi.files import DISK_FULL
 from ammi.urls import shown
 from ammi.version import __version__
 
-FAULT = 70  # as sysexits.h has it: an internal error
+FAULT = 70  # EX_SOFTWARE of sysexits.h: an internal error
 
 app = typer.Typer(
-    help="Short binary codes for documents, learned by maximising mutual information.",
-    epilog="A first look: [bold]ammi demo[/]. The Tab key completes commands and options after [bold]ammi "
-    "--install-completion[/]. Errors end with exit code 1, wrong usage with 2, damage that ammi index check finds "
-    "with 3, a fault of ammi itself with 70, Ctrl-C with 130.",
+    help="Learn short binary codes for documents, and search with them.",
+    epilog="To get started: [bold]ammi demo[/]. For completion by the Tab key: [bold]ammi --install-completion[/]. "
+    "Exit codes: 1 error, 2 wrong usage, 3 damage found by ammi index check, 70 bug in ammi, 130 Ctrl-C.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for command in (
+for _command in (
     demo.demo,
     fit.fit,
     encode.encode,
@@ -58,7 +57,7 @@ for command in (
     tune.tune,
     paper.paper,
 ):
-    add_command(app, command)
+    add_command(app, _command)
 app.add_typer(index.app, name="index")
 app.add_typer(data.app, name="data")
 
@@ -80,12 +79,12 @@ def _options(
 
 
 def run() -> None:
-    """Run the command line; what went wrong is said in one sentence, with exit code 1 (2 for wrong usage).
+    """Run the command line. An error becomes one sentence and exit code 1; a bug in ammi leaves its details in a file.
 
-    What is none of the errors that a command may end with is a fault of ammi: its details go to a file.
+    Commands raise ValueError, OSError, ImportError and MemoryError for what a user can mend; any other is a bug.
     """
     if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends the command as it ends any other
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # so that `| head` ends the command silently
     try:
         app()
     except (ValueError, OSError, ImportError, MemoryError) as error:
@@ -95,16 +94,16 @@ def run() -> None:
     except Exception as error:
         details = _details(error)
         clear_frames(error.__traceback__)
-        say_error(f"this is a fault of ammi, not of yours ({type(error).__name__}): please report it with {details}")
+        say_error(f"this is a bug in ammi ({type(error).__name__}): please report it with {details}")
         sys.exit(FAULT)
     except SystemExit as ended:
-        if ended.code == STOPPED and not has_begun():  # while options were read
+        if ended.code == STOPPED and not has_started():  # Ctrl-C while options were parsed
             raise KeyboardInterrupt from None
         raise
 
 
 def _details(error: Exception) -> str:
-    """Write what a report of a fault needs to a file, and name it."""
+    """Write the details of a bug to a file, and name it."""
     lines = [
         f"ammi {__version__}, Python {sys.version} on {sys.platform}",
         f"command: {shlex.join(_without_secrets(sys.argv))}",
@@ -115,11 +114,11 @@ def _details(error: Exception) -> str:
             file.write("\n".join(lines) + "\n" + "".join(format_exception(error)))
         return f"the details in {file.name}"
     except OSError:
-        return f"what it says: {error}"
+        return f"its message: {error}"
 
 
 def _without_secrets(arguments: list[str]) -> list[str]:
-    """A command line whose tokens and passwords are left out."""
+    """Return a command line without its tokens and passwords."""
     return [
         "TOKEN" if before == "--token" else re.sub("^--token=.*", "--token=TOKEN", shown(argument), flags=re.DOTALL)
         for before, argument in pairwise(["", *arguments])
@@ -133,5 +132,5 @@ def _sentence(error: Exception) -> str:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     if isinstance(error, MemoryError):
         asked = f" ({error})" if str(error) else ""
-        return f"there is not enough memory{asked}: use a machine with more, or fewer data"
-    return " ".join(str(error).splitlines()) or f"{type(error).__name__}, and nothing more is known"
+        return f"there is not enough memory{asked}: use a machine with more, or less data (ammi fit --sample)"
+    return " ".join(str(error).splitlines()) or f"{type(error).__name__} without a message"

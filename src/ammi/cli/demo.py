@@ -1,4 +1,4 @@
-"""`ammi demo`: everything in a minute or two, on documents that are on every machine."""
+"""`ammi demo`: learn, measure and search, on documents that exist on every machine."""
 
 import time
 from collections import Counter
@@ -6,20 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
-from rich.table import Table
 
 from ammi.cli.command import if_stopped
 from ammi.cli.drift import drift as show_drift
-from ammi.cli.screen import beginning, counter, document_id, documents_table, results
+from ammi.cli.progress import counter, training_progress
+from ammi.cli.screen import new_table, results
+from ammi.cli.search import hits_table
 from ammi.cli.serve import PORT
-from ammi.cli.training import training_progress
 
 if TYPE_CHECKING:
     from ammi.demo import Demo
 
-QUESTIONS = ("inverse of a matrix", "date and time in another time zone", "fourier transform of a signal")
-NUMBERS = {"documents", "subpackages", "bits", "precision"}
+QUERIES = ("inverse of a matrix", "date and time in another time zone", "fourier transform of a signal")
+FOLDER = Path("ammi-demo")
 START = "scipy.linalg.inv"
 NEXT = (
     'search {location} "read a file line by line"',
@@ -35,37 +34,35 @@ NEXT = (
 )
 EXPLAINED = {
     "LSH": "random hyperplanes, nothing learned",
-    "BOW": "a bit for every word: the whole document",
+    "BOW": "a bit for every word",
     "AMMI": "learned by maximising mutual information",
 }
 
 
 def demo(
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to leave the model and the collection.")] = Path(
-        "ammi-demo"
-    ),
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of the model and the collection.")] = FOLDER,
 ) -> None:
-    """Learn codes of the docstrings of the installed Python libraries, compare them, and search with them.
+    """Learn codes of the docstrings of installed Python libraries, measure them, and search with them.
 
-    It takes a minute or two, and leaves a model and a collection for the commands that it prints at its end.
+    It takes a minute or two, and ends with a list of commands to try on the model and the collection it has made.
 
     [bold]Example[/]
 
     ammi demo
     """
-    with if_stopped(f"what was finished is in {out}, and ammi demo starts anew"):
+    with if_stopped(f"finished parts are in {out}; ammi demo starts again"):
         with counter("starting"):
             from ammi.demo import Demo
         play(Demo(out))
 
 
 def play(demo: "Demo") -> None:
-    """Show the demo, step by step."""
+    """Run and show the demo, step by step."""
     start = time.perf_counter()
     _read(demo)
     _learn(demo)
     _ask(demo)
-    _section("Drift: documents farther and farther from one")
+    _section("Drift: documents at growing distance from one document")
     ids = {record["id"] for record in demo.records}
     show_drift(str(demo.location), START if START in ids else demo.records[0]["id"])
     _section(f"Done in {time.perf_counter() - start:.0f} s. Try the collection yourself")
@@ -78,10 +75,10 @@ def play(demo: "Demo") -> None:
 
 
 def _read(demo: "Demo") -> None:
-    _section("Documents: the docstrings of the libraries on this machine")
-    with counter("reading their source"):
+    _section("Documents: the docstrings of installed libraries")
+    with counter("reading source files"):
         records = demo.read()
-    table = _table("package", "documents", "subpackages")
+    table = new_table("package", "documents", "subpackages", numbers=["documents", "subpackages"])
     for package, n in Counter(record["package"] for record in records).items():
         labels = {record["label"] for record in records if record["package"] == package}
         table.add_row(package, f"{n:,}", f"{len(labels):,}")
@@ -92,13 +89,13 @@ def _read(demo: "Demo") -> None:
 
 def _learn(demo: "Demo") -> None:
     n_bits = demo.hasher.n_bits
-    _section(f"Codes: {n_bits} bits a document, learned without labels")
+    _section(f"Codes: {n_bits} bits per document, learned without labels")
     model = demo.learn(progress=training_progress(type(demo.hasher).__name__))
-    with counter("encoding all documents, three ways"):
+    with counter("encoding all documents with three methods"):
         scores = demo.compare()
-    results.print(f"{model.features_.n_features_:,} words, {n_bits // 8} bytes a document.")
-    results.print("Of the 100 documents nearest to one that was held out, so many are from the same subpackage:\n")
-    table = _table("method", "bits", "precision", "")
+    results.print(f"{model.features_.n_features_:,} words, {n_bits // 8} bytes per document.")
+    results.print("Precision: of the 100 documents nearest to a held-out one, how many are of its subpackage.\n")
+    table = new_table("method", "bits", "precision", "", numbers=["bits", "precision"])
     for score in scores:
         table.add_row(score.method, f"{score.bits:,}", f"{score.precision:.1f} %", EXPLAINED[score.method])
     results.print(table)
@@ -106,25 +103,15 @@ def _learn(demo: "Demo") -> None:
 
 
 def _ask(demo: "Demo") -> None:
-    _section("Questions: the best answers, with their scores and how many bits away they are")
+    _section("Search: the best hits, with their scores and their distances in bits")
     with counter("building the collection"):
         collection = demo.build()
-    results.print("Codes find what is about the same, words put the best answer first.\n")
+    results.print("Codes find documents about the same subject, words put the best hit first.\n")
     with collection:
-        for question, hits in zip(QUESTIONS, collection.search_many(QUESTIONS, k=5), strict=True):
-            table = documents_table(question, numbers=["score", "distance"])
-            for hit in hits:
-                table.add_row(f"{hit.score:.2f}", str(hit.distance), document_id(hit.id), beginning(hit.text))
-            results.print(table)
+        for query, hits in zip(QUERIES, collection.search_many(QUERIES, k=5), strict=True):
+            results.print(hits_table(query, hits))
 
 
 def _section(title: str) -> None:
     results.print()
     results.rule(f"[bold]{title}", align="left", style="dim")
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        table.add_column(column, justify="right" if column in NUMBERS else "left")
-    return table

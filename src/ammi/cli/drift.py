@@ -1,11 +1,11 @@
-"""`ammi drift`: documents at growing distance from one (the paper's Table 3)."""
+"""`ammi drift`: documents at growing distance from a document (the paper's Table 3)."""
 
 from typing import Annotated
 
 import typer
 
 from ammi.cli.options import AsJson, Location
-from ammi.cli.queries import refuse_unread
+from ammi.cli.queries import check_query_kind
 from ammi.cli.screen import beginning, document_id, documents_table, results, say_json
 
 DEFAULT = "0,1,5,10,20,50,90"
@@ -14,31 +14,32 @@ DEFAULT = "0,1,5,10,20,50,90"
 def drift(
     location: Location,
     id: Annotated[
-        str | None, typer.Argument(metavar="ID", show_default=False, help="A document of the collection.")
+        str | None, typer.Argument(metavar="ID", show_default=False, help="Id of the document to start from.")
     ] = None,
-    text: Annotated[str | None, typer.Option(metavar="TEXT", help="Start from a text instead.")] = None,
-    distances: Annotated[str, typer.Option(metavar="D,D,...", help="At least how many bits away.")] = DEFAULT,
+    text: Annotated[str | None, typer.Option(metavar="TEXT", help="Start from this text instead.")] = None,
+    distances: Annotated[str, typer.Option(metavar="D,D,...", help="Smallest distance of each step.")] = DEFAULT,
     as_json: AsJson = False,
 ) -> None:
-    """Show how meaning drifts with distance: for each distance, the nearest document that is at least so far away.
+    """Show how the subject drifts with distance.
 
-    Among equals it is the first one inserted. One that answers two distances is shown once.
+    For each of --distances, show the nearest document that is at least that far away, in bits.
+    Of several, show the one that was added first. A document is shown only once.
 
     [bold]Examples[/]
 
-    ammi drift index scipy.linalg.inv
-    ammi drift index --text "oil prices rose" --distances 0,2,4,8,16,32
+    ammi drift articles scipy.linalg.inv
+    ammi drift articles --text "oil prices rose" --distances 0,2,4,8,16,32
     """
     from ammi.collection import Collection
 
     if (id is None) == (text is None):
         raise typer.BadParameter("start from a document or from a text: give an ID, or --text TEXT.")
-    wanted = _numbers(distances)
+    steps_at = _numbers(distances)
     with Collection.open(location) as collection:
         if text is not None:
-            refuse_unread(collection, "text")
+            check_query_kind(collection, "text")
         start = text if id is None else collection.get(id).text
-        steps = collection.drift(id, query=text, distances=wanted)
+        steps = collection.drift(id, query=text, distances=steps_at)
     if as_json:
         say_json({"start": text if id is None else id, "steps": [step._asdict() for step in steps]})
         return
@@ -55,5 +56,5 @@ def _numbers(distances: str) -> list[int]:
         return [int(distance) for distance in distances.split(",")]
     except ValueError:
         raise typer.BadParameter(
-            f"{distances!r} is no list of whole numbers: write {DEFAULT}.", param_hint="'--distances'"
+            f"{distances!r} is not a list of whole numbers such as {DEFAULT}.", param_hint="'--distances'"
         ) from None

@@ -1,4 +1,4 @@
-"""`ammi duplicates`: which documents are copies, and which ones to keep."""
+"""`ammi duplicates`: find near-duplicates, and which document of each group to keep."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -6,7 +6,8 @@ import typer
 
 from ammi.cli.command import if_stopped
 from ammi.cli.options import AsJson, Location
-from ammi.cli.screen import beginning, counter, document_id, documents_table, note, results, say_json
+from ammi.cli.progress import counter
+from ammi.cli.screen import beginning, document_id, documents_table, note, results, say_json
 from ammi.urls import shown
 
 if TYPE_CHECKING:
@@ -19,26 +20,27 @@ def duplicates(
         float | None,
         typer.Option(
             metavar="SHARE",
-            help="At least this share of a copy is in the one that is kept, or this is the cosine of vectors, 0 to 1.",
-            show_default="0.8, and 0.98 of vectors",
+            help="Smallest share of a text that must stand in the kept one, or smallest cosine of vectors: 0 to 1.",
+            show_default="0.8; 0.98 for vectors",
         ),
     ] = None,
-    apply: Annotated[bool, typer.Option("--apply", help="Delete the copies, after they were shown.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Delete the near-duplicates, after showing them.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find copies among documents, edited, cut short or quoted in a longer one, and say which one to keep.
+    """Find near-duplicates: texts that were edited, cut short, or quoted in a longer one.
 
-    The similarity of a copy is the share of its words that stand in the same place in the text that is kept,
-    the longest. Codes are not asked: they tell what a document is about, not what it says.
-    Of documents without texts the vectors are compared, where the collection keeps them.
+    The longest text of a group is kept.
+    The similarity of another text is the share of its words that stand in the kept one in the same order.
+    Codes are not used: they tell what a document is about, not what it says.
+    For documents without texts the kept vectors are compared.
 
-    With --json a line for each group: {"kept": ID, "copies": [{"id": ID, "similarity": 0 to 1}, ...]}.
+    With --json, print one line per group: {"kept": ID, "copies": [{"id": ID, "similarity": 0 to 1}, ...]}.
 
     [bold]Examples[/]
 
-    ammi duplicates index
-    ammi duplicates index --threshold 0.95 --json > groups.jsonl
-    ammi duplicates index --apply
+    ammi duplicates articles
+    ammi duplicates articles --threshold 0.95 --json > groups.jsonl
+    ammi duplicates articles --apply
     """
     from ammi.collection import Collection
 
@@ -46,17 +48,18 @@ def duplicates(
         n = len(collection)
         with counter("comparing documents", 2 * n) as advance:
             groups = collection.duplicates(threshold, advance=advance)
-        for group in groups if as_json else []:
-            copies = [{"id": id, "similarity": round(similarity, 4)} for id, similarity in group.copies]
-            say_json({"kept": group.kept, "copies": copies})
-        if groups and not as_json:
+        if as_json:
+            for group in groups:
+                copies = [{"id": id, "similarity": round(similarity, 4)} for id, similarity in group.copies]
+                say_json({"kept": group.kept, "copies": copies})
+        elif groups:
             _show(collection, groups)
-        copies_found = [id for group in groups for id, _ in group.copies]
-        note(f"{len(copies_found):,} of {n:,} documents are copies of {len(groups):,} others")
-        if apply and copies_found:
+        found = [id for group in groups for id, _ in group.copies]
+        note(f"{len(found):,} of {n:,} documents are near-duplicates of {len(groups):,} others")
+        if apply and found:
             with if_stopped("no document was deleted."):
-                collection.delete(copies_found)
-            note(f"{len(copies_found):,} deleted; {len(collection):,} documents are left in {shown(location)}")
+                collection.delete(found)
+            note(f"{len(found):,} deleted; {len(collection):,} documents are left in {shown(location)}")
 
 
 def _show(collection: "Collection", groups: "list[Duplicates]") -> None:

@@ -1,17 +1,17 @@
-"""`ammi encode`: the codes of documents."""
+"""`ammi encode`: write the codes of documents."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ammi.cli.command import if_stopped
-from ammi.cli.models import load_model
-from ammi.cli.options import Broken, Format, IdColumn, Model, OnError, Sources, TextColumn, VectorColumn
-from ammi.cli.ray import Address, Ray, Workers, check_no_format, check_ray_options, note_skipped, single_source
-from ammi.cli.screen import counter, note, say_json
-from ammi.cli.sources import Documents
+from ammi.cli.options import Model, RayOptions, ReadOptions, Sources, single_source
+from ammi.cli.progress import counter
+from ammi.cli.screen import note, say_json
+from ammi.cli.settings import load_model
+from ammi.cli.sources import Documents, content_for
 from ammi.files import check_not_read
 
 if TYPE_CHECKING:
@@ -25,27 +25,23 @@ def encode(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write .npz, .parquet or .jsonl (also .gz, .zst); with --ray a folder of Parquet shards.",
+            help="File to write: .npz, .parquet or .jsonl (also .gz, .zst); with --ray a folder of Parquet shards.",
             show_default="JSON lines on standard output",
         ),
     ] = None,
-    text: TextColumn = None,
-    id: IdColumn = None,
-    vector: VectorColumn = None,
-    format: Format = None,
-    on_error: Broken = OnError.refuse,
-    ray: Ray = False,
-    address: Address = None,
-    workers: Workers = None,
+    *,
+    options: ReadOptions,
+    ray: RayOptions,
 ) -> None:
-    """Write the codes of documents, with their ids and the fingerprint of the model.
+    """Write the codes of documents, with their ids and the model's fingerprint.
 
-    A line of JSON has id, code (in hexadecimal digits), bits, and model (the fingerprint).
-    A file .npz has ids, codes (packed as numpy.packbits packs), n_bits and fingerprint.
-    A file .parquet has id and code (packed), and bits and the fingerprint in its footer.
+    .jsonl: a line has id, code (hexadecimal), bits, and model (the fingerprint).
+    .npz: ids, codes (as numpy.packbits packs them), n_bits and fingerprint.
+    .parquet: id and code (packed); bits and the fingerprint are in the footer.
 
-    With --ray, SOURCE is shards of documents (.parquet, .jsonl, also .gz or .zst), in folders or one by one.
-    Each becomes a shard of codes in the folder --out. What is finished stays, so that the same command goes on.
+    With --ray, SOURCE is shards (.parquet, .jsonl, also .gz or .zst), as files or folders.
+    Each shard of documents becomes a shard of codes in the folder --out.
+    After an interruption, run the same command again: it continues with the shards that are missing.
 
     [bold]Examples[/]
 
@@ -55,33 +51,19 @@ def encode(
     ammi encode model shards --ray --workers 8 --out codes
     ammi encode model part-*.parquet --ray --address 10.0.0.1:6379 --out codes
     """
-    check_ray_options(ray, address, workers)
-    if ray:
-        check_no_format(format)
-        reading = {"text": text, "id": id, "vector": vector, "skip": on_error == OnError.skip}
-        _encode_on_ray(model, sources, out, reading, address, workers)
+    if ray.enabled:
+        _encode_on_ray(model, sources, out, options, ray)
     else:
-        _encode_here(model, single_source(sources), out, text, id, vector, format, on_error)
+        _encode_here(model, single_source(sources), out, options)
 
 
-def _encode_here(
-    model: Path,
-    source: str,
-    out: Path | None,
-    text: str | None,
-    id: str | None,
-    vector: str | None,
-    format: str | None,
-    on_error: OnError,
-) -> None:
+def _encode_here(model: Path, source: str, out: Path | None, options: ReadOptions) -> None:
     from ammi.data import write_codes
     from ammi.data.codes import code_records
     from ammi.ingest import blocks_of
 
     hasher = load_model(model)
-    width = hasher.n_features_in_ if hasher.reads == "vector" else None
-    documents = Documents(source, text, id, on_error, format, vector, reads=hasher.reads, width=width)
-    fingerprint = hasher.fingerprint_
+    documents, fingerprint = Documents(source, options, **content_for(hasher)), hasher.fingerprint_
     if out:
         check_not_read(out, source, model)
 
@@ -103,30 +85,24 @@ def _encode_here(
                 say_json(record)
 
 
-def _encode_on_ray(
-    model: Path, sources: list[str], out: Path | None, reading: dict[str, Any], address: str | None, workers: int | None
-) -> None:
+def _encode_on_ray(model: Path, sources: list[str], out: Path | None, options: ReadOptions, ray: RayOptions) -> None:
+    from ammi.cli.shards import ShardJob, note_skipped
     from ammi.scale.cluster import on_ray
     from ammi.scale.encode import check_out, encode_shards
-    from ammi.scale.shards import Reading, find_shards
-    from ammi.stored_model import StoredModel
 
+    job = ShardJob(model, sources, options)
     if out is None:
         raise typer.BadParameter("with --ray name a folder for the shards of codes.", param_hint="'--out'")
-    shards = find_shards(sources)
     check_not_read(out, *sources, model)
-    kept = StoredModel.of(model)
-    width = kept.whole.n_features_in_ if kept.reads == "vector" else None
-    check_out(out, shards, kept.fingerprint)
+    check_out(out, job.shards, job.model.fingerprint)
     with (
-        if_stopped(f"the shards that are finished stay in {out}, and the same command goes on"),
-        on_ray(address, workers) as n,
-        counter(f"encoding {len(shards):,} shards with {n} workers") as advance,
+        if_stopped(f"the finished shards stay in {out}; run the same command to continue"),
+        on_ray(ray.address, ray.workers) as n,
+        counter(f"encoding {len(job.shards):,} shards with {n} workers") as advance,
     ):
-        how = Reading(**reading, reads=kept.reads, width=width)
-        done = encode_shards(shards, kept.files, out, how, n, advance)
+        done = encode_shards(job.shards, job.model.files, out, job.reading, n, advance)
     note_skipped([problem for encoded in done for problem in encoded.skipped])
     n_old = sum(not encoded.is_new for encoded in done)
-    stayed = f"; {n_old:,} of them were there already" if n_old else ""
+    reused = f"; {n_old:,} of them were there already" if n_old else ""
     rows = sum(encoded.rows_out for encoded in done)
-    note(f"{rows:,} codes of {kept.n_bits} bits in {len(done):,} shards in {out}{stayed}")
+    note(f"{rows:,} codes of {job.model.n_bits} bits in {len(done):,} shards in {out}{reused}")

@@ -4,9 +4,10 @@ from typing import Annotated
 
 import typer
 
-from ammi.cli.options import AsJson, Broken, Format, Location, OnError, TextColumn, VectorColumn
-from ammi.cli.screen import counter, facts, note, say_json
-from ammi.cli.sources import Documents
+from ammi.cli.options import AsJson, Location, ReadOptions
+from ammi.cli.progress import counter
+from ammi.cli.screen import facts, note, say_json
+from ammi.cli.sources import Documents, content_for
 
 
 def evaluate(
@@ -16,17 +17,16 @@ def evaluate(
         typer.Argument(
             metavar="QUERIES",
             show_default=False,
-            help="Labelled documents, from any source. None: each of the collection among the others.",
+            help="Labelled documents, from any source. Without it, each document of the collection is a query among "
+            "the others.",
         ),
     ] = None,
     labels: Annotated[
-        str, typer.Option(metavar="COLUMN", help="The column of labels: one name or a list of names a document.")
+        str, typer.Option(metavar="COLUMN", help="Column of labels: one name or a list of names per document.")
     ] = "labels",
-    k: Annotated[int, typer.Option("-k", min=1, help="So many nearest documents.")] = 100,
-    text: TextColumn = None,
-    vector: VectorColumn = None,
-    format: Format = None,
-    on_error: Broken = OnError.refuse,
+    k: Annotated[int, typer.Option("-k", min=1, help="Number of nearest documents to look at.")] = 100,
+    *,
+    options: ReadOptions,
     as_json: AsJson = False,
 ) -> None:
     """Measure the codes: the share of the k nearest documents that have a label in common with the query.
@@ -35,20 +35,17 @@ def evaluate(
 
     [bold]Examples[/]
 
-    ammi evaluate index
-    ammi evaluate index test.jsonl --labels topic -k 10
+    ammi evaluate articles
+    ammi evaluate articles test.jsonl --labels topic -k 10
     """
     from ammi.collection import Collection
 
     with Collection.open(location) as collection:
-        asked = None
-        if queries is not None:
-            width = collection.model.n_features_in_ if collection.reads == "vector" else None
-            asked = Documents(queries, text, None, on_error, format, vector, reads=collection.reads, width=width)
-        with counter("looking for each document" if asked is None else f"looking for {asked.name}"):
-            measured = collection.evaluate(labels, queries=None if asked is None else asked.to_collect, k=k)
-        if asked is not None:
-            asked.end_of_reading()
+        documents = None if queries is None else Documents(queries, options, **content_for(collection))
+        with counter("searching for each document" if documents is None else f"searching for {documents.name}"):
+            measured = collection.evaluate(labels, queries=None if documents is None else documents.to_collect, k=k)
+        if documents is not None:
+            documents.end_of_reading()
         n, codes = len(collection), collection.distinct_codes()
     if measured.k < k:
         note(f"-k {k} is more than the {measured.k} labelled documents that can be found: all of them are looked at.")

@@ -1,21 +1,37 @@
-"""`ammi fit`: learn a model from documents, or from pairs of them."""
+"""`ammi fit`: learn a model from documents, or from pairs of documents."""
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
 from ammi.cli.command import STOPPED, if_stopped
-from ammi.cli.options import AsJson, Broken, Format, OnError, TextColumn, VectorColumn, checked_seed
+from ammi.cli.options import DOCUMENTS, AsJson, Assignments, ReadOptions, checked_seed
+from ammi.cli.progress import training_progress
 from ammi.cli.screen import facts, note, say_json
 from ammi.cli.settings import make_features, make_hasher, read_config
 from ammi.cli.sources import Contents, Documents, default_features
-from ammi.cli.training import training_progress
 from ammi.files import check_not_read
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from ammi.features import FeatureMaker
     from ammi.hashers import DocumentHasher, Hasher
+    from ammi.training.loop import Callback
+    from ammi.training.progress import Progress
+
+Report = dict[str, object]  # names and values to print
+
+
+class FitArguments(TypedDict, total=False):
+    """Keyword arguments of `fit` that only methods trained in epochs take."""
+
+    progress: "Progress"
+    callbacks: "list[Callback]"
+    views: "list[np.ndarray]"
 
 
 def _methods() -> list[str]:
@@ -36,17 +52,15 @@ def fit(
         typer.Argument(
             metavar="SOURCE",
             show_default=False,
-            help="Documents: a file (.jsonl, .csv, .tsv, .txt, each also .gz or .zst; .parquet, .arrow, .feather), a "
-            "folder of text files, a matrix of vectors (.npy, .npz), [bold]-[/] for a pipe, or the name of a data set "
-            "([bold]ammi data list[/]). Or the folder that [bold]ammi data pairs[/] wrote.",
+            help=f"{DOCUMENTS} Or a folder of pairs ([bold]ammi data pairs[/]).",
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="MODEL", show_default=False, help="The folder to write.")],
+    out: Annotated[Path, typer.Option("--out", metavar="MODEL", show_default=False, help="Folder to write.")],
     method: Annotated[
         str | None,
         typer.Option(
-            help="How to learn: ammi, bmmi, bmsh, bow, dvq, gmsh, itq, lsh, nash, sph, srbm, sth, vdsh, or one of "
-            "another package. A wrong name lists all.",
+            help="Method: ammi, bmmi, bmsh, bow, dvq, gmsh, itq, lsh, nash, sph, srbm, sth, vdsh, or one of another "
+            "package. An unknown name lists all.",
             show_default="ammi",
             autocompletion=_methods,
         ),
@@ -54,87 +68,98 @@ def fit(
     bits: Annotated[
         int | None, typer.Option(min=1, help="Length of the codes.", show_default="64; 16 for bmmi")
     ] = None,
-    text: TextColumn = None,
-    vector: VectorColumn = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Learn from a uniform sample of N documents, drawn in one pass, if not all of them fit into memory.",
+            show_default="all documents",
+        ),
+    ] = None,
     labels: Annotated[
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="The column of labels. One document in ten is then held out, to choose the epoch by precision and to "
-            "report it; codes are learned without labels all the same.",
+            help="Column of labels. Hold out one document in ten, choose the epoch by their precision, and report it. "
+            "Codes are still learned without labels.",
         ),
     ] = None,
     features: Annotated[
         str | None,
         typer.Option(
-            help="What codes are learned from: words; pieces, which are SentencePiece units and suit any script and "
-            "language; embeddings, made by a model of sentence-transformers; vectors, as they are. Or one of another "
-            "package. A wrong name lists all.",
-            show_default="words; embeddings with --embedder; vectors of a matrix, or with --vector",
+            help="What to learn from: words; pieces (SentencePiece units, for any script and language); embeddings "
+            "(by a sentence-transformers model); vectors; or a feature maker of another package. An unknown name lists "
+            "all.",
+            show_default="words; embeddings with --embedder; vectors for a matrix or with --vector",
             autocompletion=_features,
         ),
     ] = None,
     vocabulary: Annotated[
-        int | None, typer.Option(min=1, help="At most so many words or units.", show_default="20000")
+        int | None, typer.Option(min=1, help="Largest number of words or units.", show_default="20000")
     ] = None,
     embedder: Annotated[
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="What makes embeddings: the folder of a sentence-transformers model, its name on the Hugging Face "
-            "Hub, or a function as module:function. It is named in the model that is written, not copied into it.",
+            help="Model that makes embeddings: a folder, a name on the Hugging Face Hub, or a function as "
+            "module:function. The model that is written refers to it and does not contain it.",
             show_default="all-MiniLM-L6-v2",
         ),
     ] = None,
     cache: Annotated[
         Path | None,
+        typer.Option(metavar="FOLDER", help="Folder that keeps embeddings for later runs and ammi index build."),
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Largest number of epochs.", show_default="40")] = None,
+    seed: Annotated[
+        int | None,
         typer.Option(
-            metavar="FOLDER",
-            help="Keep embeddings there, so that neither another run nor ammi index build makes them again.",
+            callback=checked_seed,
+            help="Seed of all random numbers: the same seed gives the same codes.",
+            show_default="0",
         ),
     ] = None,
-    epochs: Annotated[int | None, typer.Option(min=1, help="At most so many epochs.", show_default="40")] = None,
-    seed: Annotated[
-        int | None, typer.Option(callback=checked_seed, help="The same seed gives the same codes.", show_default="0")
-    ] = None,
-    assignments: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Any parameter of the method; may be given several times."),
-    ] = None,
+    assignments: Assignments = None,
     config: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help='A JSON file {"method": ..., "parameters": {...}}, such as hasher/config.json of a model. Options '
-            "come before it.",
+            help='JSON file {"method": ..., "parameters": {...}}, such as hasher/config.json of a model. Options '
+            "override it.",
         ),
     ] = None,
     view: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="FILE.npy",
-            help="Another view of the same documents, such as their embeddings, a row for each: its cosines help to "
-            "find neighbours. Codes are made without it. May be given several times.",
+            help="Another view of the same documents, such as their embeddings, one row each, used only to find "
+            "neighbours. May be repeated.",
         ),
     ] = None,
     tensorboard: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Write the figures of each epoch there, as TensorBoard reads them."),
+        Path | None, typer.Option(metavar="FOLDER", help="Folder for the figures of each epoch, in TensorBoard format.")
     ] = None,
-    format: Format = None,
-    on_error: Broken = OnError.refuse,
+    *,
+    options: ReadOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Learn codes from documents, and write the model as a folder.
+    """Learn a model from documents.
 
-    From pairs of related documents ([bold]ammi data pairs[/]), it learns codes of one that tell about the other.
+    The model is a folder: [bold]ammi index build[/] and [bold]ammi encode[/] read it.
+    From pairs of related documents ([bold]ammi data pairs[/]), learn codes of one that predict the other.
 
-    Ctrl-C ends the training early, and the model of the best epoch so far is written.
+    A model learns from documents in memory.
+    If a source is too large for that, --sample N draws N documents of it in one pass, also from a pipe.
+    The model encodes the other documents nearly as well: learn from a million, then encode all.
+
+    Ctrl-C ends the training early and keeps the best epoch so far.
 
     [bold]Examples[/]
 
     ammi fit articles.jsonl --out model
     ammi fit mails.csv.gz --text body --bits 128 --set neighbours=15 --out model
+    zcat shards/*.jsonl.gz | ammi fit - --sample 1000000 --out model
     ammi fit articles.jsonl --view embeddings.npy --out model
     cat notes.txt | ammi fit - --features pieces --vocabulary 8000 --out model
     ammi fit embeddings.npy --bits 128 --out model
@@ -142,150 +167,145 @@ def fit(
     ammi fit reuters-pairs --out model
     """
     start = time.perf_counter()
-    hasher = _hasher(method, bits, epochs, seed, assignments or [], config)
+    parameters = {name: value for name, value in {"n_bits": bits, "epochs": epochs}.items() if value is not None}
+    hasher = _hasher(method, parameters, assignments or [], config, seed)
 
     from ammi.data import holds_pairs
     from ammi.hashers.saving import check_model_folder, holds_model
 
     check_model_folder(out)
     check_not_read(out, source, cache, *(view or []))
-    more = _shown(hasher, tensorboard) | _views(hasher, view or [])
+    arguments = _arguments(hasher, tensorboard, view or [])
     with if_stopped(lambda: f"{out} is as it was" if holds_model(out) else f"{out} was not written"):
         if holds_pairs(source):
-            unused: dict[str, Any] = {"--text": text, "--labels": labels, "--format": format, "--vector": vector}
-            unused |= {"--features": features, "--vocabulary": vocabulary, "--embedder": embedder, "--cache": cache}
-            unused["--view"] = view
-            model, report = _fit_pairs(hasher, source, unused, more)
+            unused = {"--text": options.text, "--id": options.id, "--vector": options.vector}
+            unused |= {"--format": options.format, "--labels": labels, "--features": features, "--embedder": embedder}
+            given = {"--vocabulary": vocabulary, "--cache": cache, "--view": view, "--sample": sample, **unused}
+            _refuse("pairs have their texts and features already", given)
+            model, report = _fit_pairs(hasher, source, arguments)
         else:
-            kind = features or ("embeddings" if embedder else default_features(source, vector, format))
+            kind = features or ("embeddings" if embedder else default_features(source, options))
             maker = make_features(kind, vocabulary=vocabulary, embedder=embedder, cache=cache)
-            if vector and maker.reads != "vector":
-                raise typer.BadParameter(f"the features {maker.name!r} read texts.", param_hint="'--vector'")
-            documents = Documents(source, text, None, on_error, format, vector, reads=maker.reads)
-            model, report = _fit(hasher, maker, documents, labels, more)
+            if maker.reads != "vector":
+                _refuse(f"the features {maker.name!r} read texts", {"--vector": options.vector})
+            documents = Documents(source, options, reads=maker.reads)
+            if sample:
+                _refuse("a view has a row for each document, not for each of a sample", {"--view": view})
+                documents.keep_sample(sample, getattr(hasher, "random_state", seed) or 0)
+            model, report = _fit(hasher, maker, documents, labels, arguments)
         if holds_model(out):
             note(f"The model that {out} held is replaced. Collections keep theirs until ammi index rebuild.")
         model.save(out)
-    _report(model, {"model": str(out), **report}, time.perf_counter() - start, as_json)
+    _print_report(model, out, {**report, "seconds": round(time.perf_counter() - start, 1)}, as_json)
     if not as_json and not holds_pairs(source):
-        note(f"Next: ammi index build INDEX {source} --model {out}")
+        note(f"Next: ammi index build COLLECTION {source} --model {out}")
     if getattr(model.hasher_, "interrupted_", False):
         raise typer.Exit(STOPPED)
 
 
 def fit_defaults(features: str, documents: Documents) -> "DocumentHasher":
-    """A model of the default method and length, learned from these features of documents, with progress."""
-    hasher = _hasher(None, None, None, None, [], None)
-    model, _ = _fit(hasher, make_features(features), documents, None, _shown(hasher, None))
+    """Learn a model by the default method and length from these features of documents, with progress."""
+    hasher = _hasher(None, {}, [], None, None)
+    model, _ = _fit(hasher, make_features(features), documents, None, _arguments(hasher, None, []))
     if getattr(model.hasher_, "interrupted_", False):
         raise KeyboardInterrupt
     return model
 
 
+def _refuse(reason: str, options: Mapping[str, object]) -> None:
+    """Refuse options that were given."""
+    for option, value in options.items():
+        if value is not None:
+            raise typer.BadParameter(f"{reason}.", param_hint=f"'{option}'")
+
+
 def _hasher(
-    method: str | None,
-    bits: int | None,
-    epochs: int | None,
-    seed: int | None,
-    assignments: list[str],
-    config: Path | None,
+    method: str | None, parameters: dict[str, int], assignments: list[str], config: Path | None, seed: int | None
 ) -> "Hasher":
-    """The method with the parameters of a file, of options and of --set; the last of these has the last word."""
+    """Make the method; --set overrides options, which override the file."""
     chosen, wanted = read_config(config) if config else ("ammi", {})
-    wanted |= {name: value for name, value in {"n_bits": bits, "epochs": epochs}.items() if value is not None}
-    hasher = make_hasher(method or chosen, wanted, assignments)
+    hasher = make_hasher(method or chosen, {**wanted, **parameters}, assignments)
     if hasattr(hasher, "random_state") and (seed is not None or hasher.random_state is None):
         hasher.random_state = seed or 0
     return hasher
 
 
-def _shown(hasher: "Hasher", tensorboard: Path | None) -> dict[str, Any]:
-    """What `fit` of a method that is trained in epochs takes to show and record them."""
+def _arguments(hasher: "Hasher", tensorboard: Path | None, views: list[Path]) -> FitArguments:
+    """Return the arguments of `fit` for a method that is trained in epochs; refuse their options for any other."""
     from ammi.hashers import TrainedHasher
     from ammi.training.callbacks import TensorBoard
 
+    name = type(hasher).__name__
     if not isinstance(hasher, TrainedHasher):
-        if tensorboard:
-            name = type(hasher).__name__
-            raise typer.BadParameter(f"{name} is not trained in epochs.", param_hint="'--tensorboard'")
+        _refuse(f"{name} is not trained in epochs", {"--tensorboard": tensorboard})
+        _refuse(f"{name} looks for no neighbours", {"--view": views or None})
         return {}
-    progress = training_progress(type(hasher).__name__)
-    return {"progress": progress, "callbacks": [TensorBoard(tensorboard)] if tensorboard else []}
+    callbacks: list[Callback] = [TensorBoard(tensorboard)] if tensorboard else []
+    arguments: FitArguments = {"progress": training_progress(name), "callbacks": callbacks}
+    if views:
+        arguments["views"] = [_opened_view(path) for path in views]
+    return arguments
 
 
-def _views(hasher: "Hasher", paths: list[Path]) -> dict[str, Any]:
-    """What `fit` takes as other views of the documents: arrays that are read where they are needed."""
-    if not paths:
-        return {}
+def _opened_view(path: Path) -> "np.ndarray":
+    """Map an array into memory, so that only the rows in use are read."""
     import numpy as np
 
-    from ammi.hashers import TrainedHasher
-
-    if not isinstance(hasher, TrainedHasher):
-        raise typer.BadParameter(f"{type(hasher).__name__} looks for no neighbours.", param_hint="'--view'")
-    views = []
-    for path in paths:
-        try:
-            views.append(np.lib.format.open_memmap(path, mode="r"))
-        except (OSError, ValueError) as error:
-            reason = "is not there" if not path.exists() else "is not an array that numpy.save wrote"
-            raise typer.BadParameter(f"{path} {reason}.", param_hint="'--view'") from error
-    return {"views": views}
+    try:
+        return np.lib.format.open_memmap(path, mode="r")
+    except (OSError, ValueError) as error:
+        reason = "does not exist" if not path.exists() else "is not an array that numpy.save wrote"
+        raise typer.BadParameter(f"{path} {reason}.", param_hint="'--view'") from error
 
 
 def _fit(
-    hasher: "Hasher", features: Any, documents: Documents, labels: str | None, more: dict[str, Any]
-) -> "tuple[DocumentHasher, dict[str, Any]]":
-    """Fit a model to documents, and say what there is to report."""
+    hasher: "Hasher", features: "FeatureMaker", documents: Documents, labels: str | None, arguments: FitArguments
+) -> "tuple[DocumentHasher, Report]":
+    """Fit a model to documents; return it with what to report."""
     from ammi.data import label_column
     from ammi.hashers import DocumentHasher
+    from ammi.hashers.fitting import fit_held_out
 
     model = DocumentHasher(hasher, features)
     documents.keep()
-    reads_text = features.reads == "text"
-    given: Any = Contents(documents, features.name != "embeddings") if reads_text else documents.vectors()
+    texts = Contents(documents, features.name != "embeddings") if features.reads == "text" else None
+    X = documents.vectors() if texts is None else None
     if features.name == "pieces":
-        note("SentencePiece learns its units from a sample of the texts: this takes up to a minute.")
+        note("SentencePiece learns its units from a sample of the texts, which takes up to a minute.")
     names = None if labels is None else label_column(documents.metadata(), labels, documents.name)
-    if not reads_text:
-        documents.note_vectors(given.shape[1])
+    if X is not None:
+        documents.note_vectors(X.shape[1])
+    training = X if texts is None else texts
+    report: Report = {}
     if names is None:
-        model.fit(given, **more)
-        n = given.count if reads_text else given.shape[0]
-        return model, {"documents": n, "skipped": documents.n_skipped}
-    from ammi.hashers.fitting import fit_held_out
-
-    precision = fit_held_out(model, given, names, **more)
-    return model, {
-        "documents": len(names),
-        "skipped": documents.n_skipped,
-        "precision at 100": round(precision, 2),
-    }
+        model.fit(training, **arguments)
+    else:
+        report = {"precision at 100": round(fit_held_out(model, training, names, **arguments), 2)}
+    n = X.shape[0] if X is not None else len(names) if names is not None else texts.count if texts else 0
+    drawn = {} if documents.n_seen is None else {"sampled from": documents.n_seen}
+    return model, {"documents": n, **drawn, "skipped": documents.n_skipped, **report}
 
 
-def _fit_pairs(
-    hasher: "Hasher", folder: str, unused: dict[str, Any], more: dict[str, Any]
-) -> "tuple[DocumentHasher, dict[str, Any]]":
-    """Fit a model to pairs, and say what there is to report."""
+def _fit_pairs(hasher: "Hasher", folder: str, arguments: FitArguments) -> "tuple[DocumentHasher, Report]":
+    """Fit a model to pairs; return it with what to report."""
     from ammi.data import describe_pairs
     from ammi.hashers.fitting import fit_pairs
 
-    for option, value in unused.items():
-        if value is not None:
-            raise typer.BadParameter("pairs have their texts and features already.", param_hint=f"'{option}'")
-    model, matching = fit_pairs(hasher, folder, **more)
-    report = {"pairs": describe_pairs(folder)["pairs"]["train"]}
+    model, matching = fit_pairs(hasher, folder, **arguments)
+    report: Report = {"pairs": describe_pairs(folder)["pairs"]["train"]}
     return model, report if matching is None else {**report, "matching at 100": round(matching, 2)}
 
 
-def _report(model: "DocumentHasher", report: dict[str, Any], seconds: float, as_json: bool) -> None:
-    about = model.features_.describe() | {
+def _print_report(model: "DocumentHasher", out: Path, report: Report, as_json: bool) -> None:
+    rows: Report = {
+        "model": str(out),
+        **model.features_.describe(),
         "fingerprint": model.fingerprint_,
         "method": type(model.hasher_).__name__,
         "bits": model.n_bits,
+        **report,
     }
-    shown = {"model": report.pop("model"), **about, **report, "seconds": round(seconds, 1)}
     if as_json:
-        say_json(shown)
+        say_json(rows)
     else:
-        facts({name: value for name, value in shown.items() if name != "skipped" or value})
+        facts({name: value for name, value in rows.items() if name != "skipped" or value})

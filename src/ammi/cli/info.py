@@ -1,12 +1,15 @@
-"""`ammi info`: what a folder or a file holds."""
+"""`ammi info`: describe a model, a collection, pairs, a file of codes or a source of documents."""
 
 from collections import Counter
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ammi.cli.options import AsJson, Format, TextColumn
-from ammi.cli.screen import counter, facts, say_json
+from ammi.cli.progress import counter
+from ammi.cli.screen import facts, say_json
+
+Description = dict[str, object]
 
 
 def info(
@@ -22,7 +25,9 @@ def info(
     format: Format = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what a model, a collection, a folder of pairs, a file of codes or a source of documents holds.
+    """Describe a model, a collection, a folder of pairs, a file of codes or a source of documents.
+
+    A source is read to its end: the number of documents and of records that cannot be read is exact.
 
     [bold]Examples[/]
 
@@ -33,10 +38,10 @@ def info(
     if as_json:
         say_json(about)
     else:
-        facts({name: _words(value) for name, value in about.items()})
+        facts({name: _in_words(value) for name, value in about.items()})
 
 
-def _about(path: str, text: str | None, format: str | None) -> dict[str, Any]:
+def _about(path: str, text: str | None, format: str | None) -> Description:
     from ammi.collection import Collection
     from ammi.data import describe_pairs, holds_codes, holds_pairs
     from ammi.hashers.saving import holds_model
@@ -54,61 +59,41 @@ def _about(path: str, text: str | None, format: str | None) -> dict[str, Any]:
     return _codes(path) if format is None and holds_codes(path) else _documents(path, text, format)
 
 
-def _words(value: Any) -> Any:
+def _in_words(value: object) -> object:
     if isinstance(value, dict):
         return ", ".join(f"{name} {count:,}" for name, count in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list) else value
 
 
-def _codes(path: str) -> dict[str, Any]:
+def _codes(path: str) -> Description:
     from ammi.data import read_codes
 
     file = read_codes(path)
     return {"kind": "codes", "documents": len(file.ids), "bits": file.n_bits, "fingerprint": file.fingerprint}
 
 
-def _matrix(source: str, format: str | None) -> dict[str, Any]:
-    from ammi.data import locate, read_matrix
+def _documents(source: str, text: str | None, format: str | None) -> Description:
+    from ammi.data import holds_matrix, locate, read_documents, read_matrix
 
     broken: list[str] = []
-    matrix = read_matrix(locate(source), format=format, on_error=lambda problem: broken.append(str(problem)))
-    with counter(f"reading {source}", len(matrix)) as advance:
-        for rows in matrix.row_blocks():
-            advance(rows.shape[0])
-    return {
-        "kind": "vectors",
-        "documents": len(matrix) - len(broken),
-        "numbers each": matrix.width,
-        "type": str(matrix.dtype),
-        "columns": ", ".join(matrix.keys),
-        "zero": matrix.zeros,
-        "broken": len(broken),
-        **({"first broken": broken[0]} if broken else {}),
-    }
-
-
-def _documents(source: str, text: str | None, format: str | None) -> dict[str, Any]:
-    from ammi.data import holds_matrix, locate, read_documents
-
-    if holds_matrix(source, format):
-        return _matrix(source, format)
-    columns: Counter[str] = Counter()
-    broken: list[str] = []
-    documents = characters = 0
-    read = read_documents(
-        locate(source), text=text, format=format, on_error=lambda problem: broken.append(str(problem))
-    )
+    about: Description
     with counter(f"reading {source}") as advance:
-        for document in read:
-            documents += 1
-            characters += len(document.text or "")
-            columns.update(document.metadata.keys())
-            advance(1)
-    return {
-        "kind": "documents",
-        "documents": documents,
-        "characters": characters,
-        "columns": ", ".join(columns),
-        "broken": len(broken),
-        **({"first broken": broken[0]} if broken else {}),
-    }
+        if holds_matrix(source, format):
+            matrix = read_matrix(locate(source), format=format, on_error=lambda problem: broken.append(str(problem)))
+            for rows in matrix.row_blocks():
+                advance(rows.shape[0])
+            about = {"kind": "vectors", "documents": len(matrix) - len(broken), "numbers each": matrix.width}
+            about |= {"type": str(matrix.dtype), "columns": ", ".join(matrix.keys), "zero": matrix.zeros}
+        else:
+            columns: Counter[str] = Counter()
+            documents = characters = 0
+            for document in read_documents(
+                locate(source), text=text, format=format, on_error=lambda problem: broken.append(str(problem))
+            ):
+                documents += 1
+                characters += len(document.text or "")
+                columns.update(document.metadata.keys())
+                advance(1)
+            about = {"kind": "documents", "documents": documents, "characters": characters}
+            about["columns"] = ", ".join(columns)
+    return {**about, "broken": len(broken), **({"first broken": broken[0]} if broken else {})}

@@ -1,52 +1,54 @@
-"""Arguments and options that several commands have, with the same names and the same words everywhere."""
+"""Arguments and options that several commands share."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-_DOCUMENTS = (
+DOCUMENTS = (
     "Documents: a file (.jsonl, .csv, .tsv, .txt, each also .gz or .zst; .parquet, .arrow, .feather), a folder of text "
-    "files, a matrix of vectors (.npy, .npz), [bold]-[/] for a pipe, or the name of a data set "
+    "files, a matrix of vectors (.npy, .npz), [bold]-[/] for standard input, or the name of a data set "
     "([bold]ammi data list[/])."
 )
 
 
 def checked_seed(seed: int | None) -> int | None:
-    """A seed that numpy takes."""
+    """Refuse a seed that numpy does not take."""
     if seed is None or 0 <= seed < 2**32:
         return seed
     raise typer.BadParameter(f"{seed} is not from 0 to {2**32 - 1}.")
 
 
 class OnError(StrEnum):
-    """What to do with a line that holds no document."""
+    """What to do with a record that cannot be read."""
 
     refuse = "refuse"
     skip = "skip"
 
 
-Source = Annotated[str, typer.Argument(metavar="SOURCE", show_default=False, help=_DOCUMENTS)]
-Sources = Annotated[list[str], typer.Argument(metavar="SOURCE", show_default=False, help=_DOCUMENTS)]
+Source = Annotated[str, typer.Argument(metavar="SOURCE", show_default=False, help=DOCUMENTS)]
+Sources = Annotated[list[str], typer.Argument(metavar="SOURCE", show_default=False, help=DOCUMENTS)]
 Location = Annotated[
-    str, typer.Argument(metavar="PLACE", show_default=False, help="The folder of a collection, or its URL.")
+    str, typer.Argument(metavar="COLLECTION", show_default=False, help="Folder or URL of a collection.")
 ]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", show_default=False, help="The folder of a model.")]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", show_default=False, help="Folder of a model.")]
+DocumentId = Annotated[str, typer.Argument(metavar="ID", show_default=False, help="Id of a document.")]
 TextColumn = Annotated[
-    str | None, typer.Option("--text", metavar="COLUMN", help="The column of the texts.", show_default="text")
+    str | None, typer.Option("--text", metavar="COLUMN", help="Column of the texts.", show_default="text")
 ]
 IdColumn = Annotated[
     str | None,
-    typer.Option("--id", metavar="COLUMN", help="The column of the ids.", show_default="id, or else numbers"),
+    typer.Option("--id", metavar="COLUMN", help="Column of the ids.", show_default="id, or else the line number"),
 ]
 VectorColumn = Annotated[
     str | None,
     typer.Option(
         "--vector",
         metavar="COLUMN",
-        help="The column of the vectors, for models that read them; of an .npz the array.",
-        show_default="vector; of an .npz vectors, or its one matrix",
+        help="Column of the vectors, or name of the array in an .npz file.",
+        show_default="vector; in an .npz file vectors, or its only matrix",
     ),
 ]
 Format = Annotated[
@@ -54,11 +56,58 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="jsonl, csv, tsv, txt, parquet, arrow, npy or npz: for a pipe, or a file with another ending.",
-        show_default="what the ending or the first line of a pipe tells",
+        help="Format of standard input, or of a file with another extension: jsonl, csv, tsv, txt, parquet, arrow, "
+        "npy or npz.",
+        show_default="from the extension, or the first line",
     ),
 ]
-Broken = Annotated[
-    OnError, typer.Option("--on-error", help="Stop at a line that cannot be read, or report and skip it.")
+SkipBad = Annotated[OnError, typer.Option("--on-error", help="Stop at a record that cannot be read, or skip it.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Assignments = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter of the method. May be repeated."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How to read documents from a source: a group of options."""
+
+    text: TextColumn = None
+    id: IdColumn = None
+    vector: VectorColumn = None
+    format: Format = None
+    on_error: SkipBad = OnError.refuse
+
+
+@dataclass(frozen=True)
+class RayOptions:
+    """Whether and where to work on a Ray cluster: a group of options."""
+
+    enabled: Annotated[
+        bool, typer.Option("--ray", help="Work with several workers on a Ray cluster (needs ammi\\[ray]).")
+    ] = False
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="With --ray: address of the cluster, whose nodes must see the same files.",
+            show_default="RAY_ADDRESS, or else a cluster on this machine that ends with the command",
+        ),
+    ] = None
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="With --ray: number of workers.", show_default="one per core"),
+    ] = None
+
+    def __post_init__(self) -> None:
+        for option, value in (("--address", self.address), ("--workers", self.workers)):
+            if not self.enabled and value is not None:
+                raise typer.BadParameter("it needs --ray.", param_hint=f"'{option}'")
+
+
+def single_source(sources: list[str]) -> str:
+    """Return the source of a command that works in this process, which reads only one."""
+    if len(sources) > 1:
+        raise typer.BadParameter("several sources need --ray.", param_hint="'SOURCE'")
+    return sources[0]

@@ -1,4 +1,4 @@
-"""`ammi paper`: the paper's tables and figures, run and reported."""
+"""`ammi paper`: run and report the paper's tables and figures."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from ammi.cli.command import if_stopped
+from ammi.cli.progress import Screen
 from ammi.cli.screen import note, results
-from ammi.cli.tune import Screen
 from ammi.files import check_not_read
 
 
 class Part(StrEnum):
-    """What to do."""
+    """A table or figure, the report, or everything."""
 
     all = "all"
     table1 = "table1"
@@ -24,33 +24,30 @@ class Part(StrEnum):
 
 
 def paper(
-    part: Annotated[Part, typer.Argument(help="One table or figure, the report, or all of them.")] = Part.all,
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where results are kept.")] = Path("results", "paper"),
+    part: Annotated[Part, typer.Argument(help="A table or figure, the report, or everything.")] = Part.all,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of the results.")] = Path("results", "paper"),
     quick: Annotated[
-        bool, typer.Option("--quick", help="On a tiny set that is on every machine, in less than two minutes.")
+        bool, typer.Option("--quick", help="Use a tiny set that exists on every machine: takes under two minutes.")
     ] = False,
     pairs: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The published Who-Did-What pairs, to have them in table 2 as well."),
+        Path | None, typer.Option(metavar="FILE", help="File of the published Who-Did-What pairs, to add to table 2.")
     ] = None,
     markdown: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the report's Markdown there.", show_default="report.md in FOLDER"),
+        typer.Option(metavar="FILE", help="Markdown file of the report.", show_default="report.md in FOLDER"),
     ] = None,
 ) -> None:
     """Reproduce the paper: run its tables and figures, and report which of its claims hold.
 
     [bold]table1[/]: top-100 precision of every method at 16 to 128 bits on three sets.
-    [bold]figure1[/]: what the order of the prior does to the entropy's bound and to precision.
-    [bold]table2[/]: predictive hashing of article pairs, distinct codes and top-100 matching.
-    [bold]table3[/]: semantic drift, articles at growing distance from chosen ones.
-    [bold]report[/]: a page with all of it beside the published figures. It only reads.
+    [bold]figure1[/]: effect of the prior's order on the entropy bound and on precision.
+    [bold]table2[/]: predictive hashing of article pairs: distinct codes and top-100 matching.
+    [bold]table3[/]: semantic drift: articles at growing distance from chosen ones.
+    [bold]report[/]: a page with all results beside the published figures. It runs nothing.
 
-    A run is one JSON file, and what is there is not run again.
-    After Ctrl-C or a kill the same command goes on.
-    Several may work on one folder side by side.
-
-    Data sets are looked for in the folder that AMMI_DATA names.
+    Each result is a JSON file, and is not computed again. After Ctrl-C, run the same command to continue.
+    Several processes can work on one folder at the same time.
+    Data sets are read from the folder that AMMI_DATA names.
 
     [bold]Examples[/]
 
@@ -69,7 +66,7 @@ def paper(
     folder = PaperFolder(out, QUICK if quick else PAPER, pairs)
     runner = Runner(folder, Screen())
     for wanted in PARTS if part is Part.all else {part.value} & set(PARTS):
-        with if_stopped(f"{wanted} is not finished. What is done is kept, and the same command goes on."):
+        with if_stopped(f"{wanted} is not finished; run the same command to continue."):
             runner.run(wanted)
         results.print(Markdown(write_part(folder, wanted)))
         note(f"Figures are in {folder.figures}.")

@@ -1,29 +1,31 @@
-"""What a collection is asked with: a text or a vector, whichever its model reads."""
+"""Read queries: lines of standard input, or vectors of a file."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ammi.collection import Collection
 
-_HOW = {
-    "text": "ask with a text, or with --like ID",
-    "vector": "ask with --vector FILE, or with the id of a document",
+_INSTEAD = {
+    "text": "search for a text, or with --like ID",
+    "vector": "search with --vector FILE, or with the id of a document",
 }
 
 
-def refuse_unread(collection: "Collection", given: str) -> None:
-    """Refuse a "text" where the collection's model reads vectors, and a "vector" where it reads texts."""
-    if collection.reads != given:
+def check_query_kind(collection: "Collection", kind: str) -> None:
+    """Refuse a "text" if the collection's model reads vectors, and a "vector" if it reads texts."""
+    if collection.reads != kind:
         raise ValueError(
-            f"{collection.location} is asked with a {given}, and its model reads {collection.reads}s: "
-            f"{_HOW[collection.reads]}"
+            f"the query is a {kind}, but the model of {collection.location} reads {collection.reads}s: "
+            f"{_INSTEAD[collection.reads]}"
         )
 
 
 def query_lines() -> Iterator[str]:
-    """The lines of standard input, blank ones too."""
+    """Yield the lines of standard input, blank ones included."""
     from ammi.data.formats import read_lines
     from ammi.data.streams import TOO_LONG
 
@@ -37,12 +39,13 @@ def query_lines() -> Iterator[str]:
         yield line.rstrip("\r\n")
 
 
-def query_vectors(source: str | Path) -> Iterator[tuple[str, Any]]:
-    """The vectors of a file, or JSON lines of a pipe, each with what it is called."""
+def query_vectors(source: str | Path) -> "Iterator[tuple[str, np.ndarray]]":
+    """Yield the name and the vector of each row of a file, or of each JSON line of standard input."""
     from ammi.data import holds_matrix, read_documents, read_matrix
 
     matrix = holds_matrix(source)
-    read = read_matrix(source, single=True) if matrix else read_documents(source, vector="vector")
-    for document in read:
+    documents = read_matrix(source, single=True) if matrix else read_documents(source, vector="vector")
+    for document in documents:
         name = f"row {document.id}" if matrix and document.numbered else document.id
+        assert document.vector is not None  # a record without one is a bad record
         yield f"{'' if source == '-' else source} {name}".strip(), document.vector

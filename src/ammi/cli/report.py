@@ -1,4 +1,4 @@
-"""`ammi report`: the page of a collection in one file that can be mailed."""
+"""`ammi report`: the page of a collection in one file."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,29 +6,28 @@ from typing import Annotated
 import typer
 
 from ammi.cli.options import Location
-from ammi.cli.screen import counter, note
+from ammi.cli.progress import counter
+from ammi.cli.screen import note
 from ammi.cli.serve import needs_web
 from ammi.files import check_not_read, replacing_file
 from ammi.urls import shown
 
-DOCUMENTS = 2000
-
 
 def report(
     location: Location,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The HTML file to write.", show_default=False)],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="HTML file to write.", show_default=False)],
     documents: Annotated[
-        int, typer.Option(min=1, max=20_000, help="A sample of so many documents, where there are more.")
-    ] = DOCUMENTS,
+        int, typer.Option(min=1, max=20_000, help="Largest number of documents; of more, a sample is shown.")
+    ] = 2000,
 ) -> None:
-    """Write the page of a collection to one file that needs no server and no network, and can be mailed.
+    """Write the page of a collection to one HTML file, which needs no server and no network.
 
-    It has the views of [bold]ammi serve[/] for a sample of the documents, with their texts, metadata and codes.
-    It has no model: a text is looked for by its words, and from each document one can walk on by codes.
+    The file has the views of [bold]ammi serve[/] for a sample of the documents, with texts, metadata and codes.
+    It has no model: a search in it uses words only, and from each document one can walk on by codes.
 
     [bold]Example[/]
 
-    ammi report index --out page.html
+    ammi report articles --out page.html
     """
     from ammi.collection import Collection
 

@@ -1,65 +1,73 @@
-"""What commands show: results on standard output; progress, notes and errors on standard error."""
+"""Print results to standard output; notes and errors to standard error."""
 
 import json
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-SECONDS_BETWEEN_LINES = 10.0  # of progress, where standard error is no terminal
-
 
 @contextmanager
-def _showing() -> Iterator[None]:
-    """Say that it is the result that could not be written, as where standard output is a full disk."""
+def _naming_output() -> Iterator[None]:
+    """Turn an error of standard output, such as a full disk, into one that tells the change itself was made."""
     try:
         yield
     except OSError as error:
         reason = error.strerror or error
-        raise ValueError(f"the result could not be shown ({reason}); what the command has done stays done") from error
+        raise ValueError(f"the result could not be printed ({reason}), but the command did its work") from error
 
 
 class _Results(Console):
     def print(self, *objects: Any, **options: Any) -> None:
-        with _showing():
+        with _naming_output():
             super().print(*objects, **options)
 
 
 results = _Results(highlight=False)
-notes = Console(stderr=True, highlight=False)  # --quiet makes it quiet
+notes = Console(stderr=True, highlight=False)  # --quiet silences it
 _errors = Console(stderr=True, highlight=False)
 
 
-def say_json(value: Any) -> None:
-    """One JSON value on a line of standard output."""
-    with _showing():
+def say_json(value: Mapping[str, Any]) -> None:
+    """Print an object as one line of JSON."""
+    with _naming_output():
         print(json.dumps(value, ensure_ascii=False), flush=True)
 
 
+def say(sentence: str) -> None:
+    """Print a result in words."""
+    results.print(plain(sentence), soft_wrap=True)
+
+
+def show(value: Mapping[str, Any], as_json: bool, sentence: str) -> None:
+    """Print a result: as JSON, or in words."""
+    if as_json:
+        say_json(value)
+    else:
+        say(sentence)
+
+
 def note(text: str) -> None:
-    """A line on standard error."""
+    """Print a line to standard error, unless --quiet is set."""
     notes.print(Text(text), soft_wrap=True)
 
 
 def say_error(sentence: str) -> None:
-    """What went wrong."""
+    """Print why the command failed."""
     _errors.print(Text.assemble(("ammi:", "bold red"), " ", sentence), soft_wrap=True)
 
 
-def say_stopped(what_is_kept: str) -> None:
-    """What there is after Ctrl-C."""
-    _errors.print(Text(f"Stopped: {what_is_kept}"), soft_wrap=True)
+def say_stopped(outcome: str) -> None:
+    """Print what Ctrl-C left behind."""
+    _errors.print(Text(f"Stopped: {outcome}"), soft_wrap=True)
 
 
-def facts(rows: dict[str, Any]) -> None:
-    """Names and values, one a line."""
+def facts(rows: Mapping[str, object]) -> None:
+    """Print names and values, one per line."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -68,8 +76,16 @@ def facts(rows: dict[str, Any]) -> None:
     results.print(table)
 
 
+def new_table(*columns: str, numbers: Sequence[str] = (), title: str | None = None) -> Table:
+    """Return an empty table; columns of numbers are aligned to the right."""
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right" if column in numbers else "left")
+    return table
+
+
 def documents_table(title: str = "", *, numbers: Sequence[str] = ("distance",)) -> Table:
-    """An empty table of documents: some numbers, the id, the beginning of the text."""
+    """Return an empty table of documents: columns of numbers, the id, the beginning of the text."""
     shown = beginning(title)
     shown.truncate(results.width, overflow="ellipsis")
     table = Table(title=shown, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, expand=True)
@@ -80,73 +96,17 @@ def documents_table(title: str = "", *, numbers: Sequence[str] = ("distance",)) 
     return table
 
 
-def plain(value: Any) -> Text:
-    """A value as a terminal can show it: no markup, no control characters; numbers with their thousands apart."""
+def plain(value: object) -> Text:
+    """Return a value as a terminal can show it: no markup or control characters, thousands separated."""
     text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
     return Text("".join(character if character.isprintable() else " " for character in text))
 
 
 def beginning(text: str | None) -> Text:
-    """As much of a text as fits on a line."""
+    """Return as much of a text as may fit on a line."""
     return plain(" ".join((text or "")[:2000].split())[:400])
 
 
 def document_id(id: str | int) -> Text:
+    """Return an id as a terminal can show it, a number without separated thousands."""
     return plain(str(id))
-
-
-@contextmanager
-def counter(what: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
-    """Progress, and the function that moves it on: a bar on a terminal, which goes away; else a line every so often."""
-    if notes.quiet:
-        yield lambda steps: None
-    elif notes.is_terminal:
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20), _Count(), TimeElapsedColumn())
-        with Progress(*columns, console=notes, transient=True) as bar:
-            task = bar.add_task(what, total=total)
-            yield lambda steps: bar.advance(task, steps)
-    else:
-        with _lines(what, total) as advance:
-            yield advance
-
-
-class _Count(ProgressColumn):
-    """How many so far, of how many, and how many a second."""
-
-    def render(self, task: Task) -> Text:
-        return Text(_counted(task.completed, task.total, task.speed))
-
-
-def _counted(done: float, total: float | None, speed: float | None) -> str:
-    if not done and not total:  # a step that is done in one
-        return ""
-    of = f"/{total:,.0f}" if total else ""
-    return f"{done:,.0f}{of}" + (f"  {speed:,.0f}/s" if speed and speed >= 1 else "")
-
-
-@contextmanager
-def _lines(what: str, total: float | None) -> Iterator[Callable[[float], None]]:
-    """A line every so often, written by a thread, since some steps take long without moving on; and one at the end."""
-    done, start, over = 0.0, time.monotonic(), threading.Event()
-
-    def advance(steps: float) -> None:
-        nonlocal done
-        done += steps
-
-    def write() -> None:
-        seconds = time.monotonic() - start
-        note("  ".join(filter(None, (f"{what}:", _counted(done, total, done / seconds), f"{seconds:.0f} s"))))
-
-    def write_every_so_often() -> None:
-        while not over.wait(SECONDS_BETWEEN_LINES):
-            write()
-
-    writer = threading.Thread(target=write_every_so_often, daemon=True)
-    writer.start()
-    try:
-        yield advance
-    finally:
-        over.set()
-        writer.join()
-    if time.monotonic() - start > SECONDS_BETWEEN_LINES:
-        write()

@@ -1,32 +1,80 @@
-"""`ammi search`: the documents nearest to a text, or to a vector."""
+"""`ammi search`: find the documents that are nearest to a text, a vector or a document."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Table
 
 from ammi.cli.options import AsJson, Location
-from ammi.cli.queries import query_lines, query_vectors, refuse_unread
+from ammi.cli.queries import check_query_kind, query_lines, query_vectors
 from ammi.cli.screen import beginning, document_id, documents_table, note, results, say_json
 
 if TYPE_CHECKING:
+    from ammi.any_collection import Query
     from ammi.collection import Collection
     from ammi.search import Hits
+    from ammi.search.filters import Where
 
-QUERIES_AT_ONCE, ANSWERS_AT_ONCE = 1000, 250  # queries, and documents for each of so many
+QUERIES_AT_ONCE, HITS_AT_ONCE = 1000, 250  # queries answered in one call, if each has at most so many hits
 
 
 class Rank(StrEnum):
-    """What puts the answers in order."""
+    """The score that orders hits."""
 
     text = "text"
     asymmetric = "asymmetric"
     distance = "distance"
     vectors = "vectors"
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How many documents to find, which ones, and in which order: a group of options."""
+
+    k: Annotated[int, typer.Option("-k", min=1, help="Number of results to show.")] = 10
+    radius: Annotated[
+        int | None, typer.Option(min=0, metavar="BITS", help="Find all documents within this distance instead.")
+    ] = None
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILTER",
+            help="Only documents with this metadata: KEY=VALUE, KEY=A,B (either), KEY!=VALUE, KEY>=VALUE (also <, <=, "
+            ">), KEY (has it), !KEY (does not have it). May be repeated; all filters must hold.",
+        ),
+    ] = None
+    rank: Annotated[
+        Rank | None,
+        typer.Option(
+            help="Score that orders the hits: words shared with the query (text), bits weighted by how certain the "
+            "query's are (asymmetric), the distance, or the cosine of kept vectors (vectors).",
+            show_default="text if the collection has a word index, else vectors if it keeps them",
+        ),
+    ] = None
+    shortlist: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Number of candidates by codes, and again by words, from which the hits are chosen.",
+            show_default="100; 1000 for vectors",
+        ),
+    ] = None
+
+    def filter(self) -> "Where | None":
+        """Return the filter that --where spells."""
+        from ammi.search.filters import from_text
+
+        try:
+            return from_text(self.where or []) or None
+        except ValueError as error:
+            raise typer.BadParameter(f"{error}.", param_hint="'--where'") from None
 
 
 def search(
@@ -36,122 +84,88 @@ def search(
         typer.Argument(
             metavar="TEXT",
             show_default=False,
-            help='What to look for. None: each line of a pipe; where vectors are looked for, {"vector": [...]}.',
+            help='Queries. Without any, each line of standard input is one: a text, or {"vector": [...]} if the model '
+            "reads vectors.",
         ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="So many documents.")] = 10,
-    radius: Annotated[
-        int | None, typer.Option(min=0, help="All documents at most so many bits away, instead of the k nearest.")
-    ] = None,
-    where: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILTER",
-            help="Only documents with such metadata: KEY=VALUE, KEY=A,B (either), KEY!=VALUE, KEY>=VALUE (also <, <=, "
-            ">), KEY (has it), !KEY (has it not). All filters that are given must hold.",
-        ),
-    ] = None,
-    rank: Annotated[
-        Rank | None,
-        typer.Option(
-            help="What puts the answers in order: the words that they share with the text, the bits and how sure the "
-            "text is of each, the number of different bits, or the cosine of vectors, where the collection keeps them.",
-            show_default="text, where words are indexed; else vectors, where they are kept",
-        ),
-    ] = None,
-    shortlist: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Choose the answers from so many documents that the codes find, and as many that the words find.",
-            show_default="100; 1000 for vectors",
-        ),
-    ] = None,
+    *,
+    options: SearchOptions,
     like: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Look for documents like this one of the collection.")
+        list[str] | None, typer.Option(metavar="ID", help="Find documents like this one of the collection.")
     ] = None,
     vector: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Look for the vectors of a file (.npy, .npz, .parquet, .jsonl, ...), one a row; an .npy may hold one.",
-        ),
+        typer.Option(metavar="FILE", help="File of query vectors (.npy, .npz, .parquet, .jsonl, ...), one per row."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the documents that answer a text or a vector, or that are like a document.
+    """Find the documents that match a text or a vector best, or that are like a document.
 
-    Codes and words find candidates, and the score puts them in order: --rank says which.
-    With --radius it is the distance, the number of bits that differ, and with --like that or the cosine of vectors.
+    Codes and words find candidates, and a score orders them (--rank).
+    With --radius the score is the distance; with --like it is the distance, or the cosine of kept vectors.
 
     [bold]Examples[/]
 
-    ammi search index "inverse of a matrix" "read a file line by line"
-    ammi search index --like 1987-03-11 --radius 5 --json
-    ammi search index --vector questions.npy -k 3
-    ammi search index -k 3 --where lang=en --where 'year>=1987' < questions.txt
+    ammi search articles "inverse of a matrix" "read a file line by line"
+    ammi search articles --like 1987-03-11 --radius 5 --json
+    ammi search articles --vector queries.npy -k 3
+    ammi search articles -k 3 --where lang=en --where 'year>=1987' < queries.txt
     """
     from ammi.collection import Collection
 
     if not texts and not like and not vector and (sys.stdin is None or sys.stdin.isatty()):
-        raise typer.BadParameter("nothing to look for: give a text, --like ID, --vector FILE, or lines through a pipe.")
-    condition = _condition(where or [])
+        raise typer.BadParameter("nothing to search for: give a text, --like ID, --vector FILE, or lines on a pipe.")
+    where = options.filter()
     with Collection.open(location) as collection:
         for id in like or []:
-            _show(f"like {id}", collection.like(id, k, condition, radius=radius), as_json)
+            _show(f"like {id}", collection.like(id, options.k, where, radius=options.radius), as_json)
         if texts or vector or not like:
             queries = _queries(collection, texts or [], vector)
-            for name, hits in _found(collection, queries, k, radius, condition, rank, shortlist):
+            for name, hits in _answers(collection, queries, options, where):
                 _show(name, hits, as_json)
 
 
-def _queries(collection: "Collection", texts: list[str], file: Path | None) -> "Iterator[tuple[str, Any]]":
-    """What to look for, each with what it is called: texts, or the vectors of a file or of a pipe."""
+def _queries(collection: "Collection", texts: list[str], file: Path | None) -> "Iterator[tuple[str, Query]]":
+    """Yield the name of each query, and the query: texts, or vectors of a file or of standard input."""
     if file is not None or (not texts and collection.reads == "vector"):
-        refuse_unread(collection, "vector")
+        check_query_kind(collection, "vector")
         yield from query_vectors("-" if file is None else file)
         return
     for text in texts or query_lines():
-        refuse_unread(collection, "text")
+        check_query_kind(collection, "text")
         if not collection.knows(text):
-            note(f"the model knows no word of {text[:60]!r}: what follows is like an empty document")
+            note(f"the model knows no word of {text[:60]!r}: it is searched for like an empty document")
         yield text, text
 
 
-def _found(
+def _answers(
     collection: "Collection",
-    queries: "Iterable[tuple[str, Any]]",
-    k: int,
-    radius: int | None,
-    condition: dict[str, Any] | None,
-    rank: Rank | None,
-    shortlist: int | None,
+    queries: "Iterator[tuple[str, Query]]",
+    options: SearchOptions,
+    where: "Where | None",
 ) -> "Iterator[tuple[str, Hits]]":
-    rest = iter(queries)
-    at_once = max(1, QUERIES_AT_ONCE // -(-k // ANSWERS_AT_ONCE))
-    while block := list(islice(rest, at_once)):
+    """Yield the name and the hits of each query; many queries are searched for in one call."""
+    at_once = max(1, QUERIES_AT_ONCE // -(-options.k // HITS_AT_ONCE))
+    while block := list(islice(queries, at_once)):
         names, asked = zip(*block, strict=True)
-        if radius is None:
-            yield from zip(names, collection.search_many(asked, k, condition, rank, shortlist=shortlist), strict=True)
+        if options.radius is None:
+            found = collection.search_many(asked, options.k, where, options.rank, shortlist=options.shortlist)
+            yield from zip(names, found, strict=True)
         else:
-            yield from ((name, collection.within(query, radius, condition)) for name, query in block)
-
-
-def _condition(where: list[str]) -> dict[str, Any] | None:
-    from ammi.search.filters import from_text
-
-    try:
-        return from_text(where) or None
-    except ValueError as error:
-        raise typer.BadParameter(f"{error}.", param_hint="'--where'") from None
+            radius = options.radius
+            yield from ((name, collection.within(query, radius, where)) for name, query in block)
 
 
 def _show(query: str, hits: "Hits", as_json: bool) -> None:
     if as_json:
         say_json({"query": query, "hits": [hit._asdict() for hit in hits]})
-        return
+    else:
+        results.print(hits_table(query, hits))
+
+
+def hits_table(query: str, hits: "Hits") -> Table:
+    """Return the table of a query's hits."""
     table = documents_table(query, numbers=["score", "distance"])
     for hit in hits:
         table.add_row(f"{hit.score:.2f}", str(hit.distance), document_id(hit.id), beginning(hit.text))
-    results.print(table)
+    return table

@@ -1,4 +1,4 @@
-"""Methods and features with their parameters, from the command line and from files, typed by their annotations."""
+"""Make models, methods and feature makers of options and files; --set values are parsed by type annotations."""
 
 import os
 from collections.abc import Iterable
@@ -12,13 +12,23 @@ from ammi.plain import from_json
 
 if TYPE_CHECKING:
     from ammi.features import FeatureMaker
-    from ammi.hashers import Hasher
+    from ammi.hashers import DocumentHasher, Hasher
 
 NO, YES = {"false", "no", "0"}, {"true", "yes", "1"}
 
+Parameters = dict[str, Any]  # a parameter of a method has any type
 
-def read_config(path: Path) -> tuple[str, dict[str, Any]]:
-    """The method and the parameters of a file {"method": "ammi", "parameters": {"n_bits": 64, ...}}.
+
+def load_model(folder: Path) -> "DocumentHasher":
+    """Load the model in a folder; a hasher that was saved alone becomes a model of vectors."""
+    from ammi.hashers import DocumentHasher, load
+
+    model = load(folder)
+    return model if isinstance(model, DocumentHasher) else DocumentHasher.of(model)
+
+
+def read_config(path: Path) -> tuple[str, Parameters]:
+    """Read method and parameters from a file {"method": "ammi", "parameters": {"n_bits": 64, ...}}.
 
     The `config.json` of a saved hasher is such a file.
     """
@@ -32,14 +42,14 @@ def read_config(path: Path) -> tuple[str, dict[str, Any]]:
 def make_features(
     name: str, *, vocabulary: int | None = None, embedder: str | None = None, cache: Path | None = None
 ) -> "FeatureMaker":
-    """The feature maker of this name, with what options say; those it has no use for are refused."""
+    """Make the feature maker of this name; refuse options that it does not have."""
     from ammi.features import by_name
 
     kind = by_name(name)
     known = kind().get_params()
     if embedder is not None and Path(embedder).is_dir():
         embedder = os.path.abspath(embedder)  # later commands may run in another folder
-    parameters: dict[str, Any] = {"verbose": False} if "verbose" in known else {}  # commands show their own progress
+    parameters: Parameters = {"verbose": False} if "verbose" in known else {}  # commands show their own progress
     for option, parameter, value in (
         ("vocabulary", "vocabulary_size", vocabulary),
         ("embedder", "model", embedder),
@@ -53,15 +63,15 @@ def make_features(
     return kind(**parameters)
 
 
-def make_hasher(method: str, wanted: dict[str, Any], assignments: Iterable[str]) -> "Hasher":
-    """A hasher of the method with the parameters wanted, and then those of texts NAME=VALUE."""
+def make_hasher(method: str, parameters: Parameters, assignments: Iterable[str]) -> "Hasher":
+    """Make a hasher with these parameters, overridden by texts NAME=VALUE."""
     from ammi.hashers import by_name
 
-    return by_name(method)(**checked_parameters(method, wanted, assignments))
+    return by_name(method)(**checked_parameters(method, parameters, assignments))
 
 
-def checked_parameters(method: str, wanted: dict[str, Any], assignments: Iterable[str]) -> dict[str, Any]:
-    """The parameters wanted and those of texts NAME=VALUE, all of which the method has."""
+def checked_parameters(method: str, parameters: Parameters, assignments: Iterable[str]) -> Parameters:
+    """Add texts NAME=VALUE to parameters; refuse names that the method does not have."""
     from ammi.hashers import by_name
 
     kind = by_name(method)
@@ -70,16 +80,16 @@ def checked_parameters(method: str, wanted: dict[str, Any], assignments: Iterabl
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
         if not equals:
-            raise ValueError(f"--set {assignment} sets nothing: write --set NAME=VALUE")
-        wanted[name] = _typed(name, value, hints.get(name, Any)) if name in known else value
-    for name in wanted:
+            raise ValueError(f"--set {assignment} has no value: write --set NAME=VALUE")
+        parameters[name] = _parsed(name, value, hints.get(name, Any)) if name in known else value
+    for name in parameters:
         if name not in known:
             raise ValueError(f"{method} has no parameter {name!r}: it has {', '.join(known) or 'none'}")
-    return wanted
+    return parameters
 
 
-def _typed(name: str, text: str, hint: Any) -> Any:
-    """A text as a value of the type that the hint names, or of the first of several that takes it."""
+def _parsed(name: str, text: str, hint: object) -> object:
+    """Parse a text as the annotated type, or as the first type of a union that accepts it."""
     kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     for kind in kinds:
         try:
@@ -87,17 +97,17 @@ def _typed(name: str, text: str, hint: Any) -> Any:
         except ValueError:
             continue
     expected = " or ".join(filter(None, map(_name, kinds)))
-    raise ValueError(f"--set {name}={text} is no good: {name} is {expected}")
+    raise ValueError(f"--set {name}={text} has the wrong type: {name} is {expected}")
 
 
-def _value(text: str, kind: Any) -> Any:
+def _value(text: str, kind: object) -> object:
     if kind is NoneType and text.lower() == "none":
         return None
     if kind is bool and text.lower() in NO | YES:
         return text.lower() in YES
     if get_origin(kind) is Literal and text in get_args(kind):
         return text
-    if kind in (int, float, str):
+    if kind is int or kind is float or kind is str:
         return kind(text)
     if kind is Any:
         try:
@@ -107,7 +117,9 @@ def _value(text: str, kind: Any) -> Any:
     raise ValueError(text)
 
 
-def _name(kind: Any) -> str | None:
-    """A kind of value in words; None for one that no text can be, such as a function."""
+def _name(kind: object) -> str | None:
+    """Name a type in words; None for a type that no text can have, such as a function."""
     words = {int: "a whole number", float: "a number", bool: "true or false", NoneType: "none", str: "a text"}
-    return " or ".join(get_args(kind)) if get_origin(kind) is Literal else words.get(kind)
+    if get_origin(kind) is Literal:
+        return " or ".join(get_args(kind))
+    return words.get(kind) if isinstance(kind, type) else None

@@ -1,27 +1,22 @@
 """`ammi tune`: search for the hyperparameters of a method."""
 
 import json
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from ammi.cli import options
 from ammi.cli.command import if_stopped
-from ammi.cli.ray import Address, Ray, Workers, check_ray_options
-from ammi.cli.screen import counter, note, notes, plain, results, say_json
+from ammi.cli.options import AsJson, Assignments, RayOptions, ReadOptions, checked_seed
+from ammi.cli.progress import Screen
+from ammi.cli.screen import new_table, note, plain, results, say_json
 from ammi.cli.settings import checked_parameters
 from ammi.cli.sources import Documents, default_features
 from ammi.files import check_not_read
 
 if TYPE_CHECKING:
-    from ammi.tuning.display import Advance, SearchView
     from ammi.tuning.search import Tuning
     from ammi.tuning.tasks import Task
 
@@ -36,55 +31,52 @@ class Sampler(StrEnum):
 
 
 def tune(
-    method: Annotated[str, typer.Argument(metavar="METHOD", show_default=False, help="ammi, bmsh, dvq, ...")],
+    method: Annotated[
+        str, typer.Argument(metavar="METHOD", show_default=False, help="Method to tune: ammi, bmsh, dvq, ...")
+    ],
     data: Annotated[
         str,
         typer.Argument(
             metavar="DATA",
             show_default=False,
-            help="A benchmark set ([bold]ammi data list[/]: kind matrices) or its .mat file, article pairs "
-            "([bold]ammi data pairs[/]), or with --labels any documents that [bold]ammi fit[/] takes.",
+            help="A benchmark set ([bold]ammi data list[/]: kind matrices) or its .mat file, a folder of pairs "
+            "([bold]ammi data pairs[/]), or with --labels any source of documents.",
         ),
     ],
     bits: Annotated[int, typer.Option(min=1, help="Length of the codes.")] = 64,
-    trials: Annotated[int, typer.Option(min=1, help="Go on until so many trials are finished.")] = 12,
+    trials: Annotated[int, typer.Option(min=1, help="Total number of finished trials to reach.")] = 12,
     out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where to write.", show_default="tuned/DATA-METHOD-BITS")
+        Path | None, typer.Option(metavar="FOLDER", help="Folder to write.", show_default="tuned/DATA-METHOD-BITS")
     ] = None,
-    labels: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of labels, for documents.")] = None,
-    text: options.TextColumn = None,
-    vector: options.VectorColumn = None,
-    sampler: Annotated[Sampler, typer.Option(help="Draw at random, or near what was good (TPE).")] = Sampler.random,
-    assignments: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Fix a parameter of the method; may be given several times."),
-    ] = None,
+    labels: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of labels, for documents.")] = None,
+    sampler: Annotated[
+        Sampler, typer.Option(help="Choose trials at random, or near good ones (TPE).")
+    ] = Sampler.random,
+    assignments: Assignments = None,
     storage: Annotated[
         str | None,
         typer.Option(
             metavar="URL",
-            help="Any storage of Optuna, such as postgresql://..., which several machines may share.",
+            help="Optuna storage, such as postgresql://..., which several machines can share.",
             show_default="study.db in FOLDER",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(callback=options.checked_seed, help="The same seed draws the same trials.")] = 0,
-    ray: Ray = False,
-    address: Address = None,
-    workers: Workers = None,
-    as_json: options.AsJson = False,
+    seed: Annotated[int, typer.Option(callback=checked_seed, help="Seed of the choice of trials.")] = 0,
+    *,
+    options: ReadOptions,
+    ray: RayOptions,
+    as_json: AsJson = False,
 ) -> None:
-    """Search for good hyperparameters on the validation part, as the paper does.
+    """Search for good hyperparameters of a method, by its score on validation documents.
 
-    It draws from a grid at random, AMMI's is the paper's; the first trial is the method's defaults,
-    or the nearest that the grid has.
-    A trial whose scores stay below the median of the others is given up, and so is one whose training leaves the
-    finite numbers.
+    Each trial draws parameters from a grid (AMMI's is the paper's); the first one has the method's defaults.
+    Parameters of --set are fixed.
+    A trial is given up if its score stays below the median of the others, or if its training diverges.
 
-    Ctrl-C or a kill loses nothing but the trial under way: the same command goes on.
-    A larger --trials adds to what there is.
+    After Ctrl-C, run the same command to continue: only the trials under way are lost.
+    A larger --trials adds to the trials that are there.
 
-    With --ray, as many trials as there are workers run at the same time, on a cluster.
-    A trial whose worker is lost is tried again; with one worker the search is the same as without Ray.
+    With --ray, each worker runs a trial at the same time, and a trial whose worker is lost is tried again.
 
     FOLDER gets best.json, for [bold]ammi fit --config[/], trials.json, and two plots.
 
@@ -106,14 +98,15 @@ def tune(
     out = out or Path("tuned", f"{search.task}-{method}-{bits}")
     for name in FILES:
         check_not_read(out / name, data)
-    check_ray_options(ray, address, workers)
-    with Tuning(search, _task(data, labels, text, vector), out, storage) as tuning:
-        with if_stopped(lambda: f"{len(tuning.finished)} of {trials} trials are finished. The same command goes on."):
-            if ray:
+    with Tuning(search, _task(data, labels, options), out, storage) as tuning:
+        with if_stopped(
+            lambda: f"{len(tuning.finished)} of {trials} trials are finished; run the same command to continue."
+        ):
+            if ray.enabled:
                 from ammi.scale.cluster import on_ray
                 from ammi.scale.tune import tune_on_ray
 
-                with on_ray(address, workers) as n:
+                with on_ray(ray.address, ray.workers) as n:
                     tune_on_ray(tuning, trials, n, Screen())
             else:
                 tuning.run_until(trials, Screen())
@@ -121,62 +114,14 @@ def tune(
         _show(tuning, as_json)
 
 
-class Screen:
-    """A display on standard error: bars on a terminal, else lines."""
-
-    def bar(self, what: str, total: float | None = None) -> "AbstractContextManager[Advance]":
-        return counter(what, total)
-
-    @contextmanager
-    def search(self, title: str, trials: int, finished: int) -> "Iterator[SearchView]":
-        if not notes.is_terminal:
-            yield _SearchLines(title, trials)
-            return
-        columns = (TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn())
-        with Progress(*columns, TextColumn("{task.fields[now]}"), console=notes) as progress:
-            yield _SearchBar(progress, progress.add_task(title, total=trials, completed=finished, now=""))
-
-
-class _SearchBar:
-    """A bar of trials, with the last epoch or the best score beside it."""
-
-    def __init__(self, progress: Progress, bar: TaskID):
-        self._progress, self._bar = progress, bar
-
-    def epoch(self, trial: int, epoch: int, score: float) -> None:
-        self._progress.update(self._bar, now=f"trial {trial} epoch {epoch}: {score:.2f}")
-
-    def diverged(self, trial: int, why: str) -> None:
-        note(f"Trial {trial} is given up: {why}")
-
-    def trial(self, finished: int, best: float) -> None:
-        self._progress.update(self._bar, completed=finished, now=f"best {best:.2f}")
-
-
-class _SearchLines:
-    """A line for each trial that has ended."""
-
-    def __init__(self, title: str, trials: int):
-        self._title, self._trials = title, trials
-
-    def epoch(self, trial: int, epoch: int, score: float) -> None:
-        pass
-
-    def diverged(self, trial: int, why: str) -> None:
-        note(f"{self._title}: trial {trial} is given up: {why}")
-
-    def trial(self, finished: int, best: float) -> None:
-        note(f"{self._title}: {finished} of {self._trials} trials, best {best:.2f}")
-
-
-def _task(data: str, labels: str | None, text: str | None, vector: str | None) -> "Task":
+def _task(data: str, labels: str | None, options: ReadOptions) -> "Task":
     from ammi.data import content_of, label_column
     from ammi.tuning.tasks import documents_task, named_task
 
     if labels is None:
         return named_task(data)
-    reads = "vector" if default_features(data, vector, None) == "vectors" else "text"
-    documents = Documents(data, text, vector=vector, reads=reads)
+    reads = "vector" if default_features(data, options) == "vectors" else "text"
+    documents = Documents(data, options, reads=reads)
     documents.keep()
     names = label_column(documents.metadata(), labels, documents.name)
     if reads == "vector":
@@ -187,7 +132,7 @@ def _task(data: str, labels: str | None, text: str | None, vector: str | None) -
 
 
 def _show(tuning: "Tuning", as_json: bool) -> None:
-    """What was found, and what to do with it."""
+    """Print the best trials, and how to use them."""
     from ammi.tuning.tasks import PairTask
 
     found = tuning.folder / "best.json"
@@ -202,13 +147,12 @@ def _show(tuning: "Tuning", as_json: bool) -> None:
 
 
 def _best(tuning: "Tuning") -> Table:
-    """The best trials, a column each, with what they differ in."""
+    """Return a table of the best trials, one per column, with their parameters."""
     rows, best = tuning.rows(), tuning.best_rows(SHOWN)
     given_up = sum(row["state"] != "complete" for row in rows)
+    trials = [str(row["trial"]) for row in best]
     title = f"The best of {len(rows)} trials, {given_up} of them given up early"
-    table = Table("trial", title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for row in best:
-        table.add_column(str(row["trial"]), justify="right")
+    table = new_table("trial", *trials, numbers=trials, title=title)
     table.add_row("validation", *(f"{row['validation']:.2f}" for row in best), style="bold")
     for name in dict.fromkeys(name for row in best for name in row["parameters"]):
         table.add_row(name, *(plain(row["parameters"].get(name, "")) for row in best))

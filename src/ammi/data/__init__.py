@@ -3,37 +3,36 @@
 What has to do with matrices is loaded on first use, so that reading documents does not wait for scipy.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ammi.data.codes import CodeFile, KnownCode, holds_codes, read_codes, write_codes
-from ammi.data.columns import blocks, content_of, label_column
-from ammi.data.documents import Document, read_documents
+from ammi.data.documents import Document, blocks, content_of, label_column
 from ammi.data.exports import write_export
 from ammi.data.imports import IMPORTERS, newsgroups_records, reuters_records
-from ammi.data.incoming import documents_from
 from ammi.data.matrices import VectorMatrix
 from ammi.data.matrix_files import holds_matrix, read_matrix
+from ammi.data.reading import documents_from, read_documents
 from ammi.data.registry import benchmark, benchmark_names, corpus_names, corpus_path, data_folder, locate
 from ammi.data.rows import BadRecordError
 from ammi.data.sampling import Sample, uniform_sample
 from ammi.data.splits import every_tenth
 from ammi.data.streams import write_jsonl
+from ammi.plugins import lazy_names
 
 if TYPE_CHECKING:
     from ammi.data.mat import Benchmark, read_mat
     from ammi.data.pairs import ArticlePairs, describe_pairs, holds_pairs, read_pair_texts, read_pairs, write_pairs
 
-_OF_MATRICES = {
-    "ArticlePairs": "ammi.data.pairs",
-    "Benchmark": "ammi.data.mat",
-    "describe_pairs": "ammi.data.pairs",
-    "holds_pairs": "ammi.data.pairs",
-    "read_mat": "ammi.data.mat",
-    "read_pair_texts": "ammi.data.pairs",
-    "read_pairs": "ammi.data.pairs",
-    "write_pairs": "ammi.data.pairs",
-}
+_OF_MATRICES = [
+    "ammi.data.mat:Benchmark",
+    "ammi.data.mat:read_mat",
+    "ammi.data.pairs:ArticlePairs",
+    "ammi.data.pairs:describe_pairs",
+    "ammi.data.pairs:holds_pairs",
+    "ammi.data.pairs:read_pair_texts",
+    "ammi.data.pairs:read_pairs",
+    "ammi.data.pairs:write_pairs",
+]
 
 __all__ = [
     "IMPORTERS",
@@ -75,10 +74,4 @@ __all__ = [
     "write_pairs",
 ]
 
-
-def __getattr__(name: str):
-    if name not in _OF_MATRICES:
-        raise AttributeError(f"module 'ammi.data' has no attribute {name!r}")
-    value = getattr(import_module(_OF_MATRICES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_names(__name__, __all__, _OF_MATRICES)

@@ -10,16 +10,16 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.data.codes import EXPORT, Id, KnownCode, code_columns, code_of
-from ammi.data.rows import short
+from ammi.data.codes import EXPORT, code_columns, code_of
+from ammi.data.documents import Document, checked_vector
 from ammi.data.streams import import_extra, write_jsonl
 from ammi.files import replacing_file
-from ammi.plain import ID_NUMBERS, from_json, plain
+from ammi.plain import Id, checked_id, checked_metadata, checked_optional_text, from_json, short
 from ammi.version import __version__
 
 FORMAT = 1
@@ -84,51 +84,24 @@ def is_exported(columns: Mapping[str, Any]) -> bool:
     return EXPORT in columns
 
 
-class Exported(NamedTuple):
-    """What a row of an export says of a document."""
-
-    id: Id
-    text: str | None
-    metadata: dict[str, Any]
-    code: KnownCode
-    vector: NDArray[np.float32] | None
-
-
-def exported(columns: Mapping[str, Any]) -> Exported:
-    """What a row of an export says."""
+def exported(columns: Mapping[str, Any]) -> Document:
+    """The document of a row of an export."""
     if columns[EXPORT] != FORMAT:
         raise ValueError(f"its format is {short(columns[EXPORT])}, and this ammi ({__version__}) reads {FORMAT}")
     try:
-        id, text, metadata = (plain(columns[name]) for name in ("id", "text", "metadata"))
+        id, text, about = (columns[name] for name in ("id", "text", "metadata"))
         code = code_of(columns)
     except KeyError as error:
         raise ValueError(f"it lacks {error}") from error
-    metadata = plain(from_json(metadata)) if isinstance(metadata, str) else metadata
-    if not isinstance(metadata, dict):
-        raise ValueError(f"its metadata are {short(metadata)}, not an object")
-    if not isinstance(id, str | int) or isinstance(id, bool):
-        raise ValueError(f"its id is {short(id)}, neither a string nor a whole number")
-    if text is not None and not isinstance(text, str):
-        raise ValueError(f"its text is {short(text)}, not a string")
-    id = _number(id) if columns.get(IS_NUMBER) is True else id
-    return Exported(id, text, metadata, code, _vector(columns.get("vector")))
+    metadata, json = checked_metadata(from_json(about) if isinstance(about, str) else about, "it")
+    id = checked_id(_number(id) if columns.get(IS_NUMBER) is True else id, "it")
+    value = columns.get("vector")
+    vector = None if value is None else checked_vector(value, "it").astype(np.float32)
+    return Document(id, checked_optional_text(text, "it"), metadata, vector=vector, code=code, json=json)
 
 
-def _number(id: Id) -> int:
+def _number(id: object) -> int:
     try:
-        number = int(id)
+        return int(str(id))
     except ValueError:
-        raise ValueError(f"its id is {short(id)}, not a whole number") from None
-    if number not in ID_NUMBERS:
-        raise ValueError(f"its id is {short(id)}, of more than 64 bits")
-    return number
-
-
-def _vector(value: Any) -> NDArray[np.float32] | None:
-    try:
-        vector = None if value is None else np.asarray(value, np.float32)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise ValueError(f"its vector is {short(value)}, not a list of numbers") from error
-    if vector is not None and (vector.ndim != 1 or not np.isfinite(vector).all()):
-        raise ValueError(f"its vector is {short(value)}, not a list of finite numbers")
-    return vector
+        raise ValueError(f"it has {short(id)} for an id: expected a whole number") from None

@@ -9,10 +9,10 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Self
 
-from ammi.data.rows import TEXT, BadRecordError, Row, RowStream, refuse_repeated, short
+from ammi.data.rows import TEXT, BadRecordError, Row, RowStream, refuse_repeated
 from ammi.data.streams import BROKEN_COMPRESSION, LONGEST, TOO_LONG, lines_of, open_bytes
 from ammi.data.tables import arrow_rows, parquet_rows
-from ammi.plain import from_json
+from ammi.plain import from_json, short
 
 TABLE_FORMATS = ("parquet", "arrow")
 MATRIX_FORMATS = ("npy", "npz")  # which are no rows: see matrices.py

@@ -7,12 +7,10 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.data.codes import Id
-from ammi.data.columns import BLOCK_BYTES, BLOCK_DOCUMENTS
-from ammi.data.documents import Document, OnError, complaint
-from ammi.data.rows import BadRecordError
+from ammi.data.documents import BLOCK_BYTES, BLOCK_DOCUMENTS, Document
+from ammi.data.rows import BadRecordError, OnError, complaint
 from ammi.data.sampling import uniform_sample
-from ammi.plain import plain
+from ammi.plain import Id, Metadata
 
 _NUMBERS = "fiu"  # kinds of numpy's types
 
@@ -88,20 +86,15 @@ class VectorMatrix:
                 yield replace(document, vector=vector.copy())  # a view would keep the whole block in memory
 
     def blocks(self) -> Iterator[tuple[list[Document], Any]]:
-        """Documents without their vectors, and the rows that are these."""
-        numbered = self._ids is None
-        for numbers, rows in self._blocks():
-            ids = numbers.tolist() if self._ids is None else [self._ids[number] for number in numbers]
-            texts = [None] * len(ids) if self._texts is None else [self._texts[number] for number in numbers]
-            described = zip(ids, texts, self._metadata(numbers), strict=True)
-            yield [Document(id, text, metadata, numbered) for id, text, metadata in described], rows
+        """Documents without their vectors, and the rows that are their vectors."""
+        return ((self._documents(numbers), rows) for numbers, rows in self._blocks())
 
-    def metadata(self) -> Iterator[dict[str, Any]]:
+    def metadata(self) -> Iterator[Metadata]:
         """The metadata of each document."""
-        return (metadata for numbers, _ in self._blocks() for metadata in self._metadata(numbers))
+        return (document.metadata for numbers, _ in self._blocks() for document in self._documents(numbers))
 
     def row_blocks(self) -> Iterator[Any]:
-        """The rows alone, some at a time."""
+        """The rows alone, in blocks."""
         return (rows for _, rows in self._blocks())
 
     def in_memory(self, advance: Callable[[int], None] = lambda n_rows: None) -> Any:
@@ -156,14 +149,14 @@ class VectorMatrix:
                 self.zeros += _zero_rows(rows)
                 yield start + np.flatnonzero(finite), rows
 
-    def _metadata(self, numbers: NDArray[np.intp]) -> list[dict[str, Any]]:
-        try:
-            values = [plain(column[numbers]) for column in self._columns.values()]
-        except ValueError as error:
-            raise ValueError(f"the metadata of {self.name} cannot be kept: {error}") from error
-        if not values:
-            return [{} for _ in numbers]
-        return [dict(zip(self._columns, row, strict=True)) for row in zip(*values, strict=True)]
+    def _documents(self, numbers: NDArray[np.intp]) -> list[Document]:
+        rows = numbers.tolist()
+        ids = rows if self._ids is None else [self._ids[row] for row in rows]
+        texts = [None] * len(rows) if self._texts is None else [self._texts[row] for row in rows]
+        columns = [column[numbers] for column in self._columns.values()]
+        metadata = [dict(zip(self._columns, values, strict=True)) for values in zip(*columns, strict=True)]
+        described = zip(ids, texts, metadata if columns else [{}] * len(rows), strict=True)
+        return [Document(*about, numbered=self._ids is None) for about in described]
 
 
 def _vstack(parts: list[Any]) -> Any:

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ammi.data.codes import holds_codes
-from ammi.data.documents import OnError
 from ammi.data.formats import MATRIX_FORMATS
 from ammi.data.matrices import SlicedRows, VectorMatrix
+from ammi.data.rows import OnError
 from ammi.data.streams import BROKEN_ARCHIVE, check_archive
-from ammi.plain import plain
 
 # The arrays of an .npz that hold these, the first that is there, where a user names no others.
 VECTORS, IDS, TEXTS = ("vectors", "vector"), ("ids", "id"), ("texts", "text")
@@ -160,4 +159,4 @@ def _taken(
     values = columns.pop(name)
     if values.dtype.kind not in kinds:
         raise ValueError(f"{path} has values of type {values.dtype} in {name!r}: expected {expected}")
-    return plain(values)
+    return values.tolist()

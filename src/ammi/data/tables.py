@@ -5,7 +5,7 @@ Neither library is imported unless a table of its own, or a file, is there to be
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ammi.data.rows import BadRecordError, Row, RowStream, refuse_repeated
 from ammi.data.streams import import_extra
@@ -97,6 +97,28 @@ class _NoValue:
 
     def __repr__(self) -> str:
         return self._words
+
+
+class TableRows(NamedTuple):
+    """The rows of a table in memory, and the name that messages give to it."""
+
+    name: str
+    rows: Iterator[Row]
+
+
+def table_rows(table: Any, id: str) -> TableRows | None:
+    """The rows of a table of pandas or Arrow; None for any other object. Neither library is imported."""
+    kinds = {f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(table).__mro__}
+    if "pandas.DataFrame" in kinds:
+        return TableRows("the DataFrame", frame_rows("the DataFrame", table, id))
+    name = "the Arrow table"
+    if "pyarrow.Table" in kinds:
+        return TableRows(name, batch_rows(name, table.to_batches()))
+    if "pyarrow.RecordBatch" in kinds:
+        return TableRows(name, batch_rows(name, [table]))
+    if "pyarrow.RecordBatchReader" in kinds:
+        return TableRows(name, batch_rows(name, table))
+    return None
 
 
 def frame_rows(name: str, frame: "pd.DataFrame", id: str) -> Iterator[Row]:

@@ -1,15 +1,14 @@
-"""What makes rows of documents: tf-idf of words, tf-idf of SentencePiece units, embeddings, or vectors as they are.
+"""Feature makers turn documents into rows: tf-idf of words or SentencePiece units, embeddings, or vectors as they are.
 
-Nothing is imported before it is asked for: `ammi.features.quick` makes the row of a query without scikit-learn.
+Each name is imported when it is first used: `ammi.features.quick` makes the row of a query without scikit-learn.
 """
 
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ammi.features.saved import check_fingerprint, naming_damage, parse_features
-from ammi.plugins import Registry
+from ammi.plugins import Registry, lazy_names
 
 if TYPE_CHECKING:
     from ammi.features.base import FeatureMaker
@@ -29,14 +28,6 @@ __all__ = [
     "features_from_files",
 ]
 
-_HOME = {
-    "EmbeddingFeatures": "ammi.features.embeddings",
-    "FeatureMaker": "ammi.features.base",
-    "PieceFeatures": "ammi.features.pieces",
-    "VectorFeatures": "ammi.features.vectors",
-    "WordFeatures": "ammi.features.words",
-}
-
 features: Registry[type["FeatureMaker"]] = Registry(
     "ammi.features",
     "kind of features",
@@ -48,9 +39,11 @@ features: Registry[type["FeatureMaker"]] = Registry(
     },
 )
 
+__getattr__ = lazy_names(__name__, __all__, ["ammi.features.base:FeatureMaker", *features.own.values()])
+
 
 def by_name(name: str) -> type["FeatureMaker"]:
-    """The class of feature makers of this name, ours or another package's."""
+    """Return the class of feature makers with this name, ammi's or another package's."""
     return features.get(name)
 
 
@@ -62,11 +55,3 @@ def features_from_files(files: Mapping[str, bytes], location: str | Path = "the 
         maker = kind.from_files(files)
         check_fingerprint(maker.fingerprint_, saved)
     return maker
-
-
-def __getattr__(name: str):
-    if name not in _HOME:
-        raise AttributeError(f"module 'ammi.features' has no attribute {name!r}; it has {', '.join(__all__)}")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value

@@ -1,38 +1,45 @@
-"""What every feature maker is: a scikit-learn transformer from documents to rows that can be saved as files."""
+"""FeatureMaker: a scikit-learn transformer from documents to rows that is saved as files."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from ammi.files import Files
 
+Documents: TypeAlias = Any  # texts or vectors in any container: lists, iterators, columns, arrays, CSR matrices, tables
+Rows: TypeAlias = csr_matrix | NDArray[np.floating]  # (n, V), float32 or float64
+
 
 class FeatureMaker(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Documents in, rows out.
 
-    A kind of features has a `name`, by which it is found again, and says what a document is for it: a text, or a
-    vector. Its parameters are the arguments of its constructor, stored untouched; `fit` checks them.
+    A subclass has a `name`, by which saved models find it, and says what a document is: a text or a vector. Its
+    parameters are the arguments of its constructor, stored untouched; `fit` checks them.
     """
 
     name: ClassVar[str]
     reads: ClassVar[Literal["text", "vector"]]
-    n_features_: int  # the number V of columns, known once it is fitted
+    n_features_: int  # the number V of columns, set by `fit`
 
-    # Documents are what scikit-learn calls X, and nothing to route to the steps of a pipeline.
+    # scikit-learn calls the documents X, so there is nothing to route to the steps of a pipeline.
     __metadata_request__fit: ClassVar = {"documents": UNUSED}
     __metadata_request__transform: ClassVar = {"documents": UNUSED}
 
     @abstractmethod
-    def fit(self, documents: Any, y: Any = None) -> Self:
-        """Learn from documents; y is there for scikit-learn and not used."""
+    def fit(self, documents: Documents, y: object = None) -> Self:
+        """Learn from documents; scikit-learn wants y, which is not used."""
 
     @abstractmethod
-    def transform(self, documents: Any) -> Any:
-        """One row for each document: a CSR matrix or an array (n, V), of float32 or float64."""
+    def transform(self, documents: Documents) -> Rows:
+        """Return a row for each document."""
 
     @abstractmethod
     def to_files(self) -> Files:
@@ -46,11 +53,11 @@ class FeatureMaker(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     @property
     @abstractmethod
     def fingerprint_(self) -> str:
-        """A digest of all that decides a row: those with the same one make the same rows."""
+        """A digest of all that decides a row: equal fingerprints mean equal rows."""
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """What there is to say about it in a few words and numbers, as JSON holds them."""
+        """Return what `ammi info` shows of it, as JSON can hold it."""
 
     def _check_is_fitted(self) -> None:
         check_is_fitted(self, msg="this %(name)s has learned nothing yet: call fit first")
@@ -59,7 +66,7 @@ class FeatureMaker(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def _n_features_out(self) -> int:
         return self.n_features_
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = self.reads == "text"
         tags.input_tags.two_d_array = self.reads == "vector"

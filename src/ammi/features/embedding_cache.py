@@ -1,4 +1,4 @@
-"""Embeddings that were made before, in an SQLite file: of each model and text one row of float32.
+"""A cache of embeddings in an SQLite file: for each model and text a row of float32.
 
 Several processes may use a file at once. Each row has a checksum, since SQLite has none.
 """
@@ -20,35 +20,23 @@ SECONDS_TO_WAIT = 60.0  # while another process writes
 
 
 class EmbeddingCache:
-    """The embeddings that one model made of texts.
+    """The embeddings that the model with this fingerprint made of texts, rows of this width; use `open_cache`."""
 
-    Args:
-        connection: of the file, which `open_cache` opens.
-        file: its path, for messages.
-        model: the fingerprint of the model.
-        width: the number of columns of a row.
-    """
-
-    def __init__(self, connection: sqlite3.Connection, file: Path, model: str, width: int):
-        self._connection, self._file, self._model, self._width = connection, file, model, width
+    def __init__(self, connection: sqlite3.Connection, model: str, width: int):
+        self._connection, self._model, self._width = connection, model, width
 
     def get(self, texts: list[str]) -> dict[str, NDArray[np.float32]]:
-        """The rows of those texts that are there."""
-        found = {}
-        with _naming(self._file):
-            for text in texts:
-                query = "SELECT row, checksum FROM embeddings WHERE key = ?"
-                kept = self._connection.execute(query, (self._key(text),)).fetchone()
-                if kept:
-                    found[text] = self._row(*kept)
-        return found
+        """Return the rows of those texts that are in the cache."""
+        query = "SELECT row, checksum FROM embeddings WHERE key = ?"
+        found = ((text, self._connection.execute(query, (self._key(text),)).fetchone()) for text in texts)
+        return {text: self._row(*kept) for text, kept in found if kept}
 
     def put(self, rows: Mapping[str, NDArray[np.float32]]) -> None:
-        """Keep the rows of texts, all of them in one step."""
-        contents = {text: row.astype("<f4").tobytes() for text, row in rows.items()}
-        kept = [(self._key(text), content, zlib.crc32(content)) for text, content in contents.items()]
-        with _naming(self._file), self._connection:
-            self._connection.executemany("INSERT OR REPLACE INTO embeddings VALUES (?, ?, ?)", kept)
+        """Add the rows of texts, all in one transaction."""
+        contents = [(self._key(text), row.astype("<f4").tobytes()) for text, row in rows.items()]
+        values = [(key, content, zlib.crc32(content)) for key, content in contents]
+        with self._connection:
+            self._connection.executemany("INSERT OR REPLACE INTO embeddings VALUES (?, ?, ?)", values)
 
     def _key(self, text: str) -> bytes:
         return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, key=self._model.encode()).digest()
@@ -61,41 +49,33 @@ class EmbeddingCache:
 
 @contextmanager
 def open_cache(folder: str | os.PathLike[str], model: str, width: int) -> Iterator[EmbeddingCache]:
-    """The cache in a folder, both made if need be, for the model of this fingerprint."""
+    """Open the cache in a folder, both made if need be; an error of SQLite in the block names its file."""
     if Path(folder).exists() and not Path(folder).is_dir():
         raise NotADirectoryError(f"the cache {folder} is a file: name a folder")
     Path(folder).mkdir(parents=True, exist_ok=True)
     file = Path(folder, FILE)
-    with _naming(file):
-        connection = sqlite3.connect(file, timeout=SECONDS_TO_WAIT)
-    with closing(connection):
-        with _naming(file):
+    try:
+        with closing(sqlite3.connect(file, timeout=SECONDS_TO_WAIT)) as connection:
             _prepare(connection)
-        yield EmbeddingCache(connection, file, model, width)
+            yield EmbeddingCache(connection, model, width)
+    except sqlite3.OperationalError as error:  # busy, full, read-only
+        raise OSError(f"the cache {file} cannot be used ({error}): name another folder, or none") from error
+    except sqlite3.DatabaseError as error:
+        raise ValueError(f"the cache {file} is damaged ({error}): delete it, or name another folder") from error
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    """Make the table in a new file, unless another process does it first; refuse a file of another kind."""
+    """Make the table in a new file, unless another process does it first; refuse a file of another format."""
     if _format(connection) == 0:
         with connection:
             connection.execute("BEGIN IMMEDIATE")
-            if _format(connection) == 0:
-                connection.execute("CREATE TABLE embeddings (key BLOB PRIMARY KEY, row BLOB, checksum INTEGER)")
-                connection.execute(f"PRAGMA user_version = {FORMAT}")
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS embeddings (key BLOB PRIMARY KEY, row BLOB, checksum INTEGER)"
+            )
+            connection.execute(f"PRAGMA user_version = {FORMAT}")
     if _format(connection) != FORMAT:
         raise sqlite3.DatabaseError(f"it has format {_format(connection)}, expected {FORMAT}")
 
 
 def _format(connection: sqlite3.Connection) -> int:
     return connection.execute("PRAGMA user_version").fetchone()[0]
-
-
-@contextmanager
-def _naming(file: Path) -> Iterator[None]:
-    """Say which file cannot be used, whatever SQLite says of it."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:  # busy, full, not to be written
-        raise OSError(f"the cache {file} cannot be used ({error}): name another folder, or none") from error
-    except sqlite3.DatabaseError as error:
-        raise ValueError(f"the cache {file} is damaged ({error}): delete it, or name another folder") from error

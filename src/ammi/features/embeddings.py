@@ -1,4 +1,4 @@
-"""Embeddings of texts: dense rows that a model of sentence-transformers makes, or any function."""
+"""Embeddings of texts: dense rows made by a sentence-transformers model, or by any function."""
 
 import os
 import sys
@@ -6,28 +6,28 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from itertools import islice
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from ammi.features.base import FeatureMaker
-from ammi.features.embedders import PROBES, Embedder, Model, Rows, name_of, name_to_save, open_embedder
+from ammi.features.embedders import PROBES, Embedder, Embeddings, Model, name_of, name_to_save, open_embedder
 from ammi.features.embedding_cache import EmbeddingCache, open_cache
 from ammi.features.saved import digest, features_files, parse_features
 from ammi.features.texts import strings
 from ammi.features.tfidf import check_whole_number
 from ammi.files import Files
 
-BATCHES_AT_ONCE = 4  # sorted by length, so that little is padded; and kept in the cache and shown in one step
+BATCHES_AT_ONCE = 4  # sorted by length together, so that little is padded; then added to the cache in one transaction
 SECONDS_BETWEEN_LINES = 10.0
-SAME = 0.01  # as a share of the largest number: far more than rounding, far less than between two models
+SAME = 0.01  # of the largest number: far more than rounding, far less than between two models
 
 
 class EmbeddingFeatures(FeatureMaker):
-    """Rows of float32, one for each text, made by a model that is trained already; nothing is learned but its width.
+    """Rows of float32, one for each text, made by a trained model; only their width is learned.
 
-    The model is not copied into what is saved (it has 90 MB and more): it is named there, and when that name is used
-    again, a model that makes other embeddings is refused.
+    The model (90 MB and more) is not saved, only its name; a model that makes other embeddings under that name is
+    refused.
 
     The row of a text does not depend on the texts beside it, except for rounding: of 1,000 newsgroup texts, embedded
     by all-MiniLM-L6-v2 one by one and 64 at a time, no number differs by more than 2e-7, and of 64,000 bits that LSH,
@@ -37,15 +37,15 @@ class EmbeddingFeatures(FeatureMaker):
         model: the folder of a sentence-transformers model, which is opened without a network; the name of one on the
             Hugging Face Hub, which is fetched where it is not on this machine yet; or a function from a list of texts
             to an array (n, d), itself or as "module:function".
-        batch_size: so many texts go through the model at once; more are faster on a GPU.
-        cache: a folder to keep embeddings in, so that none is made twice, by whichever process.
-        verbose: say on standard error every ten seconds how far it is.
+        batch_size: number of texts that go through the model at once; more are faster on a GPU.
+        cache: a folder that keeps embeddings, so that no process makes one twice.
+        verbose: whether to show progress on standard error, every ten seconds.
     """
 
     name = "embeddings"
     reads = "text"
     _identity: str
-    _probes: Rows
+    _probes: Embeddings
     _opened: tuple[Model, int, Embedder] | None = None
 
     def __init__(
@@ -61,32 +61,32 @@ class EmbeddingFeatures(FeatureMaker):
         self.cache = cache
         self.verbose = verbose
 
-    def fit(self, documents: Iterable[str], y: Any = None) -> Self:
-        """Open the model and see how wide its rows are; the texts are not gone through, and not embedded."""
+    def fit(self, documents: Iterable[str], y: object = None) -> Self:
+        """Open the model and learn how wide its rows are; the texts are not read."""
         check_whole_number("batch_size", self.batch_size, 1)
-        strings(documents)  # what is no column of texts is refused at once
+        strings(documents)  # refuses at once what is no column of texts
         self._opened = self.model, self.batch_size, open_embedder(self.model, self.batch_size)
         embedder = self._opened[2]
         self._identity, self._probes = embedder.identity, _rows(embedder, list(PROBES))
         self.n_features_ = self._probes.shape[1]
         return self
 
-    def transform(self, documents: Iterable[str]) -> Rows:
-        """One row of float32 for each string of any iterable, which is read and embedded block by block."""
+    def transform(self, documents: Iterable[str]) -> Embeddings:
+        """Return a row of float32 for each string of any iterable, which is read and embedded block by block."""
         self._check_is_fitted()
-        kept = open_cache(self.cache, self.fingerprint_, self.n_features_) if self.cache is not None else nullcontext()
-        rows, n, shown = np.empty((0, self.n_features_), np.float32), 0, _Lines(self.verbose)
-        with kept as cache:
+        opened = nullcontext() if self.cache is None else open_cache(self.cache, self.fingerprint_, self.n_features_)
+        rows, n, progress = np.empty((0, self.n_features_), np.float32), 0, _Progress(self.verbose)
+        with opened as cache:
             for block in _blocks(strings(documents), BATCHES_AT_ONCE * self.batch_size):
-                if n + len(block) > len(rows):  # in place, so that there are never two copies of all rows
+                if n + len(block) > len(rows):  # in place: there are never two copies of all rows
                     rows.resize((max(n + len(block), len(rows) * 3 // 2), self.n_features_), refcheck=False)
                 rows[n : n + len(block)] = self._block_rows(block, cache)
                 n += len(block)
-                shown.advance(len(block))
+                progress.advance(len(block))
         rows.resize((n, self.n_features_), refcheck=False)
         return rows
 
-    def _block_rows(self, texts: list[str], cache: EmbeddingCache | None) -> Rows:
+    def _block_rows(self, texts: list[str], cache: EmbeddingCache | None) -> Embeddings:
         known = cache.get(texts) if cache else {}
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
@@ -97,7 +97,7 @@ class EmbeddingFeatures(FeatureMaker):
         return np.stack([known[text] for text in texts])
 
     def _embedder(self) -> Embedder:
-        """The model, opened when it is first needed; another one than it was fitted with is refused."""
+        """Open the model when it is first needed; refuse another one than it was fitted with."""
         if self._opened is None or self._opened[:2] != (self.model, self.batch_size):
             embedder = open_embedder(self.model, self.batch_size)
             self._check_same(embedder)
@@ -115,10 +115,10 @@ class EmbeddingFeatures(FeatureMaker):
     def fingerprint_(self) -> str:
         """A digest of the weights, or of a function's name, and of the embeddings of a few texts."""
         self._check_is_fitted()
-        coarse = np.round(self._probes / _step(self._probes)) + 0.0  # which has no negative zero
+        coarse = np.round(self._probes / _step(self._probes)) + 0.0  # + 0.0 makes a negative zero positive
         return digest(self.name, self._identity, str(coarse.shape), coarse.astype("<f4").tobytes())
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, object]:
         self._check_is_fitted()
         return {"units": self.name, "columns": self.n_features_, "embedder": name_of(self.model)}
 
@@ -136,17 +136,17 @@ class EmbeddingFeatures(FeatureMaker):
         saved = parse_features(files, cls.name)
         maker = cls(**saved["parameters"], verbose=False)
         if maker.cache is not None and not os.access(maker.cache, os.W_OK):
-            maker.cache = None  # on another machine, or for another user, it is done without
+            maker.cache = None  # it is another machine, or another user
         maker._identity, maker._probes = saved["identity"], np.array(saved["probes"], np.float32)
         _, maker.n_features_ = maker._probes.shape
         return maker
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**super().__getstate__(), "_opened": None}  # the model is opened again where a pickle arrives
 
 
-class _Lines:
-    """How far it is, on standard error, every so often."""
+class _Progress:
+    """Shows on standard error how many texts were embedded, every ten seconds."""
 
     def __init__(self, verbose: bool):
         self._verbose, self._done = verbose, 0
@@ -165,9 +165,9 @@ def _blocks(texts: Iterator[str], size: int) -> Iterator[list[str]]:
         yield block
 
 
-def _rows(embedder: Embedder, texts: list[str], width: int | None = None) -> Rows:
-    """The embeddings of texts, of this width where one is known; what is no such array is refused."""
-    readable = [text.encode("utf-8", "replace").decode() for text in texts]  # no tokenizer takes half a surrogate pair
+def _rows(embedder: Embedder, texts: list[str], width: int | None = None) -> Embeddings:
+    """Return the embeddings of texts, of this width if it is known; refuse any other result."""
+    readable = [text.encode("utf-8", "replace").decode() for text in texts]  # tokenizers fail on lone surrogates
     made = embedder.embed(readable)
     try:
         rows = np.asarray(made, np.float32)
@@ -182,10 +182,10 @@ def _rows(embedder: Embedder, texts: list[str], width: int | None = None) -> Row
     return rows
 
 
-def _step(rows: Rows) -> float:
-    """What two embeddings of one text by one model differ by, at most."""
+def _step(rows: Embeddings) -> float:
+    """Return how far two embeddings of one text by one model may differ."""
     return SAME * max(float(np.abs(rows).max()), 1e-30)
 
 
-def _same(found: Rows, expected: Rows) -> bool:
+def _same(found: Embeddings, expected: Embeddings) -> bool:
     return found.shape == expected.shape and float(np.abs(found - expected).max()) <= _step(expected)

@@ -23,8 +23,8 @@ class PieceFeatures(TermFeatures):
     characters of each, which bounds time and memory whatever the size of the corpus.
 
     Args:
-        vocabulary_size: at most so many units; small corpora give fewer.
-        sample_size: learn from so many documents, drawn at random. 5,000 to 50,000.
+        vocabulary_size: the most units; small corpora give fewer.
+        sample_size: number of documents to learn from, drawn at random. 5,000 to 50,000.
         random_state: seed of the sample.
     """
 
@@ -72,13 +72,13 @@ class PieceFeatures(TermFeatures):
 
 
 def _reservoir(texts: Iterable[str], size: int, rng: random.Random) -> list[str]:
-    """A uniform sample of the texts, in random order, whatever their number."""
+    """Return a uniform sample of the texts, in random order."""
     sample: list[str] = []
     for n, text in enumerate(text[:SAMPLED_CHARACTERS] for text in texts):
-        place = rng.randrange(n + 1)
+        position = rng.randrange(n + 1)
         if n < size:
             sample.append(text)
-            sample[place], sample[n] = sample[n], sample[place]
-        elif place < size:
-            sample[place] = text
+            sample[position], sample[n] = sample[n], sample[position]
+        elif position < size:
+            sample[position] = text
     return sample

@@ -1,6 +1,6 @@
-"""The row of one text by the plainest means: no scikit-learn, no scipy, no compiled loops to import.
+"""The row of one text without scikit-learn, scipy or compiled loops.
 
-A search encodes one short text, and the imports of what encodes a million take longer than all the rest of it.
+A search encodes one short text, and importing what encodes a million would take longer than all the rest of it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,11 +13,9 @@ from ammi.features.alphabet import words_of
 from ammi.features.saved import FILE, Saved, check_fingerprint, naming_damage, parse_features, terms_fingerprint
 from ammi.features.weights import unit_weights
 
-PlainRow = tuple[NDArray[np.int32], NDArray[np.float32]]
-
 
 class QuickRows:
-    """Makes the same rows as the feature maker that was saved, one at a time."""
+    """Makes the same rows as a saved feature maker, one at a time."""
 
     def __init__(
         self,
@@ -34,8 +32,8 @@ class QuickRows:
         """Number V of columns."""
         return len(self.idf)
 
-    def row(self, text: str) -> PlainRow:
-        """The columns of a text that are not zero, in order, and their weights."""
+    def row(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Return the columns of a text that are not zero, in order, and their weights."""
         columns, counts = np.unique(np.array(self._columns_of(text), np.int32), return_counts=True)
         return columns, unit_weights(counts, self.idf[columns], np.zeros(len(columns), np.int64), 1)
 

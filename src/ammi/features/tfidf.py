@@ -1,4 +1,4 @@
-"""Texts to rows of tf-idf weights: what the feature makers of terms have in common."""
+"""Rows of tf-idf weights: the common part of the feature makers of words and of SentencePiece units."""
 
 import os
 from abc import abstractmethod
@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from numbers import Integral
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +29,12 @@ class TermFeatures(FeatureMaker):
     vocabulary_: list[str]
     idf_: NDArray[np.float64]
 
-    def __init_subclass__(cls, **keywords: Any) -> None:
+    def __init_subclass__(cls, **keywords: object) -> None:
         # No set_output, since no DataFrame holds sparse rows.
         super().__init_subclass__(auto_wrap_output_keys=None, **keywords)
 
-    def fit(self, documents: Iterable[str], y: Any = None) -> Self:
-        """Learn from any iterable of strings, which is gone through once and in bounded memory."""
+    def fit(self, documents: Iterable[str], y: object = None) -> Self:
+        """Learn from any iterable of strings, in one pass and in bounded memory."""
         check_whole_number("vocabulary_size", self.vocabulary_size, 1)
         n_documents, frequencies = self._learn(strings(documents))
         self._weigh(rarity(n_documents, frequencies))
@@ -45,21 +45,21 @@ class TermFeatures(FeatureMaker):
 
     @abstractmethod
     def _learn(self, texts: Iterator[str]) -> tuple[int, NDArray[np.int64]]:
-        """Set the vocabulary; return a number of documents, and in how many of them each term is."""
+        """Set the vocabulary; return the number of documents, and how many of them have each term."""
 
     @abstractmethod
     def _terms(self, texts: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The columns of all known terms of the texts, one after another, and where those of each text begin."""
+        """Return the columns of all known terms, text after text, and where those of each text begin."""
 
-    def fit_transform(self, documents: Iterable[str], y: Any = None) -> csr_matrix:
-        """The rows of the texts that it learns from, of which an iterator is kept in memory."""
+    def fit_transform(self, documents: Iterable[str], y: object = None) -> csr_matrix:
+        """Learn from the texts and return their rows; an iterator is read into memory."""
         texts = list(documents) if isinstance(documents, Iterator) else documents
         return self.fit(texts).transform(texts)
 
     def transform(self, documents: Iterable[str], *, n_threads: int | None = None) -> csr_matrix:
-        """One row of float32 for each string of any iterable, computed on all cores or by `n_threads` threads.
+        """Return a row of float32 for each string of any iterable, on all cores or by `n_threads` threads.
 
-        A text without a known term, such as an empty one, has an empty row.
+        The row of a text without a known term, such as an empty one, is empty.
         """
         self._check_is_fitted()
         rows = list(_map_in_order(self._rows, chunks(strings(documents)), n_threads or _n_cores()))
@@ -77,18 +77,18 @@ class TermFeatures(FeatureMaker):
         X.sum_duplicates()
         return X
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The term of each column; `input_features` is there for scikit-learn and not used."""
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """Return the term of each column; scikit-learn wants `input_features`, which is not used."""
         self._check_is_fitted()
         return np.array(self.vocabulary_, object)
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, object]:
         self._check_is_fitted()
         return {"units": self.name, "vocabulary": self.n_features_}
 
 
 def check_whole_number(name: str, value: object, least: int) -> None:
-    """Refuse a parameter that is no whole number, or is too small, or larger than any machine can do with."""
+    """Refuse a parameter that is not a whole number from `least` to 2**31 - 1."""
     if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < 2**31:
         raise ValueError(f"{name} is {value!r:.80}: expected a whole number from {least} up, below 2**31")
 
@@ -98,7 +98,7 @@ B = TypeVar("B")
 
 
 def _map_in_order(function: Callable[[A], B], items: Iterable[A], n_threads: int) -> Iterator[B]:
-    """What `map` gives, computed by threads, with no more than twice as many items taken in advance."""
+    """Yield what `map` gives, computed by threads that take at most twice as many items in advance."""
     with ThreadPoolExecutor(n_threads) as pool:
         waiting: deque[Future[B]] = deque()
         for item in items:

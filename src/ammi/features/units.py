@@ -14,29 +14,29 @@ LONGEST_SENTENCE = 1000
 
 
 def open_model(model: bytes) -> sentencepiece.SentencePieceProcessor:
-    """What finds units, from the bytes of sentencepiece.model."""
+    """Open a SentencePiece model from its bytes."""
     return sentencepiece.SentencePieceProcessor(model_proto=model)
 
 
 def vocabulary_of(processor: sentencepiece.SentencePieceProcessor) -> list[str]:
-    """The unit of each column."""
+    """Return the unit of each column."""
     return [processor.id_to_piece(unit) for unit in range(1, len(processor))]
 
 
 def unit_columns(
     processor: sentencepiece.SentencePieceProcessor, texts: list[str]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The columns of all units of the texts, one after another, and where those of each text begin."""
+    """Return the columns of all units, text after text, and where those of each text begin."""
     columns, first = array("i"), [0]
     encoded = [text.encode("utf-8", "replace") for text in texts]
     for units in processor.encode(encoded, num_threads=1):
-        columns.extend(unit - 1 for unit in units if unit)  # unit 0 stands for what is not known, and is no term
+        columns.extend(unit - 1 for unit in units if unit)  # unit 0 is "unknown", and no term
         first.append(len(columns))
     return np.array(columns, np.int32), np.array(first)
 
 
 def learn_model(texts: list[str], vocabulary_size: int) -> bytes:
-    """The bytes of a model of at most so many units."""
+    """Learn a model of at most `vocabulary_size` units; return its bytes."""
     if not any(text.strip() for text in texts):
         raise ValueError(f"nothing can be learned from {len(texts)} texts: there is no word in any of them")
     model = io.BytesIO()
@@ -60,7 +60,7 @@ def learn_model(texts: list[str], vocabulary_size: int) -> bytes:
 
 
 def _sentences(texts: list[str]) -> Iterator[str]:
-    """Pieces of the texts, short because the trainer leaves out long ones, until there are enough."""
+    """Yield pieces of the texts until there are enough; short ones, since the trainer leaves out long ones."""
     used = 0
     for text in texts:
         for line in text.splitlines():

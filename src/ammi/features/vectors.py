@@ -1,16 +1,14 @@
-"""Vectors as they are: the rows of an embedding, or of any other numbers that a user has already."""
+"""Vectors as they are: embeddings that a user has already, or any other rows of numbers."""
 
-from collections.abc import Mapping
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.base import OneToOneFeatureMixin
-from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils import Tags, assert_all_finite, check_array
 from sklearn.utils.validation import validate_data
 
-from ammi.features.base import FeatureMaker
+from ammi.features.base import Documents, FeatureMaker, Rows
 from ammi.features.saved import digest, features_files, parse_features
 from ammi.files import Files
 
@@ -18,24 +16,24 @@ from ammi.files import Files
 class VectorFeatures(OneToOneFeatureMixin, FeatureMaker):
     """Rows of numbers, passed on as they are: a 2-D array, a CSR matrix, a list of rows, or a DataFrame of numbers.
 
-    It learns their width, and refuses rows of another one, NaN and infinity. float32 and float64 stay what they are.
-    Where the columns had names, scikit-learn warns of rows without, and refuses those with other ones.
+    It learns their width, and refuses rows of another width, NaN and infinity. float32 and float64 stay what they are.
+    If the columns had names, scikit-learn warns of rows without names and refuses those with other names.
     """
 
     name = "vectors"
     reads = "vector"
     n_features_in_: int
 
-    def fit(self, documents: Any, y: Any = None) -> Self:
-        """Learn the width of the rows, and the names of their columns where they have some."""
+    def fit(self, documents: Documents, y: object = None) -> Self:
+        """Learn the width of the rows, and the names of their columns if they have names."""
         documents = _listed(documents)
         _finite_rows(documents, at_least=1)
         validate_data(self, documents, skip_check_array=True)
         self.n_features_ = self.n_features_in_
         return self
 
-    def transform(self, documents: Any) -> Any:
-        """The rows, not copied where they are an array or a CSR matrix of float32 or float64."""
+    def transform(self, documents: Documents) -> Rows:
+        """Return the rows, not copied if they are an array or a CSR matrix of float32 or float64."""
         self._check_is_fitted()
         documents = _listed(documents)
         if isinstance(documents, list | tuple) and not documents:
@@ -49,7 +47,7 @@ class VectorFeatures(OneToOneFeatureMixin, FeatureMaker):
         self._check_is_fitted()
         return digest(self.name, str(self.n_features_))
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, object]:
         self._check_is_fitted()
         return {"units": self.name, "columns": self.n_features_}
 
@@ -67,23 +65,23 @@ class VectorFeatures(OneToOneFeatureMixin, FeatureMaker):
             maker.feature_names_in_ = np.array(saved["names"], object)
         return maker
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
-def _listed(documents: Any) -> Any:
-    """A column of rows, such as the one that holds the embeddings in a DataFrame, as a list of them."""
+def _listed(documents: Documents) -> Documents:
+    """Return a column whose cells are vectors, such as that of a DataFrame, as a list of them."""
     of_objects = getattr(getattr(documents, "dtype", None), "kind", None) == "O"
     return list(documents) if of_objects and documents.ndim == 1 else documents
 
 
-def _finite_rows(documents: Any, at_least: int) -> Any:
-    """The rows as an array or a CSR matrix of float32 or float64; what is none is refused."""
+def _finite_rows(documents: Documents, at_least: int) -> Rows:
+    """Return the rows as an array or a CSR matrix of float32 or float64; refuse anything else."""
     if isinstance(documents, list | tuple):
-        _check_list(documents)
+        _check_widths(documents)
     try:
         X = check_array(
             documents,
@@ -91,7 +89,7 @@ def _finite_rows(documents: Any, at_least: int) -> Any:
             dtype=[np.float64, np.float32],
             ensure_2d=False,
             allow_nd=True,
-            ensure_all_finite=False,
+            ensure_all_finite=False,  # `_check_finite` names the row
             ensure_min_samples=at_least,
         )
     except ValueError as error:
@@ -104,8 +102,8 @@ def _finite_rows(documents: Any, at_least: int) -> Any:
     return X
 
 
-def _check_list(rows: list[Any] | tuple[Any, ...]) -> None:
-    """Rows of a list are of one width, and no texts."""
+def _check_widths(rows: Sequence[object]) -> None:
+    """Refuse rows of different widths in a list, and texts."""
     width = None
     for position, row in enumerate(rows):
         if isinstance(row, str):
@@ -117,14 +115,15 @@ def _check_list(rows: list[Any] | tuple[Any, ...]) -> None:
             raise ValueError(f"row {position} has {len(row)} numbers, expected {width} as before: make them one width")
 
 
-def _check_finite(X: Any) -> None:
+def _check_finite(X: Rows) -> None:
     try:
         assert_all_finite(X)
     except ValueError:
-        values: NDArray[np.floating] = X.data if issparse(X) else X.ravel()
-        place = int(np.flatnonzero(~np.isfinite(values))[0])
-        row = np.searchsorted(X.indptr, place, side="right") - 1 if issparse(X) else place // X.shape[1]
-        value = values[place]
-        raise ValueError(
-            f"row {row} holds {'NaN' if np.isnan(value) else value}, expected finite numbers: fill it or drop the row"
-        ) from None
+        values = X.ravel() if isinstance(X, np.ndarray) else X.data
+        position = int(np.flatnonzero(~np.isfinite(values))[0])
+        if isinstance(X, np.ndarray):
+            row = position // X.shape[1]
+        else:
+            row = int(np.searchsorted(X.indptr, position, side="right")) - 1
+        value = "NaN" if np.isnan(values[position]) else values[position]
+        raise ValueError(f"row {row} holds {value}, expected finite numbers: fill it or drop the row") from None

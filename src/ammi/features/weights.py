@@ -1,6 +1,6 @@
 """The weight of a term in a document.
 
-A term that occurs c > 0 times in a document, and in n_t of the n documents that were learned from, has the weight
+A term that occurs c > 0 times in a document, and in n_t of the n training documents, has the weight
 
     (1 + ln c) · ln((n + 2) / (n_t + 1))
 
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 
 def rarity(n_documents: int, frequencies: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The second factor of each term, from the number of documents that have it."""
+    """Return the second factor of each term, from the number of documents that have it."""
     return np.log((n_documents + 2) / (frequencies + 1))
 
 
 def unit_weights(
     counts: NDArray[np.integer], idf: NDArray[np.float64], row: NDArray[np.integer], n_rows: int
 ) -> NDArray[np.float32]:
-    """The weights of terms in rows of unit length, from how often each occurs, its second factor and its row."""
+    """Return the weights of terms in rows of unit length, from the count, second factor and row of each."""
     weights = (1 + np.log(counts)) * idf
     lengths = np.sqrt(np.bincount(row, weights**2, n_rows))
     return (weights / lengths[row]).astype(np.float32)

@@ -3,10 +3,9 @@
 The names are loaded on first use: torch and scikit-learn take seconds, and a search by codes needs neither.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ammi.plugins import Registry
+from ammi.plugins import Registry, lazy_names
 
 if TYPE_CHECKING:
     from ammi.hashers.ammi import AMMI
@@ -42,13 +41,7 @@ _CLASSES = {
     "SpH": "sph",
     "VDSH": "vdsh",
 }
-_HOME = {
-    **_CLASSES,
-    "DocumentHasher": "documents",
-    "Hasher": "base",
-    "TrainedHasher": "trained",
-    "load": "saving",
-}
+_HOME = {**_CLASSES, "DocumentHasher": "documents", "Hasher": "base", "TrainedHasher": "trained", "load": "saving"}
 
 methods: "Registry[type[Hasher]]" = Registry(
     "ammi.methods", "method", {file: f"ammi.hashers.{file}:{name}" for name, file in _CLASSES.items()}
@@ -82,12 +75,7 @@ def by_name(name: str) -> "type[Hasher]":
     return methods.get(name)
 
 
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'ammi.hashers' has no attribute {name!r}")
-    value = getattr(import_module(f"ammi.hashers.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_names(__name__, __all__, (f"ammi.hashers.{module}:{name}" for name, module in _HOME.items()))
 
 
 def __dir__() -> list[str]:

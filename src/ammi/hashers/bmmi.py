@@ -3,16 +3,10 @@
 max over the encoder of β H(Z) - H(Z|Y), with H(Z) the entropy of the batch's mixture (the paper's equation 2).
 """
 
-from torch import Tensor
-
-from ammi.chain import MAX_BRUTE_FORCE_BITS, Distributions
-from ammi.hashers.chains import ChainHasher, InformationObjective
+from ammi.chain import MAX_BRUTE_FORCE_BITS
+from ammi.hashers.chains import ChainHasher
 from ammi.hashers.parameters import estimator, parameter
-
-
-class BMMIObjective(InformationObjective):
-    def code_entropy(self, p: Distributions) -> Tensor:
-        return p.mixture_entropy()
+from ammi.training.information import BMMIObjective
 
 
 @estimator

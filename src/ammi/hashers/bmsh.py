@@ -5,6 +5,7 @@ straight-through gradient. In predictive hashing x is the related document, and 
 """
 
 import math
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +17,7 @@ from ammi.nets.decoder import WordDecoder
 from ammi.nets.divergences import bernoulli_divergence, mixture_divergence, straight_through
 from ammi.nets.encoder import Encoder
 from ammi.nets.rows import Rows
+from ammi.training.recipe import DataShape, Recipe
 
 LARGEST_LOGIT = 10.0  # of γ as a function of y, which would otherwise run away
 
@@ -81,5 +83,6 @@ class BMSH(AutoencoderHasher):
             prior = Encoder(n_features, n_outputs, max(1, self._n_layers()), self.hidden_size)
         return self._initialised(BMSHObjective(self.components, prior, *parts, self.n_bits, self.divergence_weight))
 
-    def _learning_rate(self) -> float:
-        return 0.04 / math.sqrt(self.n_bits) if self.learning_rate is None else self.learning_rate
+    def recipe(self, shape: DataShape) -> Recipe:
+        rate = 0.04 / math.sqrt(self.n_bits) if self.learning_rate is None else self.learning_rate
+        return replace(super().recipe(shape), learning_rate=rate)

@@ -16,8 +16,8 @@ from ammi.evaluate import label_matrix, matching_at_k, precision_at_k
 from ammi.features import features_from_files
 from ammi.hashers.base import Hasher
 from ammi.hashers.documents import DocumentHasher
-from ammi.hashers.given import Measure
 from ammi.hashers.trained import TrainedHasher
+from ammi.hashers.training_data import Measure
 
 _K = 100  # so many nearest documents are looked at
 

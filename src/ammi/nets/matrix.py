@@ -1,11 +1,12 @@
-"""The rows of documents as every part gets them once they are checked."""
+"""The rows of documents: as users pass them, and as every part gets them once they are checked."""
 
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 
+MatrixLike: TypeAlias = csr_matrix | ArrayLike  # any sparse matrix, array, list of lists or DataFrame
 Matrix: TypeAlias = csr_matrix | NDArray[np.floating]  # (n, V)
 
 

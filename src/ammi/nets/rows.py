@@ -3,6 +3,7 @@
 tf-idf rows have some 70 words of ten thousand: a sparse product and a sparse gradient are what makes training fast.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ from scipy.sparse import csr_matrix
 from torch import Tensor
 
 from ammi.nets.matrix import Matrix
+
+ROWS_AT_ONCE = 4096  # in passes over a whole collection
 
 
 class Csr(NamedTuple):
@@ -37,6 +40,12 @@ def to_rows(X: Matrix, device: torch.device, *, gradient: bool = False) -> Rows:
     if isinstance(X, np.ndarray):
         return torch.as_tensor(np.ascontiguousarray(X, dtype=np.float32), device=device)
     return SparseRows(_to_csr(X, device), _to_csr(X.T.tocsr(), device) if gradient else None)
+
+
+def row_blocks(X: Matrix, device: torch.device) -> Iterator[Rows]:
+    """Yield all rows, a few thousand at a time."""
+    for start in range(0, X.shape[0], ROWS_AT_ONCE):
+        yield to_rows(X[start : start + ROWS_AT_ONCE], device)
 
 
 def to_dense(rows: Rows, n_columns: int) -> Tensor:

@@ -9,10 +9,10 @@ from torch import Tensor
 
 from ammi.chain import Chain, best_prior, mean_windows, mixture_entropy, windows_cross_entropy
 from ammi.hashers import BMMI
-from ammi.hashers.chains import InformationObjective
 from ammi.nets.prior import Prior
 from ammi.nets.rows import to_rows
 from ammi.training.adversaries import GradientAdversary
+from ammi.training.information import InformationObjective
 from ammi.tuning.tasks import Task
 
 CODE_BITS = 16

@@ -1,7 +1,8 @@
-"""Pairs for predictive hashing from a corpus: found, shared out, turned into matrices, and kept as a folder."""
+"""Make pairs for predictive hashing: find them in a corpus, split them, and write their matrices to a folder."""
 
 import random
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,54 +16,72 @@ Kind = Literal["articles", "replies", "halves"]
 Pairs = list[tuple[Record, Record]]
 
 
-def build_pairs(
-    documents: Iterable[Document],
-    folder: str | Path,
-    *,
-    source: str,
-    kind: Kind = "articles",
-    days: float = 14,
-    date: str = "date",
-    vocabulary_size: int = 20_000,
-    held_out: float = 0.2,
-    seed: int = 0,
-    progress: Bar = SILENT.bar,
-) -> dict[str, Any]:
-    """Write pairs of related articles, of messages and their replies, or of halves of texts; return the config.json.
+@dataclass(frozen=True)
+class PairPlan:
+    """How to make pairs.
 
-    `date` names the column of the dates, which two articles of a pair have at most `days` apart; other kinds need none.
-    A share `held_out` of the pairs is for validation and another one for the test; the vocabulary and its weights are
-    learned from the texts of the rest. `source` is what config.json calls the documents. `progress(step, total)` gives
-    a context with the function to call at each step, such as a bar.
+    Args:
+        source: name of the documents, for config.json.
+        kind: news articles on one event, messages and their replies, or halves of texts.
+        days: most days between two articles of a pair.
+        date: column of the articles' dates.
+        vocabulary_size: largest number of SentencePiece units.
+        held_out: share of pairs for validation, and again for the test; the vocabulary is learned from the rest.
+        seed: seed of the random choice and order of pairs.
     """
-    if not 0 < held_out < 0.5:
-        raise ValueError(f"held_out is {held_out}: expected a share above 0 and below 0.5")
-    if not days >= 0:
-        raise ValueError(f"days is {days}: expected 0 or more")
+
+    source: str
+    kind: Kind = "articles"
+    days: float = 14
+    date: str = "date"
+    vocabulary_size: int = 20_000
+    held_out: float = 0.2
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.held_out < 0.5:
+            raise ValueError(f"held_out is {self.held_out}: expected a share above 0 and below 0.5")
+        if not self.days >= 0:
+            raise ValueError(f"days is {self.days}: expected 0 or more")
+
+    def describe(self) -> dict[str, object]:
+        """Return the plan as config.json has it, with only what the kind uses."""
+        how: dict[Kind, dict[str, object]] = {
+            "articles": {"replies": False, "days": self.days, "date": self.date},
+            "replies": {"replies": True},
+            "halves": {"halves": True},
+        }
+        learned = {"vocabulary_size": self.vocabulary_size, "held_out": self.held_out, "seed": self.seed}
+        return {"source": self.source, **how[self.kind], **learned}
+
+
+def build_pairs(
+    documents: Iterable[Document], folder: str | Path, plan: PairPlan, progress: Bar = SILENT.bar
+) -> dict[str, Any]:
+    """Write pairs of related documents to a folder, and return its config.json.
+
+    `progress(title, total)` returns a context with the function to call at each step, such as a bar.
+    """
     check_place(Path(folder))
     with progress("reading", None) as advance:
         records = list(_records(documents, advance))
-    with progress("finding pairs", None if kind == "replies" else len(records)) as advance:
-        if kind == "halves":
-            pairs = _halves(records, advance)
-        elif kind == "replies":
-            pairs = [_unquoted(records[i], records[j]) for i, j in pairing.replies(records, seed=seed)]
-        else:
-            found = pairing.related_articles(records, days=days, date=date, seed=seed, advance=advance)
-            pairs = [(records[i], records[j]) for i, j in found]
-    texts = _split(pairs, held_out, seed)
-    features = PieceFeatures(vocabulary_size, random_state=seed)
+    with progress("finding pairs", None if plan.kind == "replies" else len(records)) as advance:
+        pairs = _pairs(records, plan, advance)
+    texts = _split(pairs, plan.held_out, plan.seed)
+    features = PieceFeatures(plan.vocabulary_size, random_state=plan.seed)
     with progress("learning the vocabulary", None):
         features.fit(record["text"] for pair in texts["train"] for record in pair)
         matrices = ArticlePairs(*(_matrices(features, texts[split]) for split in SPLITS))
-    how: dict[Kind, dict[str, Any]] = {
-        "articles": {"replies": False, "days": days, "date": date},
-        "replies": {"replies": True},
-        "halves": {"halves": True},
-    }
-    about = {"source": source, "documents": len(records), **how[kind]}
-    about |= {"vocabulary_size": vocabulary_size, "held_out": held_out, "seed": seed}
-    return write_pairs(folder, matrices, texts, features, about)
+    return write_pairs(folder, matrices, texts, features, {**plan.describe(), "documents": len(records)})
+
+
+def _pairs(records: list[Record], plan: PairPlan, advance: Advance) -> Pairs:
+    if plan.kind == "halves":
+        return _halves(records, advance)
+    if plan.kind == "replies":
+        return [_unquoted(records[i], records[j]) for i, j in pairing.replies(records, seed=plan.seed)]
+    found = pairing.related_articles(records, days=plan.days, date=plan.date, seed=plan.seed, advance=advance)
+    return [(records[i], records[j]) for i, j in found]
 
 
 def _records(documents: Iterable[Document], advance: Advance) -> Iterator[Record]:
@@ -77,9 +96,9 @@ def _unquoted(message: Record, reply: Record) -> tuple[Record, Record]:
 
 
 def _halves(records: list[Record], advance: Advance) -> Pairs:
-    """Both halves of each text, but for texts of which a half is a copy of another one: that would have two partners.
+    """Pair the halves of each text, except texts with a half that is a near-duplicate: it would have two partners.
 
-    Of a message, which has a message_id, what it quotes is left out before it is cut.
+    Quotes are removed from messages (records with a message_id) first.
     """
     pairs = []
     for record in records:
@@ -94,7 +113,7 @@ def _halves(records: list[Record], advance: Advance) -> Pairs:
 
 
 def _split(pairs: Pairs, held_out: float, seed: int) -> PairTexts:
-    """The pairs in random order, shared out: as many for validation as for the test."""
+    """Shuffle the pairs and split them; validation and test get equally many."""
     n = int(held_out * len(pairs))
     if not n:
         raise ValueError(f"too few pairs were found to hold out {held_out:.0%} of them: {len(pairs)}")

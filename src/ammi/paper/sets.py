@@ -1,11 +1,11 @@
-"""The paper's sets as tasks; pairs of articles are made from their corpus the first time they are asked for."""
+"""The paper's sets as tasks; article pairs are made from their corpus on first use."""
 
 from itertools import chain
 from pathlib import Path
 
 from ammi.data import corpus_path, read_documents, read_pairs
 from ammi.paper.folder import PaperFolder
-from ammi.paper.pair_sets import Kind, build_pairs
+from ammi.paper.pair_sets import Kind, PairPlan, build_pairs
 from ammi.paper.plan import ARTICLE_HALVES, TINY, TINY_PAIRS, WHO_DID_WHAT
 from ammi.paper.tiny import tiny_articles, tiny_task
 from ammi.tuning.display import Display
@@ -20,7 +20,7 @@ CORPORA: dict[str, tuple[tuple[str, ...], Kind]] = {
 
 
 class PaperSets:
-    """The sets by name, each read once."""
+    """The sets by name; each is read once."""
 
     def __init__(self, folder: PaperFolder, display: Display):
         self.folder, self.display = folder, display
@@ -32,24 +32,24 @@ class PaperSets:
         return self._tasks[name]
 
     def pairs(self, name: str) -> Path:
-        """Where a set of article pairs is; it is made where it is not there."""
-        place = self.folder.pairs(name)
-        if place.exists():
-            return place
+        """Return the location of a set of article pairs; make the set if it does not exist."""
+        location = self.folder.pairs(name)
+        if location.exists():
+            return location
         if name == WHO_DID_WHAT:
-            raise FileNotFoundError(f"{place} is not there: give the file of the published pairs with --pairs FILE")
-        with lock_for(place):
-            if not place.exists():  # else another process has just made it
-                self._make_pairs(name, place)
-        return place
+            raise FileNotFoundError(f"{location} does not exist: name the published pairs with --pairs FILE")
+        with lock_for(location):
+            if not location.exists():  # another process may just have made it
+                self._make_pairs(name, location)
+        return location
 
-    def _make_pairs(self, name: str, place: Path) -> None:
+    def _make_pairs(self, name: str, location: Path) -> None:
         if name == TINY_PAIRS:
-            build_pairs(tiny_articles(), place, source=TINY, kind="halves", vocabulary_size=1000, held_out=0.35)
+            build_pairs(tiny_articles(), location, PairPlan(TINY, "halves", vocabulary_size=1000, held_out=0.35))
         else:
             corpora, kind = CORPORA[name]
             documents = chain.from_iterable(read_documents(corpus_path(corpus)) for corpus in corpora)
-            build_pairs(documents, place, source=" and ".join(corpora), kind=kind, progress=self.display.bar)
+            build_pairs(documents, location, PairPlan(" and ".join(corpora), kind), self.display.bar)
 
     def _read_task(self, name: str) -> Task:
         if name in self.folder.scale.pair_sets:

@@ -225,6 +225,7 @@ class RemoteCollection(AnyCollection):
             if not isinstance(line, dict) or not is_exported(line):
                 raise ValueError(f"{self.location} sends {line!r:.60}, which is no document: upgrade ammi there")
             document = exported(line)
+            assert document.code is not None  # every line of an export has one
             yield Entry(document.id, document.code.packed, document.text, document.metadata, document.vector)
 
     def _about(self) -> Json:

@@ -116,8 +116,8 @@ def add(collection: Collection, encoded: EncodedBlock, fingerprint: str) -> int:
     """Add a block in one transaction; return how many documents it has."""
     block = Block(encoded.documents)
     if encoded.documents:
-        collection.store.add(
-            encoded.codes, block.ids, block.texts, block.metadata, vectors=encoded.vectors, fingerprint=fingerprint
+        collection.store.add_records(
+            encoded.codes, block.records, numbered=block.numbered, vectors=encoded.vectors, fingerprint=fingerprint
         )
     return len(encoded.documents)
 

@@ -15,7 +15,7 @@ Numbers = NDArray[np.integer]  # of rows
 
 
 class Batch(NamedTuple):
-    """Documents y and, for each, a related document x; x is None where there are no pairs."""
+    """Documents y and, for each, a related document x; x is None if there are no pairs."""
 
     y: Rows
     x: Rows | None
@@ -23,16 +23,20 @@ class Batch(NamedTuple):
 
 
 class Batches:
-    """Every document once an epoch, in random order; the last batch is smaller where they do not divide.
+    """Every document once an epoch, in random order; the last batch may be smaller.
 
     Args:
         Y: the documents, a CSR matrix or an array.
         X: their related documents, row for row.
-        rows: the numbers of the rows to take; all of them by default.
-        neighbours: instead of X, the numbers (n, k) of rows of Y near each row, the nearest first: one is drawn for
-            each document, that of rank k u**lean for a random u from 0 to 1.
-        lean: 1 draws each as often as any other, more than 1 near ones more often.
-        dropout: the share of the words of sparse rows that is left out, drawn anew each time.
+        batch_size: documents in a batch.
+        rows: the numbers of the rows to train on; all of them by default.
+        neighbours: instead of X, the numbers (n, k) of rows of Y near each row, the nearest first; each time a
+            document is drawn, one of its neighbours is drawn as its related document.
+        sampling_exponent: the neighbour has the rank ⌊k u**exponent⌋ for a uniform u: 1 draws all equally often, more
+            than 1 prefers near ones.
+        word_dropout: share of the words left out of sparse rows, drawn anew each time.
+        device: of the rows.
+        rng: draws orders, neighbours and words.
     """
 
     def __init__(
@@ -43,12 +47,13 @@ class Batches:
         batch_size: int,
         rows: Numbers | None = None,
         neighbours: Numbers | None = None,
-        lean: float = 1.0,
-        dropout: float = 0.0,
+        sampling_exponent: float = 1.0,
+        word_dropout: float = 0.0,
         device: torch.device | None = None,
         rng: np.random.Generator,
     ):
-        self.Y, self.X, self.neighbours, self.lean, self.dropout, self.rng = Y, X, neighbours, lean, dropout, rng
+        self.Y, self.X, self.neighbours, self.rng = Y, X, neighbours, rng
+        self.sampling_exponent, self.word_dropout = sampling_exponent, word_dropout
         self.rows = np.arange(Y.shape[0]) if rows is None else rows
         self.batch_size = batch_size
         self.device = device or torch.device("cpu")
@@ -58,17 +63,17 @@ class Batches:
         return len(self.rows)
 
     def draw(self) -> tuple[Numbers, Numbers | None]:
-        """The documents of an epoch in their order, and the related one of each: a row of X, or else of Y."""
+        """Draw the documents of an epoch in their order, and the related one of each: a row of X, or else of Y."""
         y = self.rng.permutation(self.rows)
         if self.neighbours is None:
             return y, None if self.X is None else y
         return y, self.neighbours[y, self._ranks(self.neighbours.shape[1])].astype(np.int64)
 
     def _ranks(self, k: int) -> Numbers:
-        """Which of its k neighbours each document is paired with."""
-        if self.lean == 1:
+        """Draw which of its k neighbours each document is paired with."""
+        if self.sampling_exponent == 1:
             return self.rng.integers(k, size=self.n_documents)
-        return (k * self.rng.random(self.n_documents) ** self.lean).astype(np.int64)
+        return (k * self.rng.random(self.n_documents) ** self.sampling_exponent).astype(np.int64)
 
     def __iter__(self) -> Iterator[Batch]:
         y, x = self.draw()
@@ -80,12 +85,12 @@ class Batches:
 
     def _read(self, documents: Matrix, rows: Numbers) -> Rows:
         chosen = documents[rows]
-        if self.dropout and not isinstance(chosen, np.ndarray):
-            chosen = _thinned(chosen, self.rng.random(chosen.nnz) >= self.dropout)
+        if self.word_dropout and not isinstance(chosen, np.ndarray):
+            chosen = _keep_entries(chosen, self.rng.random(chosen.nnz) >= self.word_dropout)
         return to_rows(chosen, self.device, gradient=True)
 
 
-def _thinned(rows: csr_matrix, kept: NDArray[np.bool_]) -> csr_matrix:
-    """Rows with some of their entries."""
+def _keep_entries(rows: csr_matrix, kept: NDArray[np.bool_]) -> csr_matrix:
+    """Return rows with a part of their entries."""
     starts = np.concatenate(([0], np.cumsum(kept)))[rows.indptr].astype(rows.indptr.dtype)
     return csr_matrix((rows.data[kept], rows.indices[kept], starts), shape=rows.shape)

@@ -8,95 +8,93 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from ammi.nets.rows import row_blocks
 from ammi.training.batches import Batches
 from ammi.training.checkpoint import Checkpoint
+from ammi.training.compiled import choose_steps
 from ammi.training.finite import NotFiniteError, check_figures, check_weights
 from ammi.training.history import History
-from ammi.training.objective import AllRows, Objective
+from ammi.training.objective import Objective
 from ammi.training.progress import Progress
+from ammi.training.recipe import Recipe
 from ammi.training.steps import State, Steps
 
-Callback = Callable[[Mapping[str, float]], None]  # is given a row of the history when an epoch is over
+Callback = Callable[[Mapping[str, float]], None]  # called with a row of the history after each epoch
 
-_STILL_RISING = 1.1  # in times the figure so many epochs ago
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """How long to train, and in what steps."""
-
-    epochs: int
-    patience: int
-    learning_rate: float
-    clip: float
-    rising: str | None = None  # a figure; while it still rises, patience does not end the run
-    keeps_last: bool = False  # all epochs are run, and the last one is kept
+_STILL_RISING = 1.1  # times the figure `patience` epochs ago
 
 
 @dataclass
 class TrainingRun:
-    """Where a run stands; all but why it ended early goes into a checkpoint."""
+    """The state of a run. A checkpoint holds all of it but why the run ended early."""
 
     history: History = field(default_factory=list)
     best: dict[str, Tensor] = field(default_factory=dict)
     best_epoch: int = 0
     finished: bool = False
     interrupted: bool = False
-    diverged: int | None = None  # the epoch that left the finite, where there was one
+    diverged: int | None = None  # the epoch in which a number became infinite or NaN
 
-    def add(self, score: float, weights: dict[str, Tensor], schedule: Schedule) -> None:
-        """Note the score of the last epoch, and keep its weights if it is the best one so far."""
+    def add(self, score: float, weights: dict[str, Tensor], recipe: Recipe) -> None:
+        """Record the score of the last epoch, and keep its weights if it is the best one so far."""
         self.history[-1]["score"] = score
-        if schedule.keeps_last or self.best_epoch == 0 or score > self.history[self.best_epoch - 1]["score"]:
+        if recipe.keep == "last" or self.best_epoch == 0 or score > self.history[self.best_epoch - 1]["score"]:
             self.best, self.best_epoch = copy.deepcopy(weights), len(self.history)
-        self.finished = len(self.history) - self.best_epoch >= schedule.patience and not (
-            schedule.rising and self._rises(schedule.rising, schedule.patience)
+        self.finished = len(self.history) - self.best_epoch >= recipe.patience and not (
+            recipe.rising and self._rises(recipe.rising, recipe.patience)
         )
 
     def _rises(self, figure: str, patience: int) -> bool:
-        """Whether a figure rose by a tenth since the run began to be patient."""
+        """Return whether a figure rose by a tenth in the last `patience` epochs."""
         return self.history[-1][figure] > _STILL_RISING * self.history[-1 - patience][figure]
+
+    def drop_unfinished_epoch(self) -> None:
+        """Remove the row of an epoch that has no score yet."""
+        self.history[:] = [row for row in self.history if "score" in row]
 
 
 def train(
-    objective: Objective,
+    recipe: Recipe,
     batches: Batches,
-    documents: AllRows,
     score: Callable[[], float],
-    schedule: Schedule,
     *,
     run: TrainingRun,
-    saved: State | None,
     checkpoint: Checkpoint | None,
     callbacks: Sequence[Callback],
     progress: Progress,
 ) -> None:
-    """Train until the validation score has not risen for some epochs, and leave the best epoch in the objective.
+    """Train a recipe's objective until patience or the epochs end, and leave the kept epoch in the objective.
 
-    `run` is filled in on the way; its history has the row of an epoch, still without its score, when `score` is called.
-    `saved` is the state to go on from. Ctrl-C ends the run early, and the best epoch so far is kept. So does an epoch
-    that leaves the finite, which is not part of the history; where no epoch is good, that is a NotFiniteError.
+    `run` is filled in on the way: when `score` is called, its history ends with the row of the epoch, still without
+    the score. A run with a checkpoint is resumed from there. Ctrl-C ends the run early and keeps the best epoch so far;
+    so does an epoch that becomes infinite or NaN, which is not part of the history. Without any good epoch that is a
+    NotFiniteError.
     """
-    steps = objective.steps(batches, schedule.learning_rate, schedule.clip)
-    if saved:
+    objective = recipe.objective
+    saved = checkpoint.load() if checkpoint else None
+    if saved is None:
+        objective.pretrain(batches.Y, batches.rng, progress)
+        check_weights(objective.state_dict(), "before the first epoch")
+    steps = choose_steps(objective, batches, recipe.learning_rate, recipe.clip)
+    if saved is not None:
         _restore(saved, run, objective, steps, batches)
     try:
-        while not run.finished and len(run.history) < schedule.epochs:
+        while not run.finished and len(run.history) < recipe.epochs:
             when = f"in epoch {len(run.history) + 1}"
             row = _epoch(objective, steps, batches, when)
-            objective.after_epoch(documents)
+            objective.after_epoch(lambda: row_blocks(batches.Y, batches.device))
             check_weights(objective.state_dict(), when)
             run.history.append({"epoch": len(run.history) + 1, **row})
             scored = float(score())
             check_figures({"validation score": scored}, when)
-            run.add(scored, objective.state_dict(), schedule)
-            progress.epoch(run.history[-1], schedule.epochs)
+            run.add(scored, objective.state_dict(), recipe)
+            progress.epoch(run.history[-1], recipe.epochs)
             for callback in callbacks:
                 callback(dict(run.history[-1]))
             if checkpoint:
                 checkpoint.save(_state(run, objective, steps, batches))
     except NotFiniteError as error:
-        del run.history[_scored(run) :]
+        run.drop_unfinished_epoch()
         if not run.best_epoch:
             raise
         run.diverged = len(run.history) + 1
@@ -104,11 +102,12 @@ def train(
     except KeyboardInterrupt:
         if not run.best_epoch:
             raise
-        del run.history[_scored(run) :]
+        run.drop_unfinished_epoch()
         run.interrupted = True
         progress.say(f"Stopped by hand after epoch {len(run.history)}; the best one so far is kept.")
     if run.best_epoch:
         objective.load_state_dict(run.best)
+    objective.eval()  # a run that was finished before has had no epoch to switch
 
 
 def _epoch(objective: Objective, steps: Steps, batches: Batches, when: str) -> dict[str, float]:
@@ -120,11 +119,6 @@ def _epoch(objective: Objective, steps: Steps, batches: Batches, when: str) -> d
     check_weights(objective.state_dict(), when)
     seconds = time.perf_counter() - start
     return {**means, "seconds": seconds, "documents_per_second": batches.n_documents / seconds}
-
-
-def _scored(run: TrainingRun) -> int:
-    """How many epochs were finished, their score included."""
-    return sum("score" in row for row in run.history)
 
 
 def _state(run: TrainingRun, objective: Objective, steps: Steps, batches: Batches) -> State:

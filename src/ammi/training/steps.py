@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,10 +15,8 @@ from ammi.nets.units import BITS_PER_NAT
 from ammi.training.adversaries import ExactAdversary
 from ammi.training.batches import Batches
 from ammi.training.kernels import Documents, Linear, Settings, take_steps
+from ammi.training.objective import Objective
 from ammi.training.threads import torch_threads
-
-if TYPE_CHECKING:
-    from ammi.training.objective import Objective
 
 State = dict[str, Any]  # what a checkpoint holds
 
@@ -45,7 +43,7 @@ class Steps(ABC):
 class TorchSteps(Steps):
     """Gradients by torch and its Adam, for any objective."""
 
-    def __init__(self, objective: "Objective", learning_rate: float, clip: float):
+    def __init__(self, objective: Objective, learning_rate: float, clip: float):
         self.objective, self.clip = objective, clip
         self._trained = list(objective.trained())
         self._optimiser = torch.optim.Adam(self._trained, lr=learning_rate, fused=True)
@@ -115,7 +113,7 @@ class CompiledSteps(Steps):
         y, x = batches.draw()
         x = np.empty(0, np.int64) if x is None else x if batches.X is None else x + batches.Y.shape[0]
         settings = Settings(
-            self._entropy_weight, batches.dropout, self._adversary.decay, self._learning_rate, self._clip
+            self._entropy_weight, batches.word_dropout, self._adversary.decay, self._learning_rate, self._clip
         )
         linear = Linear(*(np.atleast_2d(tensor.detach().numpy()) for tensor in (*self._trained, *self._means)))
         entropy = conditional = squares = 0.0

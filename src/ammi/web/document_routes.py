@@ -11,9 +11,8 @@ from fastapi import Depends, Request
 from pydantic import TypeAdapter, ValidationError
 from starlette.responses import Response, StreamingResponse
 
-from ammi.data import Document
+from ammi.data import Document, documents_from
 from ammi.data.exports import export_record
-from ammi.data.incoming import documents_from
 from ammi.search import Entry
 from ammi.search.filters import Where
 from ammi.web import schemas

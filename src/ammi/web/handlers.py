@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from ammi.data.rows import short
+from ammi.plain import short
 from ammi.search import DamagedError
 from ammi.search.filters import Where, from_text
 from ammi.web import schemas

@@ -1,24 +1,21 @@
-"""`ammi index`: documents into a collection, out of it, and all else that changes one."""
+"""`ammi index`: build, change, check and copy collections."""
 
 import typer
 
 from ammi.cli.command import add_command
-from ammi.cli.index import add, build, check, compact, copy, delete, export, keys, rebuild, setting
+from ammi.cli.index import build, changes, upkeep
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Build a collection of documents and codes, change it, check it, copy it, write it out.",
-)
-for command in (
+app = typer.Typer(no_args_is_help=True, help="Build, change, check, copy and export collections.")
+for _command in (
     build.build,
-    add.add,
-    delete.delete,
-    rebuild.rebuild,
-    export.export,
-    copy.copy,
-    setting.set_,
-    keys.keys,
-    check.check,
-    compact.compact,
+    changes.add,
+    changes.delete,
+    changes.rebuild,
+    upkeep.export,
+    upkeep.copy,
+    changes.set_,
+    changes.keys,
+    upkeep.check,
+    upkeep.compact,
 ):
-    add_command(app, command, command.__name__.rstrip("_"))
+    add_command(app, _command)

@@ -1,5 +1,6 @@
-"""`ammi index build`: a new collection of documents, or of codes."""
+"""`ammi index build`: make a collection of documents, or of codes."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,26 +9,43 @@ import typer
 
 from ammi.cli.command import if_stopped
 from ammi.cli.fit import fit_defaults
-from ammi.cli.index.incoming import Incoming, codes_of
-from ammi.cli.index.ray_build import build_on_ray
-from ammi.cli.models import load_model
-from ammi.cli.options import AsJson, Broken, Format, IdColumn, Location, OnError, Sources, TextColumn, VectorColumn
-from ammi.cli.ray import Address, Ray, Workers, check_no_format, check_ray_options, single_source
+from ammi.cli.index.incoming import Incoming, codes_of, say_added
+from ammi.cli.options import AsJson, Location, RayOptions, ReadOptions, Sources, single_source
+from ammi.cli.progress import counter
 from ammi.cli.screen import note
-from ammi.cli.sources import Documents, default_features
+from ammi.cli.settings import load_model
+from ammi.cli.sources import Documents, content_for, default_features
 from ammi.urls import shown
 
 if TYPE_CHECKING:
+    from ammi.cli.shards import ShardJob
     from ammi.collection import Collection
     from ammi.data import CodeFile
-    from ammi.hashers import DocumentHasher
 
 
-class KeptAs(StrEnum):
+class VectorType(StrEnum):
     """How vectors are kept."""
 
     float16 = "float16"
     int8 = "int8"
+
+
+@dataclass(frozen=True)
+class StoreOptions:
+    """What a new collection keeps and indexes: a group of options."""
+
+    keys: Annotated[
+        list[str] | None,
+        typer.Option("--key", metavar="KEY", help="Index this metadata key, for fast filters. May be repeated."),
+    ] = None
+    keep_vectors: Annotated[
+        VectorType | None,
+        typer.Option(
+            help="Keep the vectors that codes are made of, with 2 bytes or 1 byte per number: to rank by them and to "
+            "find near-duplicates among them.",
+            show_default="not kept",
+        ),
+    ] = None
 
 
 def build(
@@ -37,87 +55,76 @@ def build(
         Path | None,
         typer.Option(
             metavar="MODEL",
-            help="The folder of a model. Files of codes need none.",
+            help="Folder of the model. A file of codes needs none.",
             show_default="one of 64 bits, learned from SOURCE",
         ),
     ] = None,
-    keys: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--key", metavar="KEY", help="Make filters on this metadata key fast; may be given several times."
-        ),
-    ] = None,
-    keep_vectors: Annotated[
-        KeptAs | None,
-        typer.Option(
-            help="Keep the vectors that codes are made of, in 2 bytes a number or in 1: to rank by them and to find "
-            "copies among them.",
-            show_default="none are kept",
-        ),
-    ] = None,
-    text: TextColumn = None,
-    id: IdColumn = None,
-    vector: VectorColumn = None,
-    format: Format = None,
-    on_error: Broken = OnError.refuse,
-    ray: Ray = False,
-    address: Address = None,
-    workers: Workers = None,
+    *,
+    store: StoreOptions,
+    options: ReadOptions,
+    ray: RayOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Build a collection of documents, or of the codes that [bold]ammi encode[/] wrote to a file.
+    """Build a collection of documents, or of the codes that [bold]ammi encode[/] wrote.
 
-    Without a model it learns one from the same documents: from words, or from vectors where these are what it finds.
-    The model, the texts and all other columns are kept beside the codes, so that PLACE is all that a search needs.
-    A thousand documents are written at a time.
-    What interrupts the building leaves a collection of those before it, and ammi index add goes on.
+    Without --model, learn one from the documents first: from vectors if the source has them, else from words.
+    The collection contains the model, the texts and all other columns; a search needs nothing else.
+    Documents are written in blocks of a thousand.
+    After an interruption the blocks before it stay, and [bold]ammi index add[/] adds the rest.
 
-    With --ray, SOURCE is shards of documents (.parquet, .jsonl, also .gz or .zst), in folders or one by one.
-    Workers encode them with the model of --model; where PLACE is on a server they also write, else this process does.
-    The same command goes on after what interrupts it, and adds no document twice.
+    With --ray, SOURCE is shards (.parquet, .jsonl, also .gz or .zst), as files or folders, and --model is required.
+    Workers encode; they also write if COLLECTION is on a server.
+    After an interruption, run the same command again: it continues, and adds no document twice.
 
     [bold]Examples[/]
 
-    ammi index build index articles.jsonl
-    ammi index build index embeddings.npy
-    ammi index build index articles.jsonl --model model --key lang --key year
-    ammi index build index codes.npz
-    ammi index build index shards --model model --ray --workers 8
+    ammi index build articles articles.jsonl
+    ammi index build pictures embeddings.npy
+    ammi index build articles articles.jsonl --model model --key lang --key year
+    ammi index build articles codes.npz
+    ammi index build articles shards --model model --ray --workers 8
     """
-    check_ray_options(ray, address, workers)
-    if ray:
-        from ammi.scale.cluster import on_ray
-
-        check_no_format(format)
+    if ray.enabled:
         if model is None:
             raise typer.BadParameter("with --ray name a model, made by ammi fit.", param_hint="'--model'")
-        reading = {"text": text, "id": id, "vector": vector, "skip": on_error == OnError.skip}
-        with on_ray(address, workers) as n:
-            build_on_ray(location, sources, model, keys or [], keep_vectors, reading, n, as_json)
+        from ammi.cli.shards import ShardJob
+
+        _build_on_ray(location, ShardJob(model, sources, options), model, store, ray, as_json)
         return
     source = single_source(sources)
-    codes = codes_of(source, format)
-    if codes is not None and keep_vectors is not None:
+    codes = codes_of(source, options.format)
+    if codes is None:
+        _check_free(location)
+        _build_of_documents(location, source, model, store, options, as_json)
+        return
+    if store.keep_vectors is not None:
         raise typer.BadParameter("a file of codes has no vectors to keep.", param_hint="'--keep-vectors'")
-    if model is not None and codes is not None:
+    if model is not None:
         _check_same_model(model, codes)
     _check_free(location)
-    learn = model is None and codes is None
-    features = default_features(source, vector, format) if learn else None
-    loaded = None if model is None or codes is not None else load_model(model)
-    reads = loaded.reads if loaded else "vector" if features == "vectors" else "text"
-    width = loaded.n_features_in_ if loaded and reads == "vector" else None
-    documents = Documents(source, text, id, on_error, format, vector, reads=reads, width=width)
-    incoming = Incoming(documents, codes)
-    learned = None
-    if features:
+    incoming = Incoming(Documents(source, options), codes)
+    with _created(location, model, codes, store) as collection:
+        incoming.add_to(collection, as_json)
+
+
+def _build_of_documents(
+    location: str, source: str, folder: Path | None, store: StoreOptions, options: ReadOptions, as_json: bool
+) -> None:
+    from ammi.collection import Collection
+
+    if folder is not None:
+        model = load_model(folder)
+        incoming = Incoming(Documents(source, options, **content_for(model)), None)
+        incoming.try_first(model)
+    else:
+        features = default_features(source, options)
+        documents = Documents(source, options, reads="vector" if features == "vectors" else "text")
         with if_stopped(f"{shown(location)} was not made"):
-            learned = fit_defaults(features, documents)
-        note(f"A model of {learned.n_bits} bits was learned from {documents.name}; ammi fit has more to choose from.")
-    elif loaded:
-        incoming.try_first(loaded)
-    with _create(location, model or learned, codes, keys or [], keep_vectors) as created:
-        incoming.add_to(created, as_json)
+            model = fit_defaults(features, documents)
+        note(f"A model of {model.n_bits} bits was learned from {documents.name}; ammi fit has more options.")
+        incoming = Incoming(documents, None)
+    with Collection.create(location, folder or model, keys=store.keys or [], vectors=store.keep_vectors) as collection:
+        incoming.add_to(collection, as_json)
 
 
 def _check_free(location: str) -> None:
@@ -128,18 +135,13 @@ def _check_free(location: str) -> None:
     check_location(location)
 
 
-def _create(
-    location: str,
-    model: "Path | DocumentHasher | None",
-    codes: "CodeFile | None",
-    keys: list[str],
-    keep_vectors: KeptAs | None,
-) -> "Collection":
+def _created(location: str, model: Path | None, codes: "CodeFile", store: StoreOptions) -> "Collection":
+    """Create a collection for codes, with their model if it is known."""
     from ammi.collection import Collection
 
+    keys = store.keys or []
     if model is not None:
-        return Collection.create(location, model, keys=keys, vectors=keep_vectors)
-    assert codes
+        return Collection.create(location, model, keys=keys)
     return Collection.create_for_codes(location, codes.n_bits, codes.fingerprint, keys=keys)
 
 
@@ -147,6 +149,51 @@ def _check_same_model(model: Path, codes: "CodeFile") -> None:
     fingerprint = load_model(model).fingerprint_
     if fingerprint != codes.fingerprint:
         raise ValueError(
-            f"the codes are of model {codes.fingerprint}, and --model names {fingerprint}: name the model that made "
+            f"the codes are of model {codes.fingerprint}, but --model is {fingerprint}: name the model that made "
             "them, or none"
         )
+
+
+def _build_on_ray(
+    location: str, job: "ShardJob", model: Path, store: StoreOptions, ray: RayOptions, as_json: bool
+) -> None:
+    """Add the documents of shards to a new collection, or to the one that an interrupted build left."""
+    from ammi.cli.shards import note_skipped
+    from ammi.scale.cluster import on_ray
+    from ammi.scale.load import load_shards
+
+    with on_ray(ray.address, ray.workers) as workers, _opened(location, job, model, store) as collection:
+        with (
+            if_stopped(
+                lambda: f"{len(collection):,} documents are in {collection.location}; run the same command to continue"
+            ),
+            counter(f"adding {len(job.shards):,} shards with {workers} workers") as advance,
+        ):
+            loaded = load_shards(collection, location, job.shards, job.model.files, job.reading, workers, advance)
+        after = len(collection)
+        report = {"added": loaded.added, "were there": loaded.there, "skipped": len(loaded.skipped)}
+        report["replaced"] = loaded.there + loaded.added - after
+        note_skipped(loaded.skipped)
+        say_added(collection.location, report, after, as_json)
+
+
+def _opened(location: str, job: "ShardJob", model: Path, store: StoreOptions) -> "Collection":
+    """Create a collection once the first documents were encoded; or open the one of the same model that is there."""
+    from ammi.collection import Collection, check_location
+    from ammi.ingest import blocks_of
+
+    check_location(location)
+    if not Collection.exists(location):
+        for block in blocks_of(job.reading.documents(job.shards[0], [])):
+            block.codes(job.model.whole, job.model.fingerprint)
+            break
+        return Collection.create(location, model, keys=store.keys or [], vectors=store.keep_vectors)
+    collection = Collection.open(location)
+    if collection.fingerprint != job.model.fingerprint:
+        found = collection.fingerprint
+        collection.close()
+        raise FileExistsError(
+            f"{collection.location} holds a collection of model {found}, not of {job.model.fingerprint}: name another "
+            "location, or that model"
+        )
+    return collection

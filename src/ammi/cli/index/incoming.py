@@ -1,10 +1,11 @@
-"""What comes into a collection: documents from a source, or codes from a file."""
+"""Add documents from a source, or codes from a file, to a collection."""
 
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from ammi.cli.command import if_stopped
-from ammi.cli.screen import counter, note, results, say_json
+from ammi.cli.progress import counter
+from ammi.cli.screen import note, show
 from ammi.cli.sources import Documents
 
 if TYPE_CHECKING:
@@ -16,36 +17,29 @@ if TYPE_CHECKING:
 
 
 def codes_of(source: str, format: str | None) -> "CodeFile | None":
-    """The codes of a source that is a file of them."""
+    """Return the codes of a source that is a file of codes."""
     from ammi.data import holds_codes, read_codes
 
     return read_codes(source) if format is None and holds_codes(source) else None
 
 
 def say_added(location: str, report: dict[str, int], documents: int, as_json: bool) -> None:
-    """Say what came of adding, and how many documents a location has now."""
-    if as_json:
-        say_json({"location": location, **report, "documents": documents})
-    else:
-        said = ", ".join(f"{n:,} {what}" for what, n in report.items() if n or what == "added")
-        results.print(f"{said}; {documents:,} documents are in {location}", markup=False, soft_wrap=True)
+    """Print how many documents were added, and how many the collection has."""
+    counts = ", ".join(f"{n:,} {what}" for what, n in report.items() if n or what == "added")
+    value = {"location": location, **report, "documents": documents}
+    show(value, as_json, f"{counts}; {documents:,} documents are in {location}")
 
 
 class Incoming:
-    """Documents, or codes where the source is a file of codes."""
+    """Documents of a source, or codes if the source is a file of codes."""
 
     def __init__(self, documents: Documents, codes: "CodeFile | None"):
         self.documents, self.codes = documents, codes
         self._coming: Iterable[Document] = documents.to_collect
         self._added = 0
 
-    @property
-    def name(self) -> str:
-        """What messages call the source."""
-        return self.documents.name
-
     def try_first(self, model: "DocumentHasher") -> None:
-        """Read and encode the first documents now, so that a source that is no good leaves no collection behind."""
+        """Encode the first documents, so that a source that cannot be read leaves no collection behind."""
         from ammi.ingest import blocks_of
 
         coming = blocks_of(self.documents.to_collect)
@@ -54,16 +48,16 @@ class Incoming:
             rest = (document for block in coming for document in block.documents)
             self._coming = chain(first.documents if first else [], rest)
         else:
-            with self.documents.saying_nothing():  # its rows are all read again
+            with self.documents.silent():  # all rows are read again
                 first = next(coming, None)
         if first:
             first.codes(model, model.fingerprint_)
 
     def add_to(self, collection: "Collection", as_json: bool) -> None:
-        """Add all of it, a thousand documents at a time and each thousand for good, and say what was done."""
+        """Add everything, in durable blocks of a thousand documents, and print the outcome."""
         before = len(collection)
         try:
-            with if_stopped(lambda: self._kept(collection)), counter(f"adding {self.name}") as advance:
+            with if_stopped(lambda: self._kept(collection)), counter(f"adding {self.documents.name}") as advance:
 
                 def count(n_documents: int) -> None:
                     self._added += n_documents

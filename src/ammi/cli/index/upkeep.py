@@ -1,0 +1,170 @@
+"""`ammi index check`, `compact`, `copy` and `export`: look after a collection."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ammi.cli.command import if_stopped
+from ammi.cli.options import AsJson, Location
+from ammi.cli.progress import counter
+from ammi.cli.screen import say, say_json, show
+from ammi.urls import shown
+
+if TYPE_CHECKING:
+    from ammi.search import Repaired
+
+DAMAGED = 3  # the exit code
+_SHOWN = 20  # sentences and ids to print; --json prints all
+_LOCATION = "A folder, or a URL such as postgresql://HOST/DATABASE#NAME."
+
+
+def check(
+    location: Location,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Keep all intact documents, and report those that are lost.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Look for damage in a collection: verify every checksum, and that its parts agree.
+
+    The exit code is 3 if something is damaged, and 0 once it is repaired.
+    A repair copies all intact documents to a new file, which replaces the old one in one step.
+    The old file is kept beside it. Programs that have the collection open must open it again.
+
+    [bold]Examples[/]
+
+    ammi index check articles
+    ammi index check articles --repair
+    """
+    from ammi.collection import Collection
+
+    n_checked, name = 0, shown(location)
+    with if_stopped(f"{name} is as it was"), counter(f"checking {name}") as advance:
+
+        def count(n_documents: int) -> None:
+            nonlocal n_checked
+            n_checked += n_documents
+            advance(n_documents)
+
+        repaired = Collection.repair(location, advance=count) if repair else None
+        damage = repaired.damage if repaired else Collection.check(location, advance=count)
+    if as_json:
+        found = {"location": name, "documents": n_checked, "damage": damage}
+        say_json({**found, **(_as_json(repaired) if repaired else {})})
+    else:
+        for sentence in _shortened(damage):
+            say(sentence)
+        say(_outcome(name, n_checked, damage, repaired))
+    if damage and not repaired:
+        raise typer.Exit(DAMAGED)
+
+
+def _as_json(repaired: "Repaired") -> dict[str, object]:
+    return {
+        "kept": repaired.kept,
+        "lost": repaired.lost,
+        "lost without a known id": repaired.unnamed,
+        "old file": repaired.old,
+    }
+
+
+def _outcome(location: str, n_checked: int, damage: list[str], repaired: "Repaired | None") -> str:
+    from ammi.search.locations import is_url
+
+    if not damage:
+        return f"{location} is whole: {n_checked:,} documents"
+    if repaired is None and is_url(location):
+        return f"{location} is damaged: restore it from a backup of its server"
+    if repaired is None and not n_checked:
+        return f"{location} is damaged, and none of its documents can be read: restore a backup, or build it again"
+    if repaired is None:
+        return f"{location} is damaged; {n_checked:,} documents are whole: --repair keeps these"
+    lost = len(repaired.lost) + repaired.unnamed
+    names = ", ".join(_shortened(list(map(str, repaired.lost))))
+    named = f" ({names})" if repaired.lost else ""
+    return f"{repaired.kept:,} documents kept, {lost:,} lost{named}; the old file is {repaired.old}"
+
+
+def _shortened(lines: list[str]) -> list[str]:
+    more = len(lines) - _SHOWN
+    return [*lines[:_SHOWN], f"and {more:,} more"] if more > 0 else lines
+
+
+def compact(location: Location, as_json: AsJson = False) -> None:
+    """Free the disk space of deleted documents.
+
+    Others can search meanwhile; their changes wait. It needs as much free space as the collection takes.
+    If the URL of a PostgreSQL collection has ?approximate=hnsw, also create that index if it does not exist yet.
+
+    [bold]Example[/]
+
+    ammi index compact articles
+    """
+    from ammi.collection import Collection
+
+    name = shown(location)
+    with Collection.open(location) as collection, counter(f"compacting {name}"):
+        before, after = collection.compact()
+    outcome = f"took {before:,} bytes, and takes {after:,} now" if before else "is as compact as its server makes it"
+    show({"location": name, "bytes before": before, "bytes after": after}, as_json, f"{name} {outcome}")
+
+
+def copy(
+    source: Annotated[str, typer.Argument(metavar="FROM", show_default=False, help=f"Collection. {_LOCATION}")],
+    target: Annotated[str, typer.Argument(metavar="TO", show_default=False, help=f"Location of the copy. {_LOCATION}")],
+    as_json: AsJson = False,
+) -> None:
+    """Copy a collection to another location, of any store: documents, codes, vectors and model.
+
+    Documents keep their ids and their order. At the end the copy is compared by number and checksum.
+    After an interruption, run the same command again: it continues, and copies nothing twice.
+    A location that holds another collection is refused.
+
+    [bold]Examples[/]
+
+    ammi index copy articles postgresql://reader@db.example.org/news#articles
+    ammi index copy postgresql://db.example.org/news#articles backup
+    """
+    from ammi.collection import Collection
+
+    from_, to = shown(source), shown(target)
+    with (
+        Collection.open(source) as collection,
+        if_stopped(f"part of {from_} may be in {to}; run the same command to continue"),
+        counter(f"copying {from_}", 2 * len(collection)) as advance,
+    ):
+        copied = collection.copy(target, advance=advance)
+    before = f", {copied.there:,} of them from before" if copied.there else ""
+    outcome = f"{copied.documents:,} documents are in {to}{before}; both collections have the checksum"
+    show({"from": from_, **copied._asdict()}, as_json, f"{outcome} {copied.checksum}")
+
+
+def export(
+    location: Location,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", show_default=False, help="File to write: .jsonl (also .jsonl.gz, .jsonl.zst) or .parquet."
+        ),
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Write the documents of a collection, with their metadata and codes, to a file.
+
+    [bold]ammi index build[/] and [bold]add[/] read the file, and reuse its codes if the model is the same.
+
+    [bold]Examples[/]
+
+    ammi index export articles articles.jsonl.gz
+    ammi index export articles articles.parquet
+    """
+    from ammi.collection import Collection
+
+    with (
+        Collection.open(location) as collection,
+        if_stopped(f"{file} was not written"),
+        counter(f"writing {file}", len(collection)) as advance,
+    ):
+        n = collection.export(file, advance=advance)
+    show({"file": str(file), "documents": n}, as_json, f"{n:,} documents in {file}")

@@ -1,0 +1,288 @@
+"""Documents from files, folders, pipes and Python objects, one at a time: the door through which all of them come."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypedDict, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ammi.data.documents import Document, Vector, checked_vector, is_numbers
+from ammi.data.exports import exported, is_exported
+from ammi.data.formats import MATRIX_FORMATS, read_rows
+from ammi.data.rows import ID, TEXT, VECTOR, BadRecordError, OnError, Row, RowStream, complaint, listed
+from ammi.data.streams import BROKEN_COMPRESSION, LONGEST, TOO_LONG
+from ammi.data.tables import table_rows
+from ammi.plain import Id, NotUnicodeError, checked_id, checked_metadata, checked_optional_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+Item: TypeAlias = "str | Mapping[str, Any] | NDArray[np.floating] | list[float] | Document"
+Incoming: TypeAlias = "Iterable[Item] | pd.DataFrame | pa.Table | pa.RecordBatch | pa.RecordBatchReader | PathLike[str]"
+T = TypeVar("T")
+
+_ROWS_TRIED = 1000  # rows without a required column before the name of the column is taken for wrong
+
+# Kinds of bad records, in words that follow their number.
+_NO_COLUMN, _BAD_ID, _BAD_TEXT, _BAD_VECTOR, _BAD_METADATA, _NOT_UTF8 = (
+    "without a column", "with a bad id", "with a bad text", "with a bad vector", "with bad metadata", "not UTF-8"
+)  # fmt: skip
+
+
+class Columns(NamedTuple):
+    """The names of a document's columns; those that a user `chose` must be there.
+
+    `reads` is the part that every document must have, "text" or "vector"; `width` the dimension of the vectors.
+    """
+
+    text: str = TEXT
+    id: str = ID
+    vector: str = VECTOR
+    chosen: tuple[str, ...] = ()
+    reads: str | None = None
+    width: int | None = None
+
+    @classmethod
+    def named(cls, text: str | None, id: str | None, vector: str | None, *more: Any) -> Self:
+        """The columns of these names, or of the usual ones where a user chose none."""
+        chosen = tuple(name for name in (text, id, vector) if name)
+        return cls(text or TEXT, id or ID, vector or VECTOR, chosen, *more)
+
+
+class ColumnNames(TypedDict):
+    """The arguments of readers that name columns; None stands for the usual name."""
+
+    text: str | None
+    id: str | None
+    vector: str | None
+
+
+def chosen_names(text: str, id: str, vector: str) -> ColumnNames:
+    """The names of columns that differ from the usual ones."""
+    return {
+        "text": None if text == TEXT else text,
+        "id": None if id == ID else id,
+        "vector": None if vector == VECTOR else vector,
+    }
+
+
+def read_documents(
+    source: str | Path,
+    *,
+    text: str | None = None,
+    id: str | None = None,
+    vector: str | None = None,
+    format: str | None = None,
+    reads: str | None = None,
+    width: int | None = None,
+    on_error: OnError = "refuse",
+) -> Iterator[Document]:
+    """Read the documents of a file, a folder or standard input one at a time.
+
+    `source` is `-` for standard input, a folder (each file in it is a document, and its path is the id), or a file:
+    `.jsonl`, `.csv`, `.tsv`, `.txt` (one text a line), plain or compressed with gzip or zstd, `.parquet`, `.arrow`,
+    `.feather`, or a matrix of vectors in `.npy` or `.npz` (see `read_matrix`). Text is UTF-8; blank lines are skipped.
+    `format` (`jsonl`, `csv`, …) is for pipes and for files with other endings. Without it, the first line of a pipe
+    decides: a JSON object, the header of a table of two columns or more with that of the text, or else one text a line.
+
+    `text`, `id` and `vector` name the columns to use, by default the columns called `text`, `id` and `vector`. A
+    document without an id gets the number of its line, and one with a vector needs no text. Files that
+    `Collection.export` wrote need no names of columns. A bad record is refused with `BadRecordError`, skipped with a
+    warning, or skipped and handed to `on_error`. Bad records are those that cannot be read or are longer than 32 MB,
+    those without the part that a model `reads`, "text" or "vector", and vectors of another dimension than `width`.
+    """
+    complain = complaint(on_error)
+    if format in MATRIX_FORMATS or (format is None and Path(source).suffix.lower().lstrip(".") in MATRIX_FORMATS):
+        from ammi.data.matrix_files import read_matrix
+
+        return iter(read_matrix(source, text=text, id=id, vector=vector, format=format, on_error=on_error))
+    name = "standard input" if source == "-" else str(source)
+    maker = DocumentMaker(name, Columns.named(text, id, vector, reads, width))
+    return _documents(name, read_rows(source, name, format, text), maker, complain)
+
+
+def documents_from(documents: Incoming, *, text: str = TEXT, id: str = ID, vector: str = VECTOR) -> Iterator[Document]:
+    """Yield the documents that a program passes, one at a time.
+
+    `documents` holds texts, dicts, vectors or `Document`s; or it is a pandas DataFrame, a table, a batch or a reader
+    of batches of Arrow, or the path of a file that `read_documents` reads, such as one that `Collection.export` wrote.
+
+    `text`, `id` and `vector` name the columns of tables and the keys of dicts. A document has a text, a vector or both.
+    Either all have an id, or none has, and then their numbers are the ids. All other columns are metadata. The index of
+    a DataFrame is not used, unless it has the name of the column of the ids and there is no such column.
+    """
+    if isinstance(documents, str | bytes | Mapping):
+        raise ValueError(f"documents is the single value {documents!r:.40}: pass a list, [document] for one")
+    chosen = chosen_names(text, id, vector)
+    if isinstance(documents, PathLike):
+        return read_documents(Path(documents), **chosen)
+    columns = Columns.named(**chosen)
+    if (table := table_rows(documents, id)) is not None:
+        return map(DocumentMaker(table.name, columns), table.rows)
+    if not isinstance(documents, Iterable) or getattr(documents, "ndim", 1) == 0:
+        raise ValueError(f"documents is {documents!r:.40} of type {type(documents).__name__}: pass a list of documents")
+    return _from_items(documents, columns)
+
+
+def _from_items(items: Iterable[Item], columns: Columns) -> Iterator[Document]:
+    document_of = DocumentMaker("document 1", columns)
+    for number, item in enumerate(items, 1):
+        yield item if isinstance(item, Document) else document_of(_row(number, item, columns))
+
+
+def _row(number: int, item: Any, columns: Columns) -> Row:
+    place = f"document {number}"
+    value = item.as_py() if hasattr(item, "as_py") else item  # Arrow's scalars
+    if isinstance(value, Mapping):
+        return Row(place, number, dict(value), own_columns=True)
+    if is_numbers(value):
+        return Row(place, number, {columns.vector: value})
+    if isinstance(value, str):
+        return Row(place, number, {columns.text: value})
+    raise BadRecordError(
+        f"{place} is {value!r:.40} of type {type(value).__name__}: expected a text, a dict, a vector or a Document, "
+        "so fill or drop missing ones first"
+    )
+
+
+def _documents(
+    name: str, rows: RowStream, document_of: "DocumentMaker", complain: Callable[[BadRecordError], None]
+) -> Iterator[Document]:
+    early: list[BadRecordError] = []  # bad records before the first document, beginning with a missing column
+    nothing = True
+    try:
+        for row in rows:
+            try:
+                if isinstance(row, BadRecordError):
+                    raise row
+                document = document_of(row)
+            except BadRecordError as problem:
+                if early or (nothing and problem.kind == _NO_COLUMN):
+                    early.append(problem)
+                    if len(early) == _ROWS_TRIED:
+                        break
+                else:
+                    complain(problem)
+                continue
+            for held_back in early:
+                complain(held_back)
+            early, nothing = [], False
+            yield document
+        if early:
+            raise ValueError(str(early[0]))  # no row has the column: its name is wrong
+    except BROKEN_COMPRESSION as error:
+        complain(BadRecordError(f"{name} is broken and ends early: {error}"))
+
+
+class DocumentMaker:
+    """Makes documents of the rows of one source; the first row decides whether the documents have ids.
+
+    With a column of vectors that a user chose, the first row also decides their dimension.
+    """
+
+    def __init__(self, name: str, columns: Columns):
+        self._name, self._columns = name, columns
+        self._first: str | None = None
+        self._has_ids = False
+        self._width = columns.width
+
+    def __call__(self, row: Row) -> Document:
+        """The document of a row; raise `BadRecordError` with the row's place if it holds none."""
+        return self._exported(row) if is_exported(row.columns) else self._of_columns(row)
+
+    def _of_columns(self, row: Row) -> Document:
+        if self._first is None:
+            self._check_first(row)
+        id = self._id(row)
+        vector = self._vector(row)
+        self._check_width(row, vector)
+        text = self._text(row, needed=vector is None or self._columns.reads == "text")
+        taken = {self._columns.text} | ({self._columns.id} if self._has_ids else set())
+        taken |= set() if vector is None else {self._columns.vector}
+        others = {name: value for name, value in row.columns.items() if name not in taken}
+        metadata, json = _checked(checked_metadata, others, row, _BAD_METADATA)
+        return Document(id, text, metadata, not self._has_ids, vector, json=json)
+
+    def _check_first(self, row: Row) -> None:
+        text, id, _, chosen, reads, _ = self._columns
+        needed = set(chosen) | ({text} if reads == "text" or self._vector(row) is None else set())
+        if row.own_columns:
+            needed.discard(id)  # only this row may lack it
+        if missing := needed - set(row.columns):
+            if row.own_columns:
+                raise _lack(row, min(missing))
+            raise ValueError(f"{self._name} {_no_column(row, min(missing))}")
+        self._first, self._has_ids = row.place, id in chosen or id in row.columns
+
+    def _id(self, row: Row) -> Id:
+        column = self._columns.id
+        if not self._has_ids and column in row.columns:
+            raise ValueError(
+                f"{row.place} has a column {column!r} and {self._first} has none: give every document one, or name the "
+                f"column of the file's ids with id={column!r} (--id {column}), so that lines without it are bad records"
+            )
+        if not self._has_ids:
+            return row.number
+        if column not in row.columns:
+            raise _lack(row, column)
+        return _checked(checked_id, row.columns[column], row, _BAD_ID)
+
+    def _text(self, row: Row, needed: bool) -> str | None:
+        column = self._columns.text
+        if needed and column not in row.columns:
+            raise _lack(row, column)
+        text = _checked(checked_optional_text, row.columns.get(column), row, _BAD_TEXT)
+        if text is None and needed:
+            raise BadRecordError(f"{row.place} has null for a text: expected a string", _BAD_TEXT)
+        if text is not None and len(text) > LONGEST:
+            raise BadRecordError(f"{row.place} {TOO_LONG}", "too long")
+        return text
+
+    def _vector(self, row: Row) -> Vector | None:
+        """The numbers of the vector's column; other values in it are metadata, unless a user chose that column."""
+        value, chosen = row.columns.get(self._columns.vector), self._columns.vector in self._columns.chosen
+        if is_numbers(value) or (chosen and self._columns.vector in row.columns):
+            return _checked(checked_vector, value, row, _BAD_VECTOR)
+        return None
+
+    def _check_width(self, row: Row, vector: Vector | None) -> None:
+        if vector is None or self._columns.vector not in self._columns.chosen:
+            return
+        self._width = self._width or len(vector)
+        if len(vector) != self._width:
+            known = "as before" if self._columns.width is None else "which the model reads"
+            problem = f"{row.place} has a vector of {len(vector)} numbers: expected {self._width}, {known}"
+            raise BadRecordError(problem, _BAD_VECTOR)
+
+    def _exported(self, row: Row) -> Document:
+        if (self._columns.text, self._columns.id) != (TEXT, ID):
+            raise ValueError(
+                f"{row.place} was exported from a collection, so that its id and text are known: name no columns"
+            )
+        try:
+            return exported(row.columns)
+        except NotUnicodeError as error:
+            raise BadRecordError(f"{row.place} {str(error).removeprefix('it ')}", _NOT_UTF8) from error
+        except ValueError as error:
+            raise BadRecordError(f"{row.place} is no document of an export, for {error}", "no export") from error
+
+
+def _checked(check: Callable[[object, str], T], value: object, row: Row, kind: str) -> T:
+    """A checked value; a bad one is a bad record of this kind."""
+    try:
+        return check(value, row.place)
+    except NotUnicodeError as error:
+        raise BadRecordError(str(error), _NOT_UTF8) from error
+    except ValueError as error:
+        raise BadRecordError(str(error), kind) from error
+
+
+def _no_column(row: Row, column: str) -> str:
+    return f"has no column {column!r}: the columns there are {listed(row.columns)}"
+
+
+def _lack(row: Row, column: str) -> BadRecordError:
+    return BadRecordError(f"{row.place} {_no_column(row, column)}", _NO_COLUMN)

@@ -1,0 +1,124 @@
+"""Recipes: what the methods of this package hand to training, and a method of a user with one of its own."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from ammi import AMMI, BMMI, load
+from ammi.evaluate import precision_at_k
+from ammi.hashers import BMSH, NASH, TrainedHasher, methods
+from ammi.hashers.parameters import estimator, parameter
+from ammi.nets.encoder import Encoder, initialise
+from ammi.nets.rows import Rows
+from ammi.training.batches import Batch
+from ammi.training.objective import Figures, Objective
+from ammi.training.recipe import DataShape, Recipe
+from tests.conftest import topics
+
+ALONE, PAIRS = DataShape(1000, 30, predictive=False), DataShape(1000, 30, predictive=True)
+QUICK: dict[str, Any] = {"batch_size": 32, "random_state": 0, "verbose": False}
+
+
+def test_ammi_pairs_neighbours_by_a_first_model_and_keeps_the_last_epoch():
+    recipe = AMMI(16).recipe(ALONE)
+    assert (recipe.neighbours, recipe.sampling_exponent, recipe.word_dropout) == (100, 2.0, 0.3)
+    assert (recipe.keep, recipe.rising) == ("last", "information")
+    assert recipe.first_model is not None
+    first = recipe.first_model()
+    assert (first.neighbours, first.sampling_exponent, first.first_model) == (10, 1.0, None)
+    assert first.epochs == -(-2 * recipe.epochs // 3)
+    assert first.objective.encoder.first.weight.shape == (30, 128)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("method", [AMMI, BMMI])
+def test_related_documents_take_the_place_of_neighbours(method):
+    assert method(8).recipe(PAIRS).neighbours == 0
+    assert method(8).recipe(PAIRS).word_dropout == 0.3
+    assert method(8, related_encoder="own").recipe(PAIRS).word_dropout == 0
+    assert method(8, neighbours=0).recipe(ALONE).word_dropout == 0
+
+
+def test_other_methods_have_the_schedule_of_their_parameters():
+    recipe = NASH(8, epochs=7, learning_rate=0.5, patience=3, clip=2.0, batch_size=9).recipe(ALONE)
+    assert (recipe.epochs, recipe.learning_rate, recipe.patience, recipe.clip, recipe.batch_size) == (7, 0.5, 3, 2, 9)
+    assert (recipe.neighbours, recipe.keep, recipe.rising, recipe.word_dropout) == (0, "best", None, 0)
+    assert BMSH(16).recipe(ALONE).learning_rate == 0.01
+    assert BMSH(64).recipe(ALONE).learning_rate == 0.005
+    assert BMSH(64, learning_rate=0.3).recipe(ALONE).learning_rate == 0.3
+
+
+def test_a_validation_keeps_the_best_epoch_and_waits_only_if_the_last_was_to_be_kept():
+    last = replace(AMMI(8).recipe(ALONE), keep="last").validated()
+    best = replace(AMMI(8).recipe(ALONE), keep="best").validated()
+    assert (last.keep, last.rising) == ("best", "information")
+    assert (best.keep, best.rising) == ("best", None)
+
+
+class Contrast(Objective):
+    """InfoNCE on pairs: a document is to be told by the code of its neighbour from the others of the batch."""
+
+    def __init__(self, n_words: int, n_bits: int):
+        super().__init__()
+        self.encoder = Encoder(n_words, n_bits)
+        initialise(self.encoder, 0.1)
+
+    def loss(self, batch: Batch) -> tuple[Tensor, Figures]:
+        assert batch.x is not None
+        y, x = (torch.tanh(self.encoder(rows)) for rows in (batch.y, batch.x))
+        loss = torch.nn.functional.cross_entropy(y @ x.T, torch.arange(len(y)))
+        return loss, {"contrast": loss}
+
+    def bits(self, rows: Rows) -> Tensor:
+        return self.encoder(rows) > 0
+
+
+@estimator
+class Contrastive(TrainedHasher):
+    """A method of a user, with public names alone."""
+
+    near: int = parameter("neighbours of each document.", default=10, whole=True, least=1)
+
+    def objective(self, n_features: int, predictive: bool) -> Contrast:
+        return Contrast(n_features, self.n_bits)
+
+    def recipe(self, shape: DataShape) -> Recipe:
+        return replace(
+            super().recipe(shape), neighbours=self.near, keep="last", word_dropout=0.2, sampling_exponent=1.5
+        )
+
+
+def test_a_method_of_ones_own_on_neighbours_that_keeps_the_last_epoch(tmp_path):
+    X, labels = topics()
+    new, new_labels = topics(seed=1)
+    hasher = Contrastive(16, epochs=12, **QUICK).fit(X, views=np.eye(4)[labels])
+    assert hasher.best_epoch_ == len(hasher.history_) == 12
+    assert [row["score"] for row in hasher.history_] == [0.0] * 12  # it names no figure that rises
+    assert precision_at_k(hasher.encode(new), new_labels, hasher.encode(X), labels, k=20) > 80
+    methods.register("contrastive", Contrastive)
+    try:
+        hasher.save(tmp_path / "model")
+        assert np.array_equal(load(tmp_path / "model").encode(new), hasher.encode(new))
+    finally:
+        del methods._registered["contrastive"]
+
+
+@estimator
+class TwoStages(Contrastive):
+    """The same with a first model, which has half of the bits."""
+
+    def recipe(self, shape: DataShape) -> Recipe:
+        first = Contrastive(self.n_bits // 2, epochs=2)
+        return replace(super().recipe(shape), first_model=lambda: first.recipe(shape))
+
+
+def test_any_objective_can_be_a_first_model(tmp_path):
+    X, _ = topics()
+    parameters: dict[str, Any] = {"epochs": 4, "checkpoint": tmp_path, **QUICK}
+    hasher = TwoStages(16, **parameters).fit(X)
+    assert (tmp_path / "first" / "neighbours.pt").exists()
+    again = TwoStages(16, **parameters).fit(X)
+    assert again.fingerprint_ == hasher.fingerprint_ != Contrastive(16, epochs=4, **QUICK).fit(X).fingerprint_

@@ -19,7 +19,7 @@ import datasketch
 from rich.console import Console
 from rich.table import Table
 
-from ammi.search.duplicates import copy_groups
+from ammi.search.duplicates import duplicate_groups
 from pieces import memory_mb, piece
 from planted import KINDS, as_pair, phrases, plant
 from timing import save
@@ -33,8 +33,8 @@ Find = Callable[[list[str]], Pairs]
 def ours(threshold: float) -> Find:
     def find(texts: list[str]) -> Pairs:
         blocks = (texts[start : start + 1000] for start in range(0, len(texts), 1000))
-        groups = copy_groups(blocks, threshold)
-        return {as_pair(group.kept, copy) for group in groups for copy, _ in group.copies}
+        groups = duplicate_groups(blocks, threshold)
+        return {as_pair(group.kept, copy) for group in groups for copy, _ in group.duplicates}
 
     return find
 

@@ -2,8 +2,12 @@
 
 import itertools
 import math
+import re
+import unicodedata
 
 import numpy as np
+
+from ammi.features.alphabet import UNSPACED
 
 
 def sigmoid(x: float) -> float:
@@ -134,3 +138,23 @@ def bm25(corpus: list[list[str]], query: list[str], k1: float = 1.5, b: float = 
             count = document.count(word)
             scores[i] += weight * count / (count + k1 * (1 - b + b * len(document) / mean_length))
     return scores
+
+
+def words(text: str, shortest: int = 2) -> list[str]:
+    """The words of a text by the rule of ammi.features.alphabet, one character after the other."""
+    found: list[str] = []
+    run, kind_of_run = "", ""
+    for character in unicodedata.normalize("NFKC", text).lower() + " ":
+        kind = ""
+        if re.match(f"[{UNSPACED}]", character):
+            kind = "unspaced"
+        elif character.isalnum() or character == "_" or unicodedata.category(character)[0] == "M":
+            kind = "word"
+        if kind != kind_of_run:
+            if kind_of_run == "word" and len(run) >= shortest:
+                found.append(run)
+            if kind_of_run == "unspaced":
+                found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+            run, kind_of_run = "", kind
+        run += character
+    return found

@@ -277,9 +277,9 @@ class Collection(AnyCollection):
         )
 
     def duplicates(self, threshold: float | None = None, *, advance: Advance = no_progress) -> list[Duplicates]:
-        from ammi.search.duplicates import find_copies
+        from ammi.search.duplicates import find_duplicates
 
-        return [Duplicates(*group) for group in find_copies(self.store.entries(), threshold, advance)]
+        return [Duplicates(*group) for group in find_duplicates(self.store.entries(), threshold, advance)]
 
     def evaluate(
         self,

@@ -131,7 +131,7 @@ def of_folder(name: str, files: Mapping[str, bytes]) -> Files:
     return {path.removeprefix(f"{name}/"): files[path] for path in files if path.startswith(f"{name}/")}
 
 
-def write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: object) -> None:
     """Write a JSON file, and make its folder if there is none."""
     write_text(path, json.dumps(value, indent=1) + "\n")
 
@@ -320,7 +320,9 @@ def _remove(path: Path) -> None:
 
 def _exchange(a: Path, b: Path) -> bool:
     """Exchange two folders in one step; return False if the system cannot."""
-    libc: Any = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
+    if os.name != "posix":
+        return False
+    libc = ctypes.CDLL(None, use_errno=True)
     if hasattr(libc, "renameat2"):  # Linux
         return libc.renameat2(_AT_FDCWD, bytes(a), _AT_FDCWD, bytes(b), _EXCHANGE) == 0
     if hasattr(libc, "renamex_np"):  # macOS

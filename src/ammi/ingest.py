@@ -100,7 +100,7 @@ def vector_width(model: "DocumentHasher") -> int:
 def reencoder(
     model: "DocumentHasher", kept: KeptVectors | None, location: str
 ) -> tuple[Callable[[list[Entry]], tuple[Codes, Rows | None]], int | None]:
-    """Return what a rebuild makes of stored documents: a function to their codes and new vectors, and the width of these.
+    """Return a function from stored documents to codes and new vectors, for a rebuild, and the width of the vectors.
 
     A model of texts reads the texts, and makes new vectors if the collection keeps vectors. A model of vectors reads
     the kept ones, which stay.

@@ -28,8 +28,8 @@ class StoredModel:
     Files that are damaged are refused.
     """
 
-    def __init__(self, files: Mapping[str, bytes]):
-        self.files: Files = verified(files, _LOCATION)
+    def __init__(self, files: Mapping[str, bytes], *, verify: bool = True):
+        self.files: Files = verified(files, _LOCATION) if verify else dict(files)
 
     @classmethod
     def of(cls, model: "DocumentHasher | Hasher | str | PathLike[str]") -> Self:
@@ -39,11 +39,12 @@ class StoredModel:
         if isinstance(model, str | PathLike):
             files = read_model_folder(Path(model))
             if "reads" in parse_config(files, Path(model)):  # a DocumentHasher need not be loaded
-                return cls(files)
+                return cls(files, verify=False)
             model = model_from_verified(files, Path(model))
         from ammi.hashers.documents import DocumentHasher
 
-        return cls((model if isinstance(model, DocumentHasher) else DocumentHasher.of(model)).to_files())
+        whole = model if isinstance(model, DocumentHasher) else DocumentHasher.of(model)
+        return cls(whole.to_files(), verify=False)
 
     @cached_property
     def whole(self) -> "DocumentHasher":
@@ -95,50 +96,42 @@ class StoredModel:
 
     def encode(self, queries: list[Query]) -> Codes:
         """Return the codes of queries, (n, ceil(m / 8))."""
-        self._check(queries)
-        if not queries:
-            return np.empty((0, -(-self.n_bits // 8)), np.uint8)
-        return self.encoder(len(queries)).encode(self._documents(queries))
+        documents = self._documents(queries)
+        return self.encoder(len(documents)).encode(documents)
 
     def logits(self, queries: list[Query]) -> NDArray[np.floating]:
         """Return the logits of the queries' bits, (n, m)."""
-        self._check(queries)
+        documents = self._documents(queries)
         if not queries:
             return np.empty((0, self.n_bits))
         if self.quick:
-            return self.quick.logits(self._documents(queries))
+            return self.quick.logits(documents)
         from ammi.hashers.logits import bit_logits
 
-        return bit_logits(self.whole.hasher_, self.whole.features_.transform(self._documents(queries)))
+        return bit_logits(self.whole.hasher_, self.whole.features_.transform(documents))
 
     def codes_and_vectors(self, queries: list[Query]) -> tuple[Codes, NDArray[np.floating]]:
         """Return the codes of queries and the vectors that these are made of, (n, d)."""
-        self._check(queries)
         vectors = self.whole.features_.transform(self._documents(queries))
         return self.whole.hasher_.encode(vectors), vectors
 
     def knows(self, query: Query) -> bool:
         """Return whether the model knows a word of a text, or a vector is not zero."""
-        self._check([query])
-        return self.quick.knows(query) if self.quick and isinstance(query, str) else self.whole.knows(query)
+        [document] = self._documents([query])
+        return (self.quick or self.whole).knows(document)
 
-    def _check(self, queries: list[Query]) -> None:
+    def _documents(self, queries: list[Query]) -> list[str] | NDArray[np.floating]:
+        """Return queries as the model takes them: texts, or vectors as the rows of a matrix."""
         for query in queries:
             if isinstance(query, str) != (self.reads == "text"):
                 raise ValueError(f"{query!r:.40} is no {self.reads}, which is what this collection's model reads")
-
-    def _documents(self, queries: list[Query]):
-        """Return queries as the model takes them: texts, or vectors as the rows of a matrix."""
-        return queries if self.reads == "text" else _stacked(queries, self.whole.n_features_in_)
-
-
-def _stacked(vectors: list[Query], width: int) -> NDArray[np.floating]:
-    """Return vectors as rows; refuse one that does not have the width that the model reads."""
-    arrays = [np.asarray(vector) for vector in vectors]
-    for array in arrays:
-        if array.shape != (width,):
-            raise ValueError(
-                f"the vector of a query has the shape {array.shape}, and the model reads {width} numbers: make it as "
-                "the vectors of the documents were made"
-            )
-    return np.stack(arrays)
+        if self.reads == "text":
+            return [str(query) for query in queries]
+        arrays, width = [np.asarray(vector) for vector in queries], self.whole.n_features_in_
+        for array in arrays:
+            if array.shape != (width,):
+                raise ValueError(
+                    f"the vector of a query has the shape {array.shape}, and the model reads {width} numbers: make it "
+                    "as the vectors of the documents were made"
+                )
+        return np.array(arrays).reshape(-1, width)

@@ -1,18 +1,18 @@
-"""Places that are URLs, as messages show them: without a password or a token."""
+"""Locations as messages show them: URLs without a password or a token."""
 
 import re
 from os import PathLike, fspath
 
 _PARTS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^/?#]*)(.*)", re.DOTALL)  # scheme, user and host, all else
-# A URL of ours that lacks a slash or two: all before the host may be a password.
+# A URL that lacks a slash or two: all before the host may be a password.
 _MISSPELT = re.compile(r"(?is)^((?:postgres(?:ql)?|milvus|https?):/?)(?!/).*@(.*)$")
 _SECRET = re.compile(r"(?i)(?<=[?&])[^=&#]*(?:password|token|secret)[^=&#]*=[^&#]*&?")
-_TOKENS = ("milvus://", "http://", "https://")  # schemes in which a token stands where others have a name
+_TOKENS = ("milvus://", "http://", "https://")  # schemes whose URLs have a token in place of a user name
 _LOOSE_END = re.compile(r"[?&]+(?=#|$)")
 
 
 def shown(location: str | PathLike[str]) -> str:
-    """A location without its password or token; of a URL whose password is cut short rather too much is left out."""
+    """Return a location without its password or token; leave out rather too much if a password has a / or a #."""
     found = _PARTS.fullmatch(location) if isinstance(location, str) else None
     if found is None:
         return _MISSPELT.sub(r"\1\2", location) if isinstance(location, str) else fspath(location)
@@ -26,7 +26,7 @@ def shown(location: str | PathLike[str]) -> str:
 
 
 def cuts_password(location: str | PathLike[str]) -> bool:
-    """Whether a URL seems to have a password with a /, a # or an @ that should be written as %2F, %23 or %40."""
+    """Return whether a URL seems to have a password with a /, # or @ that should be written as %2F, %23 or %40."""
     found = _PARTS.fullmatch(location) if isinstance(location, str) else None
     return found is not None and (_is_cut(found[2], found[3]) or (":" in found[2] and found[2].count("@") > 1))
 

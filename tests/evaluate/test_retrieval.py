@@ -94,7 +94,7 @@ def test_bad_input_is_refused():
         precision_at_k(codes, np.ones((3, 20)), codes, np.ones((3, 8)))
     with pytest.raises(ValueError, match="k >= 1"):
         precision_at_k(codes, [1, 2, 3], codes, [1, 2, 3], k=0)
-    with pytest.raises(ValueError, match="row for row"):
+    with pytest.raises(ValueError, match="row i of both must be a pair"):
         matching_at_k(codes, codes[:2])
     with pytest.raises(ValueError, match="'insertion' or 'expected'"):
         matching_at_k(codes, codes, ties="random")  # type: ignore[arg-type]

@@ -1,7 +1,6 @@
 """The compiled tokeniser, the plain one and the counters against regular expressions and dictionaries."""
 
 import re
-import sys
 import unicodedata
 from collections import Counter
 from itertools import pairwise
@@ -20,34 +19,47 @@ from ammi.features.alphabet import (
     class_of,
     words_of,
 )
+from ammi.features.occurrences import Occurrences
 from ammi.features.tokens import WordCounts, look_up, make_table, tokenize
+from ammi.search import HammingIndex
+from ammi.search.duplicates.numbered import PHRASE, numbered
+from tests import oracles
 from tests.features.made import any_text, articles
 
-EVERYTHING = map(chr, range(sys.maxunicode + 1))
-MARKS = "".join(c for c in EVERYTHING if unicodedata.category(c)[0] == "M" and not re.match(f"[{UNSPACED}]", c))
-WORD = rf"(?:(?![{UNSPACED}])[\w{MARKS}]){{2,}}"
-PAIR = rf"(?=([{UNSPACED}]{{2}}))"
-LONE = rf"(?<![{UNSPACED}])[{UNSPACED}](?![{UNSPACED}])"
-TOKEN = re.compile(f"{PAIR}|({WORD}|{LONE})")
 
-
-def plain_tokens(text: str) -> list[str]:
-    text = unicodedata.normalize("NFKC", text).lower()
-    return [found[1] or found[2] for found in TOKEN.finditer(text)]
-
-
-def tokens(texts: list[str]) -> list[list[str]]:
-    letters, begin, end, _, first = tokenize(texts)
+def tokens(texts: list[str], shortest: int = 2) -> list[list[str]]:
+    letters, begin, end, _, first = tokenize(texts, shortest)
     words = [letters[a:b].tobytes().decode() for a, b in zip(begin, end, strict=True)]
     return [words[a:b] for a, b in pairwise(first)]
 
 
 @settings(max_examples=500, deadline=None)
 @given(st.lists(any_text, max_size=4))
-def test_tokens_are_those_of_the_regular_expression(texts):
-    expected = [plain_tokens(text) for text in texts]
-    assert tokens(texts) == expected
+def test_features_ranking_duplicates_and_the_plain_tokenizer_agree_on_words(texts):
+    expected = [oracles.words(text) for text in texts]
     assert [words_of(text) for text in texts] == expected
+    assert tokens(texts) == expected
+    with_short = [oracles.words(text, shortest=1) for text in texts]
+    assert tokens(texts, shortest=1) == with_short
+    _, first = numbered(texts)
+    assert np.diff(first).tolist() == [max(len(found), PHRASE) for found in with_short]
+    occurrences = Occurrences(texts)
+    for word in {word for found in expected for word in found}:
+        assert occurrences.counts(word).tolist() == [found.count(word) for found in expected]
+    for pair in {pair for found in expected for pair in pairwise(found)}:
+        assert occurrences.have(pair).tolist() == [pair in pairwise(found) for found in expected]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(any_text.map(lambda text: text.encode(errors="replace").decode()), min_size=1, max_size=4))
+def test_the_word_index_finds_the_words_of_a_text(tmp_path_factory, texts):
+    words = [oracles.words(text) for text in texts]
+    with HammingIndex.create(tmp_path_factory.mktemp("index"), 8) as index:
+        index.add(np.zeros((len(texts), 1), np.uint8), texts=texts)
+        asked = sorted({word for found in words for word in found})[:20]
+        with index.snapshot():
+            statistics = index._documents.words.statistics(asked)
+        assert statistics.having == {word: sum(word in found for found in words) for word in asked}
 
 
 @pytest.mark.parametrize("corpus", ["reuters", "newsgroups", "tmc_small"])
@@ -98,7 +110,7 @@ def test_document_frequencies(chunks, n, minimum):
     counts = WordCounts(limit=10_000)
     for chunk in chunks:
         counts.add(chunk)
-    plain = Counter(word for chunk in chunks for text in chunk for word in set(plain_tokens(text)))
+    plain = Counter(word for chunk in chunks for text in chunk for word in set(oracles.words(text)))
     best = sorted(plain, key=lambda word: (-plain[word], word))[:n]
     expected = {word: plain[word] for word in sorted(best) if plain[word] >= minimum}
     found, frequencies = counts.most_frequent(n, minimum)
@@ -108,12 +120,12 @@ def test_document_frequencies(chunks, n, minimum):
 
 
 @settings(deadline=None)
-@given(documents, st.sets(words.filter(lambda word: plain_tokens(word) == [word])))
+@given(documents, st.sets(words.filter(lambda word: oracles.words(word) == [word])))
 def test_look_up(texts, vocabulary):
     table = make_table(sorted(vocabulary))
     columns, first = look_up(table, tokenize(texts))
     number = {word: i for i, word in enumerate(sorted(vocabulary))}
-    expected = [[number[word] for word in plain_tokens(text) if word in number] for text in texts]
+    expected = [[number[word] for word in oracles.words(text) if word in number] for text in texts]
     assert [columns[a:b].tolist() for a, b in pairwise(first)] == expected
 
 

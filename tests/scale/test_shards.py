@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from ammi.data import holds_codes, read_codes, write_codes
-from ammi.data.code_tables import about_code_table, write_code_table, write_manifest
+from ammi.data.codes import MANIFEST, about_code_table, write_code_table
+from ammi.files import write_json
 from ammi.scale.cluster import check_address, import_ray
 from ammi.scale.shards import Reading, find_shards
 from tests.cli.conftest import Location, Run, ammi, location, write
@@ -100,7 +101,7 @@ def test_a_folder_of_codes_is_read_when_it_is_finished_and_of_one_model(tmp_path
     assert holds_codes(tmp_path)
     with pytest.raises(ValueError, match=r"manifest\.json is missing, so that not all shards are there"):
         read_codes(tmp_path)
-    write_manifest(tmp_path, {"shards": {"a.parquet": 2, "b.parquet": 2}})
+    write_json(tmp_path / MANIFEST, {"shards": {"a.parquet": 2, "b.parquet": 2}})
     assert read_codes(tmp_path).ids == [1, 2, 3, 4]
     write_code_table(tmp_path / "b.parquet", [([3, 4], CODES[2:])], 24, "0" * 16)
     with pytest.raises(ValueError, match="its shards are of 2 models"):

@@ -1,4 +1,4 @@
-"""Copies against a plain twin that compares every text with every other, and on texts whose copies are known."""
+"""Near-duplicates against a twin that compares every text with every other, and on texts whose duplicates are known."""
 
 import tracemalloc
 
@@ -8,25 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ammi.data import corpus_path, read_documents
-from ammi.features.alphabet import IS_OTHER, IS_UNSPACED, class_of, normal
+from ammi.features.alphabet import normal
 from ammi.search import Entry
-from ammi.search.duplicates import CopyGroup, copy_groups, find_copies
+from ammi.search.duplicates import DuplicateGroup, duplicate_groups, find_duplicates
 from ammi.search.duplicates.near_vectors import ALL_COMPARED, vector_groups
-from ammi.search.duplicates.words import numbered
+from ammi.search.duplicates.numbered import numbered
+from tests.oracles import words
 
 SHORT = 20
 FILLED = "a word that no text has"
 
 
 def plain_words(text: str) -> list[str]:
-    words = []
-    for chunk in normal(text).split():
-        spaced = "".join(f" {letter} " if class_of(letter) == IS_UNSPACED else letter for letter in chunk)
-        for part in spaced.split():
-            inside = [i for i, letter in enumerate(part) if class_of(letter) != IS_OTHER]
-            words += [part[inside[0] : inside[-1] + 1]] if inside else []
-    words = words or [normal(text)]
-    return words + [FILLED] * (3 - len(words))
+    found = words(text, shortest=1) or [normal(text)]
+    return found + [FILLED] * (3 - len(found))
 
 
 def plain_found(words: list[str], longer: list[str]) -> int:
@@ -56,7 +51,7 @@ def plain_found(words: list[str], longer: list[str]) -> int:
     return len(found)
 
 
-def plain_groups(texts: list[str], threshold: float) -> list[CopyGroup]:
+def plain_groups(texts: list[str], threshold: float) -> list[DuplicateGroup]:
     words = [plain_words(text) for text in texts]
     free = sorted(range(len(texts)), key=lambda position: (-len(words[position]), position))
     groups = []
@@ -69,7 +64,7 @@ def plain_groups(texts: list[str], threshold: float) -> list[CopyGroup]:
             if found >= threshold * size:
                 copies.append((other, found / size))
         if copies:
-            groups.append(CopyGroup(kept, sorted(copies, key=lambda copy: (-copy[1], copy[0]))))
+            groups.append(DuplicateGroup(kept, sorted(copies, key=lambda copy: (-copy[1], copy[0]))))
         free = [other for other in others if other not in dict(copies)]
     return sorted(groups)
 
@@ -108,18 +103,18 @@ def test_groups_are_those_of_comparing_all_with_all(n, vocabulary, threshold, bl
         texts.append(edited(texts[rng.integers(len(texts))], rng)[:25] if texts and rng.random() < 0.7 else new)
     joined = [" ".join(words) for words in texts]
     blocks = [joined[start : start + block] for start in range(0, n, block)]
-    assert copy_groups(blocks, threshold) == plain_groups(joined, threshold)
+    assert duplicate_groups(blocks, threshold) == plain_groups(joined, threshold)
 
 
 @settings(deadline=None)
 @given(st.lists(st.text() | st.text("ab ,.'-7\n\u3000漢字かก\u0301\xa0"), max_size=20))
-def test_words_are_chunks_without_the_punctuation_at_their_ends(texts):
-    words, first = numbered(texts)
+def test_words_are_those_of_the_tokenizer_and_single_characters(texts):
+    numbers, first = numbered(texts)
     plain = [plain_words(text) for text in texts]
     assert np.diff(first).tolist() == [len(found) for found in plain]
     flat = [word for found in plain for word in found]
-    number = dict(zip(flat, words.tolist(), strict=True))
-    assert [number[word] for word in flat] == words.tolist()
+    number = dict(zip(flat, numbers.tolist(), strict=True))
+    assert [number[word] for word in flat] == numbers.tolist()
     assert len(set(number.values())) == len(number)
     assert number.get(FILLED, 0) == 0
 
@@ -129,10 +124,10 @@ def test_the_similarity_is_the_share_of_words_that_were_not_changed(share):
     rng = np.random.default_rng(0)
     texts = [random_text(rng, 200) for _ in range(60)]
     copies = [changed(words, share, rng) for words in texts]
-    groups = copy_groups([[" ".join(words) for words in texts + copies]], 0.6)
+    groups = duplicate_groups([[" ".join(words) for words in texts + copies]], 0.6)
     assert [group.kept for group in groups] == list(range(60))  # of equally long ones the first
     for group in groups:
-        ((copy, similarity),) = group.copies
+        ((copy, similarity),) = group.duplicates
         assert copy == group.kept + 60
         assert similarity == pytest.approx(1 - share, abs=0.03)
 
@@ -141,17 +136,20 @@ def test_what_is_cut_short_or_quoted_is_a_copy_of_the_longer_text():
     rng = np.random.default_rng(0)
     whole, around = " ".join(random_text(rng, 200)), " ".join(random_text(rng, 3000))
     cut, quoting = whole[: len(whole) // 3].rsplit(" ", 1)[0], f"{around}\n> {whole}\n{around[::-1]}"
-    assert copy_groups([[cut, whole]], 1) == [CopyGroup(1, [(0, 1.0)])]
-    assert copy_groups([[whole, quoting, cut]], 1) == [CopyGroup(1, [(0, 1.0), (2, 1.0)])]
+    assert duplicate_groups([[cut, whole]], 1) == [DuplicateGroup(1, [(0, 1.0)])]
+    assert duplicate_groups([[whole, quoting, cut]], 1) == [DuplicateGroup(1, [(0, 1.0), (2, 1.0)])]
 
 
 def test_a_few_words_are_no_copy_of_every_text_that_has_them():
     long = (
         "it would be very nice if someone could tell me where to find one, thanks in advance for any help you can give"
     )
-    assert copy_groups([[long, "Thanks in advance!"]], 0.2) == []
-    assert copy_groups([["Thanks in advance!", "thanks, in advance"]], 1) == [CopyGroup(0, [(1, 1.0)])]
-    assert copy_groups([["", "", "!", "?", "!"]], 1) == [CopyGroup(0, [(1, 1.0)]), CopyGroup(2, [(4, 1.0)])]
+    assert duplicate_groups([[long, "Thanks in advance!"]], 0.2) == []
+    assert duplicate_groups([["Thanks in advance!", "thanks, in advance"]], 1) == [DuplicateGroup(0, [(1, 1.0)])]
+    assert duplicate_groups([["", "", "!", "?", "!"]], 1) == [
+        DuplicateGroup(0, [(1, 1.0)]),
+        DuplicateGroup(2, [(4, 1.0)]),
+    ]
 
 
 def test_a_chain_of_small_changes_is_no_group():
@@ -161,7 +159,7 @@ def test_a_chain_of_small_changes_is_no_group():
     for _ in range(40):
         chain.append(changed(chain[-1], 0.06, rng))
     texts = [" ".join(words) for words in chain]
-    groups = copy_groups([texts], 0.8)
+    groups = duplicate_groups([texts], 0.8)
     assert groups == plain_groups(texts, 0.8)
     assert len(groups) > 5
 
@@ -173,11 +171,11 @@ def test_reuters_has_copies_and_no_group_of_a_subject():
     except (OSError, ValueError) as error:
         pytest.skip(f"needs the corpus reuters: {error}")
     texts = [document.text or "" for document in read_documents(path)]
-    groups = sorted(copy_groups([texts], 0.8), key=lambda group: -len(group.copies))
+    groups = sorted(duplicate_groups([texts], 0.8), key=lambda group: -len(group.duplicates))
     assert [texts[group.kept].split() for group in groups[:2]] == [["******", "Blah", "blah", "blah."], ["******"]]
-    assert all(len(group.copies) < 30 for group in groups[2:])
+    assert all(len(group.duplicates) < 30 for group in groups[2:])
     for group in groups[2::20]:
-        for copy, similarity in group.copies[::10]:
+        for copy, similarity in group.duplicates[::10]:
             words, longer = plain_words(texts[copy]), plain_words(texts[group.kept])
             size = max(len(words), min(len(longer), SHORT))
             assert similarity == plain_found(words, longer) / size >= 0.8
@@ -190,13 +188,13 @@ def test_memory_is_bounded_whatever_the_threshold(threshold):
     footer = " ".join(random_text(rng, 40))
     alike = " ".join(random_text(rng, 60))
     texts = [f"{' '.join(random_text(rng, 20))} {footer}" for _ in range(15_000)] + [alike] * 15_000
-    copy_groups([texts[:10]], threshold)
+    duplicate_groups([texts[:10]], threshold)
     tracemalloc.start()
-    groups = copy_groups((texts[start : start + 1000] for start in range(0, len(texts), 1000)), threshold)
+    groups = duplicate_groups((texts[start : start + 1000] for start in range(0, len(texts), 1000)), threshold)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1500 * len(texts)
-    assert [len(group.copies) for group in groups if texts[group.kept] == alike] == [14_999]
+    assert [len(group.duplicates) for group in groups if texts[group.kept] == alike] == [14_999]
 
 
 def test_documents_without_texts_are_copies_by_equal_codes():
@@ -204,7 +202,7 @@ def test_documents_without_texts_are_copies_by_equal_codes():
     texts = [None, "one and the same text", None, "one and the same text", "another text of five words"]
     entries = [Entry(f"d{n}", code, text, {}) for n, (code, text) in enumerate(zip(codes, texts, strict=True))]
     told: list[int] = []
-    found = find_copies([entries[:2], entries[2:]], 0.8, told.append)
+    found = find_duplicates([entries[:2], entries[2:]], 0.8, told.append)
     assert found == [("d1", [("d3", 1.0)]), ("d0", [("d2", 1.0)])]
     assert sum(told) == 2 * len(entries)
 
@@ -290,15 +288,15 @@ def test_documents_are_compared_by_text_then_by_vector_then_by_code():
         Entry("other code", code, None, {}),
     ]
     told: list[int] = []
-    found = find_copies([entries[:3], entries[3:]], advance=told.append)
+    found = find_duplicates([entries[:3], entries[3:]], advance=told.append)
     assert found[0] == ("text", [("again", 1.0)])
     assert found[1] == ("vector", [("double", pytest.approx(1))])
     assert found[2] == ("code", [("other code", 1.0)])
     assert sum(told) == 2 * len(entries)
-    assert [copy for copy, _ in find_copies([entries], 0.5)[1][1]] == ["double", "near"]
+    assert [copy for copy, _ in find_duplicates([entries], 0.5)[1][1]] == ["double", "near"]
 
 
 @pytest.mark.parametrize("threshold", [0, -0.1, 1.01, float("nan")])
 def test_a_threshold_that_no_similarity_can_have_is_refused(threshold):
     with pytest.raises(ValueError, match=f"threshold is {threshold}"):
-        copy_groups([["a"]], threshold)
+        duplicate_groups([["a"]], threshold)

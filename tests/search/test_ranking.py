@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ammi.features.alphabet import words_of
+from ammi.features.occurrences import Occurrences
 from ammi.search import HammingIndex, KeptVectors
 from ammi.search.filters import matches, parse
 from ammi.search.ranking import (
     MOST_WORDS,
     SHORTLIST,
     BitRanking,
-    Occurrences,
     WordRanking,
     WordStatistics,
     most_told,
@@ -75,7 +75,7 @@ def test_the_words_that_there_are_are_found(many, words):
     spoken = [word for those in words for word in those]
     all_words = [words_of(text) for text in many]
     for often in (0, 2, 150):
-        with patch("ammi.search.ranking._OFTEN", often):
+        with patch("ammi.features.occurrences._FOUND_BY_SEARCH", often):
             found = Occurrences(many)
             for word in spoken:
                 assert found.counts(word).tolist() == [those.count(word) for those in all_words]

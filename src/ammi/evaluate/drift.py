@@ -11,16 +11,16 @@ DISTANCES = (0, 1, 5, 10, 20, 50, 90)
 
 
 class Step(NamedTuple):
-    """A document on the way: its distance, and its position in the base."""
+    """A document, by its distance and its position in the base."""
 
     distance: int
     position: int
 
 
 def drift(code: Codes, base: Codes, distances: Iterable[int] = DISTANCES) -> list[Step]:
-    """For each distance, the nearest document that is at least so far away; the first one inserted among equals.
+    """For each distance, the nearest document at least that far away; among equals the first one inserted.
 
-    A document that answers several distances is named once, and a distance that none reaches has no step.
+    A document that is found for several distances is named once. A distance beyond all documents has no step.
     """
     if base.ndim != 2 or np.shape(code) not in ((base.shape[1],), (1, base.shape[1])):
         raise ValueError(f"the code has the shape {np.shape(code)} and the base {base.shape}: pass codes of one model")

@@ -1,7 +1,7 @@
-"""Labels as documents carry them, a name or a list of names each: as a 0/1 matrix, and the precision by them."""
+"""Labels of documents, a name or a list of names each: as a 0/1 matrix, and the precision by them."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -11,9 +11,9 @@ from ammi.search.hamming import Codes
 
 
 class LabelledPrecision(NamedTuple):
-    """A precision in percent, and on how many neighbours, labelled queries and documents, and labels it rests.
+    """A precision in percent, with the numbers of neighbours, labelled queries, labelled documents and labels.
 
-    k is smaller than it was asked for where there are no more documents.
+    k is smaller than the k asked for if there are fewer documents.
     """
 
     precision: float
@@ -25,10 +25,10 @@ class LabelledPrecision(NamedTuple):
 
 def labelled_precision(
     codes: Codes,
-    labels: Sequence[Any],
+    labels: Sequence[object],
     k: int = 100,
     query_codes: Codes | None = None,
-    query_labels: Sequence[Any] = (),
+    query_labels: Sequence[object] = (),
 ) -> LabelledPrecision:
     """The precision at k of the queries, or of each document among the others; those without a label are left out."""
     n_queries = 0 if query_codes is None else len(query_codes)
@@ -49,9 +49,9 @@ def labelled_precision(
     return LabelledPrecision(float(precision), k, int(queries.sum()), int(base.sum()), targets.shape[1])
 
 
-def label_matrix(labels: Iterable[Any]) -> csr_matrix:
-    """Documents by labels (n, L), the labels in the order of their first use; None and [] are no label at all."""
-    columns: dict[Any, int] = {}
+def label_matrix(labels: Iterable[object]) -> csr_matrix:
+    """Documents by labels (n, L), the labels in the order of their first use; None and [] stand for no label."""
+    columns: dict[tuple[bool, object], int] = {}
     indices, ends = [], [0]
     for names in labels:
         for name in dict.fromkeys(map(_label, [] if names is None else names if isinstance(names, list) else [names])):
@@ -60,8 +60,8 @@ def label_matrix(labels: Iterable[Any]) -> csr_matrix:
     return csr_matrix((np.ones(len(indices), np.uint8), indices, ends), shape=(len(ends) - 1, len(columns)))
 
 
-def _label(name: Any) -> tuple[bool, Any]:
-    """A label as it is told from others: True is not 1."""
+def _label(name: object) -> tuple[bool, object]:
+    """A key that differs for labels that differ: True is not 1."""
     if isinstance(name, str | int | float | np.generic) or name is None:
         return isinstance(name, bool | np.bool_), name
     raise ValueError(f"{name!r:.60} cannot be a label: a label is a text or a number, or a document has a list of them")

@@ -1,19 +1,20 @@
 """Retrieval measures on packed codes, in percent.
 
-Neighbours at equal distance come in insertion order (`ties="insertion"`), or each order of them counts as equally
-likely and the expected value over all orders is returned (`ties="expected"`). Both are deterministic.
+Neighbours at equal distance come in insertion order (`ties="insertion"`), or all orders of them are equally likely and
+the expected value is returned (`ties="expected"`). Both are deterministic.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 
 from ammi.search.hamming import Codes, nearest
 
 Ties = Literal["insertion", "expected"]
+Labels: TypeAlias = "NDArray[np.generic] | csr_matrix"  # a class for each document (n,), or 0/1 (n, L)
 Relevance = Callable[[slice, NDArray[np.int64]], NDArray[np.bool_]]
 
 _DISTANCES_AT_ONCE = 2**23
@@ -22,24 +23,24 @@ _MOST_LABEL_BYTES = 2**30
 
 def precision_at_k(
     query_codes: Codes,
-    query_labels: Any,
+    query_labels: Labels,
     base_codes: Codes,
-    base_labels: Any,
+    base_labels: Labels,
     k: int = 100,
     *,
     ties: Ties = "insertion",
 ) -> float:
     """The mean share, in percent, of the k nearest base documents that have a label in common with the query.
 
-    Labels are one class a document (n,), or a 0/1 matrix (n, L), dense or sparse, for several a document. Where the
-    base has fewer than k documents all of them are retrieved.
+    Labels are one class for each document (n,), or a 0/1 matrix (n, L), dense or sparse. If the base has fewer than k
+    documents, all of them are retrieved.
     """
     relevant = _label_in_common(query_labels, query_codes, base_labels, base_codes)
     return _mean_hits(query_codes, base_codes, k, relevant, ties) / min(k, len(base_codes)) * 100
 
 
-def leave_one_out_precision(codes: Codes, labels: Any, k: int = 100) -> float:
-    """The precision at k of each document among all the others, ties in insertion order; labels as above."""
+def leave_one_out_precision(codes: Codes, labels: Labels, k: int = 100) -> float:
+    """The precision at k of each document among all the others, ties in insertion order."""
     if k < 1 or len(codes) < 2:
         raise ValueError(f"needs k >= 1 and two documents, got k = {k} and {len(codes)}")
     relevant = _label_in_common(labels, codes, labels, codes)
@@ -49,9 +50,9 @@ def leave_one_out_precision(codes: Codes, labels: Any, k: int = 100) -> float:
 
 
 def matching_at_k(codes: Codes, related_codes: Codes, k: int = 100, *, ties: Ties = "insertion") -> float:
-    """The share of rows, in percent, whose related row (the one of the same number) is among their k nearest."""
+    """The share of rows, in percent, whose related row (that of the same number) is among their k nearest."""
     if len(codes) != len(related_codes):
-        raise ValueError(f"pairs stand row for row: got {len(codes)} codes and {len(related_codes)} related codes")
+        raise ValueError(f"row i of both must be a pair: got {len(codes)} codes and {len(related_codes)} related codes")
     row_numbers = np.arange(len(codes))
 
     def relevant(rows: slice, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -90,7 +91,7 @@ def _expected_hits(queries: Codes, base: Codes, k: int, relevant: Relevance) -> 
 
 
 def _others(codes: Codes, rows: slice, k: int) -> NDArray[np.int64]:
-    """For each of these documents its k nearest without itself, which copies of its code may have crowded out."""
+    """For each of these documents its k nearest without itself, which equal codes may have crowded out."""
     _, positions = nearest(codes, codes[rows], k + 1)
     left_out = positions == np.arange(len(codes))[rows][:, None]
     left_out[~left_out.any(axis=1), -1] = True
@@ -102,7 +103,7 @@ def _blocks(n_queries: int, per_query: int) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, n_queries, size))
 
 
-def _label_in_common(query_labels: Any, query_codes: Codes, base_labels: Any, base_codes: Codes) -> Relevance:
+def _label_in_common(query_labels: Labels, query_codes: Codes, base_labels: Labels, base_codes: Codes) -> Relevance:
     queries, base = _label_rows(query_labels, query_codes, "query"), _label_rows(base_labels, base_codes, "base")
     if queries.shape[1] != base.shape[1]:
         raise ValueError(
@@ -117,7 +118,7 @@ def _label_in_common(query_labels: Any, query_codes: Codes, base_labels: Any, ba
     return relevant
 
 
-def _label_rows(labels: Any, codes: Codes, which: str) -> NDArray:
+def _label_rows(labels: Labels, codes: Codes, which: str) -> NDArray:
     """Labels as rows to compare: (n, 1) classes, or (n, bytes) of packed 0/1."""
     rows: Any = labels if issparse(labels) else np.asarray(labels)
     if rows.ndim not in (1, 2) or rows.shape[0] != len(codes):

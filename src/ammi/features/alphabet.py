@@ -1,4 +1,4 @@
-r"""What a word is, and the words of a text in plain Python, for when compiled loops are not worth their import.
+r"""The rule for words, on which features, word index, ranking, duplicates and page agree, in plain Python.
 
 A text is put into Unicode's normal form NFKC and into lower case. Its words are then the matches of
 
@@ -8,6 +8,10 @@ A text is put into Unicode's normal form NFKC and into lower case. Its words are
 
 where W leaves out U, the characters of `UNSPACED`. On text without U or combining marks these are the words that
 scikit-learn finds with its `(?u)\b\w\w+\b`.
+
+Three modules follow the same rule for other purposes, and tests compare them with one reference: `tokens` in compiled
+loops for many texts (and for duplicates, where single characters count, too), `occurrences` for some words in the texts
+of a shortlist, and `web/page/tokenizer.js` in the browser.
 """
 
 import re

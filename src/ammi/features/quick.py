@@ -5,6 +5,7 @@ A search encodes one short text, and importing what encodes a million would take
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,27 +15,17 @@ from ammi.features.saved import FILE, Saved, check_fingerprint, naming_damage, p
 from ammi.features.weights import unit_weights
 
 
-class QuickRows:
+class QuickRows(NamedTuple):
     """Makes the same rows as a saved feature maker, one at a time."""
 
-    def __init__(
-        self,
-        columns_of: Callable[[str], Sequence[int]],
-        vocabulary: Sequence[str],
-        idf: NDArray[np.float64],
-        fingerprint: str,
-    ):
-        self._columns_of, self.fingerprint_ = columns_of, fingerprint
-        self.vocabulary, self.idf = vocabulary, idf  # the term of each column, and its weight
-
-    @property
-    def n_features_(self) -> int:
-        """Number V of columns."""
-        return len(self.idf)
+    columns_of: Callable[[str], Sequence[int]]  # the column of each term of a text
+    vocabulary: list[str]  # the term of each column
+    idf: NDArray[np.float64]  # (V,) the second factor of its weight
+    fingerprint_: str
 
     def row(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Return the columns of a text that are not zero, in order, and their weights."""
-        columns, counts = np.unique(np.array(self._columns_of(text), np.int32), return_counts=True)
+        columns, counts = np.unique(np.array(self.columns_of(text), np.int32), return_counts=True)
         return columns, unit_weights(counts, self.idf[columns], np.zeros(len(columns), np.int64), 1)
 
 

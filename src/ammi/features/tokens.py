@@ -24,23 +24,23 @@ class Tokens(NamedTuple):
     first: np.ndarray  # int64
 
 
-def tokenize(texts: Sequence[str]) -> Tokens:
-    """Find the words of each text."""
-    return _tokens([normal(text) for text in texts])
+def tokenize(texts: Sequence[str], shortest: int = 2) -> Tokens:
+    """Find the words of each text; with `shortest` 1 single letters and digits are words, too."""
+    return _tokens([normal(text) for text in texts], shortest)
 
 
-def _tokens(texts: Sequence[str]) -> Tokens:
+def _tokens(texts: Sequence[str], shortest: int = 2) -> Tokens:
     encoded = [text.encode("utf-8", "replace") for text in texts]
     bounds = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum([len(part) for part in encoded], out=bounds[1:])
     # Writable, because numba would compile everything a second time for arrays that are not.
     letters = np.frombuffer(bytearray().join(encoded), np.uint8)
-    return Tokens(letters, *_split(letters, bounds, character_classes()))
+    return Tokens(letters, *_split(letters, bounds, character_classes(), shortest))
 
 
 @njit(nogil=True, cache=True)
-def _split(letters, bounds, classes):
-    begin = np.empty(len(letters) // 2 + 1, np.int64)  # no text has more tokens than one for two bytes
+def _split(letters, bounds, classes, shortest):
+    begin = np.empty(len(letters) // 2 + len(bounds), np.int64)  # at most a token for two bytes, and one a text
     end, hashes, first = np.empty_like(begin), np.empty(len(begin), np.uint64), np.empty_like(bounds)
     n = 0
     for text in range(len(bounds) - 1):
@@ -52,7 +52,7 @@ def _split(letters, bounds, classes):
             if code >= 0x80:
                 code, next_i = _code_point(letters, i)
             if classes[code] != kind:
-                if (kind == IS_WORD and length >= 2) or (kind == IS_UNSPACED and length == 1):
+                if (kind == IS_WORD and length >= shortest) or (kind == IS_UNSPACED and length == 1):
                     begin[n], end[n], hashes[n] = start, i, hashed
                     n += 1
                 kind, start, length, hashed = classes[code], i, 0, SEED
@@ -84,7 +84,7 @@ def _mixed(hashed, code):
 
 
 class Table(NamedTuple):
-    """Numbered words, w being `letters[bounds[w]:bounds[w + 1]]`, and a hash table of them."""
+    """Numbered words, of which w is `letters[bounds[w]:bounds[w + 1]]`, and a hash table of them."""
 
     letters: np.ndarray  # uint8
     bounds: np.ndarray  # int64
@@ -94,7 +94,7 @@ class Table(NamedTuple):
 
 @njit(nogil=True, cache=True)
 def _numbers(table, tokens, n_words, adding):
-    """The word in the table, of n_words, that each token is, or else -1; with `adding`, it becomes the next word."""
+    """The number of each token in the table of n_words, or -1; with `adding`, a new word gets the next number."""
     # All in one function: handing arrays to another one for each token makes this three times slower.
     letters, bounds, slots, slot_hashes = table
     token_letters, begin, end, hashes, _ = tokens
@@ -124,14 +124,14 @@ def _numbers(table, tokens, n_words, adding):
 
 
 def look_up(table: Table, tokens: Tokens) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of the tokens that are in the table, and where those of each text begin, as `first` does."""
+    """The numbers of the tokens that are in the table, and as in `first` where those of each text begin."""
     words = _numbers(table, tokens, 0, False)
     known = words >= 0
     return words[known], np.concatenate([[0], np.cumsum(known)])[tokens.first]
 
 
 def make_table(words: Sequence[str]) -> Table:
-    """A table in which each word has its place in the sequence for number."""
+    """A table in which the number of a word is its position in the sequence."""
     counts = WordCounts(limit=len(words))
     counts._count(_tokens(words))
     return counts.table
@@ -169,7 +169,7 @@ class WordCounts:
         _count_documents(words, tokens.first, self.n_documents, self._frequencies, self._seen_in)
 
     def _make_room(self, n_words: int, n_letters: int) -> None:
-        """Room for so many words more: compiled loops do not grow arrays."""
+        """Make room for more words, since compiled loops cannot grow arrays."""
         letters, bounds, slots, hashes = self.table
         n_letters, n_words = int(bounds[self.n_words]) + n_letters, self.n_words + n_words
         letters, bounds = _grown(letters, n_letters), _grown(bounds, n_words + 1)

@@ -16,7 +16,7 @@ def has_logits(hasher: Hasher) -> bool:
 
 
 def bit_logits(hasher: Hasher, X: Matrix) -> NDArray[np.floating]:
-    """Return the logits of each row's bits, (n, m): its sides of the hyperplanes, or those of each bit's probability."""
+    """Return the logits of each row's bits, (n, m): its sides of hyperplanes, or those of each bit's probability."""
     if names := hasher.hyperplanes():
         planes = Hyperplanes.among(hasher._arrays(), names, hasher.n_bits)
         return np.asarray(X @ planes.weights) - planes.thresholds

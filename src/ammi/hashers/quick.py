@@ -1,13 +1,11 @@
-"""The codes of a few texts from the files of a model, by the plainest means: no torch, no scikit-learn, no numba.
+"""The codes of a few texts from the files of a model, without torch, scikit-learn or numba.
 
-A search needs the code of one short text, and the imports of what learned the model take seconds. The bits are the same
-as those of the model itself.
+A search needs the code of one short text, and importing those takes seconds. The bits are the same as the model's.
 """
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,24 +18,17 @@ from ammi.files import of_folder
 from ammi.hashers.hyperplanes import HyperplaneNames, Hyperplanes
 from ammi.hashers.saving import CONFIG, FEATURES, HASHER, WEIGHTS, parse_config
 
-_REMEMBERED = 16  # texts: a search asks several times about the same one
-
-
-class _Seen(NamedTuple):
-    """A text as the model sees it: how sure it is of each bit, and whether it knows a word."""
-
-    logits: NDArray[np.floating]  # (m,)
-    known: bool
+_CACHED_TEXTS = 16  # a search asks several times about the same text
 
 
 class QuickCodes:
-    """Texts in, codes out: a linear hasher over words or SentencePiece units."""
+    """Texts in, codes out, for a linear hasher over words or SentencePiece units."""
 
     reads = "text"
 
     def __init__(self, rows: QuickRows, planes: Hyperplanes, fingerprint: str):
         self._rows, self._planes, self.fingerprint_ = rows, planes, fingerprint
-        self._seen = lru_cache(_REMEMBERED)(self._see)
+        self._row = lru_cache(_CACHED_TEXTS)(rows.row)
 
     @property
     def n_bits(self) -> int:
@@ -45,28 +36,24 @@ class QuickCodes:
         return len(self._planes.thresholds)
 
     def encode(self, texts: Iterable[str]) -> NDArray[np.uint8]:
-        """The code of each text in ceil(m / 8) bytes, packed as numpy.packbits packs."""
-        bits = [self._seen(text).logits > 0 for text in texts]
-        return np.packbits(np.array(bits, np.uint8).reshape(-1, self.n_bits), axis=1)
+        """Return the code of each text in ceil(m / 8) bytes, packed as numpy.packbits packs."""
+        return np.packbits(self.logits(texts) > 0, axis=1)
 
     def logits(self, texts: Iterable[str]) -> NDArray[np.floating]:
-        """How sure each text is of each bit, (n, m): positive where it is 1."""
-        logits = [self._seen(text).logits for text in texts]
+        """Return the logits of the texts' bits, (n, m): positive where a bit is 1."""
+        logits = [self._planes.logits_of(*self._row(text)) for text in texts]
         return np.array(logits, self._planes.thresholds.dtype).reshape(-1, self.n_bits)
 
     def word_weights(self) -> tuple[list[str], NDArray[np.floating]]:
-        """The words or units, the most frequent first, and how far each moves each bit to 1, (V, m)."""
+        """Return the words or units, the most frequent first, and how far each moves each bit to 1, (V, m)."""
         weights = self._planes.weights * self._rows.idf[:, None]
         order = np.argsort(self._rows.idf, kind="stable")
         return [self._rows.vocabulary[term] for term in order], weights[order]
 
     def knows(self, text: str) -> bool:
-        """Whether the model knows a word of a text; the code of one that it does not is that of an empty one."""
-        return self._seen(text).known
-
-    def _see(self, text: str) -> _Seen:
-        columns, values = self._rows.row(text)
-        return _Seen(self._planes.logits_of(columns, values), len(columns) > 0)
+        """Return whether the model knows a word of a text; otherwise its code is that of an empty text."""
+        columns, _ = self._row(text)
+        return len(columns) > 0
 
 
 def quick_codes(files: Mapping[str, bytes]) -> QuickCodes | None:

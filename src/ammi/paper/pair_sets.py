@@ -9,7 +9,7 @@ from typing import Any, Literal
 from ammi.data import ArticlePairs, Document, pairing, write_pairs
 from ammi.data.pairs import SPLITS, Pair, PairTexts, Record, check_place
 from ammi.features import FeatureMaker, PieceFeatures
-from ammi.search.duplicates import OF_TEXTS, copy_groups
+from ammi.search.duplicates import OF_TEXTS, duplicate_groups
 from ammi.tuning.display import SILENT, Advance, Bar
 
 Kind = Literal["articles", "replies", "halves"]
@@ -107,9 +107,9 @@ def _halves(records: list[Record], advance: Advance) -> Pairs:
             first, second = ({**record, "id": f"{record['id']} {n}/2", "text": half} for n, half in enumerate(cut, 1))
             pairs.append((first, second))
         advance(1)
-    groups = copy_groups([[half["text"] for pair in pairs for half in pair]], OF_TEXTS)
-    copied = {copy // 2 for group in groups for copy, _ in group.copies}
-    return [pair for i, pair in enumerate(pairs) if i not in copied]
+    groups = duplicate_groups([[half["text"] for pair in pairs for half in pair]], OF_TEXTS)
+    repeated = {half // 2 for group in groups for half, _ in group.duplicates}
+    return [pair for i, pair in enumerate(pairs) if i not in repeated]
 
 
 def _split(pairs: Pairs, held_out: float, seed: int) -> PairTexts:

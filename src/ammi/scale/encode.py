@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ammi.data.code_tables import MANIFEST, about_code_table, code_tables, write_code_table, write_manifest
-from ammi.data.codes import CodeBlock
+from ammi.data.codes import MANIFEST, CodeBlock, about_code_table, code_tables, write_code_table
 from ammi.digests import joint_digest
+from ammi.files import write_json
 from ammi.ingest import blocks_of
 from ammi.scale.shards import Reading, Shard
 from ammi.scale.workers import Kept, Worker, each_in_turn, pool
@@ -83,7 +83,7 @@ def encode_shards(
             advance(encoded.rows_out)
     done.sort(key=lambda encoded: encoded.name)
     rows = {encoded.name: _counted(out / encoded.name, encoded) for encoded in done}
-    write_manifest(out, {"model": StoredModel(files).fingerprint, "rows": sum(rows.values()), "shards": rows})
+    write_json(out / MANIFEST, {"model": StoredModel(files).fingerprint, "rows": sum(rows.values()), "shards": rows})
     return done
 
 

@@ -26,14 +26,14 @@ words whatever their number.
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.features.alphabet import IS_OTHER, IS_WORD, class_of, normal, words_of
+from ammi.features.alphabet import words_of
+from ammi.features.occurrences import Occurrences, WordPair
 from ammi.search.documents import Record
 from ammi.search.hamming import Codes
 from ammi.search.vectors import cosines
@@ -49,15 +49,10 @@ _COSINE_WEIGHT = 3  # in times what all words of the query tell
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
 _ENOUGH_PLACES, _ENOUGH_SHARE = 10_000, 30  # read so many, or one for so many texts, and no further word is looked up
 _MOST_PLACES = 100_000  # of one word: they are read in a hundredth of a second
-_OFTEN = 150  # times a word is looked for before a pattern is made
-_REMEMBERED = 1000  # patterns, and characters
 _MOST_KNOWN = 100_000  # words whose counts are remembered
-_BETWEEN = re.compile(r"(?:\W+\w)*\W+")  # two words: a single character is no word, so it may stand there
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 Query: TypeAlias = str | Sequence[float] | NDArray[np.floating]  # a text or a vector, whichever the model reads
 Scores = NDArray[np.float64]
-Pair = tuple[str, str]
 
 _NONE: Scores = np.zeros(1)  # what a sum begins with
 
@@ -140,10 +135,10 @@ class WordRanking:
 
     def __init__(self, text: str, vector: NDArray[np.floating] | None = None):
         self.vector = vector
-        spoken = words_of(text)
-        self.words: Sequence[str] = list(dict.fromkeys(spoken))[:MOST_WORDS]
+        query_terms = words_of(text)
+        self.words: Sequence[str] = list(dict.fromkeys(query_terms))[:MOST_WORDS]
         known = set(self.words)
-        self._pairs = [pair for pair in dict.fromkeys(pairwise(spoken)) if known.issuperset(pair)]
+        self._pairs = [pair for pair in dict.fromkeys(pairwise(query_terms)) if known.issuperset(pair)]
 
     def scores(self, candidates: Candidates, shares: Scores, statistics: WordStatistics | None) -> Scores:
         near = _nearness(self.vector, candidates, shares)
@@ -154,73 +149,27 @@ class WordRanking:
         average = statistics.characters / max(statistics.texts, 1)
         weight = 1 if self.vector is None else _COSINE_WEIGHT * sum(rarity.values())
         rows = [row for row, text in enumerate(candidates.texts) if text]
-        told = np.zeros(len(near))
-        told[rows] = self._told([text for text in candidates.texts if text], rarity, of_pairs, average)
-        return told + weight * near
+        lexical = np.zeros(len(near))
+        texts = [text for text in candidates.texts if text]
+        lexical[rows] = self._lexical_score(texts, rarity, of_pairs, average)
+        return lexical + weight * near
 
-    def _told(self, texts: list[str], rarity: dict[str, float], of_pairs: dict[Pair, float], average: float) -> Scores:
-        """All of the score but its last line, (n,)."""
+    def _lexical_score(
+        self, texts: list[str], rarity: dict[str, float], of_pairs: dict[WordPair, float], average: float
+    ) -> Scores:
+        """The score without its last line, (n,)."""
         found = Occurrences(texts)
         counts = {word: found.counts(word) for word in self.words}
         pairs = {pair: found.have(pair) for pair in self._pairs}
         damping = _damping(_lengths(texts), average)
         score = sum((rarity[word] * n * (_SATURATION + 1) / (n + damping) for word, n in counts.items()), _NONE)
         score = score + sum((of_pairs[pair] * there for pair, there in pairs.items()), _NONE)
-        beginnings = [opening(text) for text in texts]
-        begun = Occurrences(beginnings)
-        told = sum((rarity[word] * ((n > 0) & (begun.counts(word) > 0)) for word, n in counts.items()), _NONE)
-        told = told + sum((of_pairs[pair] * (there & begun.have(pair)) for pair, there in pairs.items()), _NONE)
-        return score + told * _OPENING_SHARE * (_SATURATION + 1) / (1 + _damping(_lengths(beginnings), _OPENING))
-
-
-class Occurrences:
-    """Where words stand in texts. They are found far sooner than all words of a text are told apart, and in all texts
-    as one string sooner than in one after the other."""
-
-    def __init__(self, texts: Sequence[str]):
-        self._words: dict[int, list[str]] = {}  # of the texts in which they are told apart
-        self._found: dict[str, NDArray[np.int64]] = {}
-        self._joined = "\n".join(texts)
-        if self._joined.isascii():  # all at once
-            self._joined = normal(self._joined)
-        else:
-            parts = [normal(text) for text in texts]
-            for row, text in enumerate(texts):
-                if not all(map(_is_plain, set(_NOT_ASCII.findall(parts[row])))):
-                    self._words[row], parts[row] = words_of(text), ""
-            self._joined, texts = "\n".join(parts), parts
-        self._ends = np.cumsum(_lengths(texts) + 1)  # (n,) of each with the line break after it
-
-    def counts(self, word: str) -> NDArray[np.int64]:
-        """How often each text has a word, (n,)."""
-        counts = np.bincount(self._rows(self._starts(word)), minlength=len(self._ends))
-        for row, words in self._words.items():
-            counts[row] = words.count(word)
-        return counts
-
-    def have(self, pair: Pair) -> NDArray[np.bool_]:
-        """Which texts have two words with no other between them, (n,)."""
-        there = np.zeros(len(self._ends), bool)
-        first, second = (self._starts(word) for word in pair)
-        ends = first + len(pair[0])
-        following = np.append(second, -1)[np.searchsorted(second, ends)]  # a later one has this one before it
-        rows = self._rows(first)
-        some = (ends < following) & (following < self._ends[rows])
-        for end, start, row in zip(ends[some].tolist(), following[some].tolist(), rows[some].tolist(), strict=True):
-            if _BETWEEN.fullmatch(self._joined, end, start):
-                there[row] = True
-        for row, words in self._words.items():
-            there[row] = pair in pairwise(words)
-        return there
-
-    def _starts(self, word: str) -> NDArray[np.int64]:
-        """Where a word begins in the joined texts."""
-        if word not in self._found:
-            self._found[word] = np.array(_starts(word, self._joined), np.int64)
-        return self._found[word]
-
-    def _rows(self, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.searchsorted(self._ends, starts, side="right")
+        openings = [opening(text) for text in texts]
+        opened = Occurrences(openings)
+        # A word at the cut of an opening may be part of a longer one, so it must be a word of the text, too.
+        bonus = sum((rarity[word] * ((n > 0) & (opened.counts(word) > 0)) for word, n in counts.items()), _NONE)
+        bonus = bonus + sum((of_pairs[pair] * (there & opened.have(pair)) for pair, there in pairs.items()), _NONE)
+        return score + bonus * _OPENING_SHARE * (_SATURATION + 1) / (1 + _damping(_lengths(openings), _OPENING))
 
 
 def rarity_of(having: int, texts: int) -> float:
@@ -285,37 +234,6 @@ def _damping(lengths: NDArray[np.int64], average: float) -> Scores:
 
 def _lengths(texts: Sequence[str]) -> NDArray[np.int64]:
     return np.array([len(text) for text in texts], np.int64)
-
-
-@lru_cache(_REMEMBERED)
-def _is_plain(character: str) -> bool:
-    r"""Whether a character is in words just where it is a \w: no mark, nor of a script written without spaces."""
-    kind = class_of(character)
-    return kind == IS_OTHER or (kind == IS_WORD and (character.isalnum() or character == "_"))
-
-
-def _starts(word: str, text: str) -> list[int]:
-    """Where a word begins in a text of plain characters; by a pattern where it is often, which takes time to make."""
-    starts: list[int] = []
-    end = 0
-    for _ in range(_OFTEN):
-        at = text.find(word, end)
-        if at < 0:
-            return starts
-        end = at + len(word)
-        if not (_in_word(text[at - 1 : at]) or _in_word(text[end : end + 1])):
-            starts.append(at)
-    return starts + [match.start() for match in _pattern(word).finditer(text, end)]
-
-
-@lru_cache(_REMEMBERED)
-def _pattern(word: str) -> re.Pattern[str]:
-    """A word; what comes before it is looked at last, since patterns that begin with letters are fast."""
-    return re.compile(rf"{word}(?<!\w{word})(?!\w)")
-
-
-def _in_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
 
 
 class QueryEncoder(Protocol):

@@ -240,7 +240,7 @@ def test_a_better_layout_brings_its_regions_to_a_page_that_is_open(open_page: Op
 
     page.route("**/api/map", roughly)
     page.go_back()
-    expect(page.get_by_text("A better layout is on its way")).to_be_visible()
+    expect(page.get_by_text("A better layout is being computed")).to_be_visible()
     expect(page.get_by_text("The regions are being named")).to_be_visible()
     assert page.locator(".stage").get_attribute("data-names") == "0"
     page.get_by_role("link", name="Search", exact=True).click()
@@ -255,7 +255,7 @@ def test_a_better_layout_brings_its_regions_to_a_page_that_is_open(open_page: Op
     expect(page.locator(".regions li").first).to_be_visible()
     expect(page.locator(".legend button").first).to_be_visible()
     until(page, "document.querySelector('.stage').dataset.names > 0")
-    expect(page.get_by_text("A better layout is on its way")).to_have_count(0)
+    expect(page.get_by_text("A better layout is being computed")).to_have_count(0)
 
 
 def test_each_bit_tells_its_words_documents_and_partners(open_page: OpenPage, collection: Collection) -> None:
@@ -267,7 +267,7 @@ def test_each_bit_tells_its_words_documents_and_partners(open_page: OpenPage, co
     expect(page.locator(".heading p")).to_contain_text(f"1 in {100 * share:.0f}% of documents")
     assert page.locator(".pushes.up li").count() > 3
     assert page.locator(".pushes.down li").count() > 3
-    for title, value in [("Typical for 1", 1), ("Typical for 0", 0)]:
+    for title, value in [("Typical of 1", 1), ("Typical of 0", 0)]:
         ids = (
             page.get_by_role("list", name=title)
             .locator("[data-id]")

@@ -1,24 +1,26 @@
-"""Copies: which texts are all but contained in another one, and which one of them to keep.
+"""Near-duplicates: texts that mostly stand in another text as well, and which of them to keep.
 
-`compare` says what the similarity of a copy is, `phrases` how copies are found among many texts. The text with the most
-words is kept, of several such the one added first: so nothing is lost with a copy but the share of its words that is
-missing in its similarity. Every copy is compared with the one that is kept; no chain of copies makes distant texts one.
+`compare` defines the similarity of a duplicate, `phrases` finds candidates among many texts. The text with the most
+words is kept, of several such the one added first, so that deleting a duplicate loses only the share of its words that
+is missing in its similarity. Every duplicate is compared with the text that is kept; no chain of duplicates joins
+distant texts.
 
-Of documents without a text the vectors are compared, where these are kept: `near_vectors` has that.
+Documents without a text are compared by their vectors, if these are kept: see `near_vectors`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ammi.search.documents import Entry, Id
-from ammi.search.duplicates.compare import FREE, SHORT, Taken, make_room, needed_hits, take_copies
-from ammi.search.duplicates.near_vectors import VectorFile, vector_groups
+from ammi.search.duplicates.compare import FREE, SHORT, Taken, make_room, needed_hits, take_duplicates
+from ammi.search.duplicates.near_vectors import vector_groups
+from ammi.search.duplicates.numbered import ArrayFile, numbered
 from ammi.search.duplicates.phrases import index_sketches, sketch_entries
-from ammi.search.duplicates.words import WordFile, numbered
 
-OF_TEXTS, OF_VECTORS = 0.8, 0.98  # the usual thresholds: docs/duplicates.md says what they find
+OF_TEXTS, OF_VECTORS = 0.8, 0.98  # the default thresholds: docs/duplicates.md says what they find
 
 Advance = Callable[[int], None]
 Groups = list[tuple[Id, list[tuple[Id, float]]]]
@@ -26,27 +28,27 @@ Groups = list[tuple[Id, list[tuple[Id, float]]]]
 _TEXTS_AT_ONCE = 4096
 
 
-class CopyGroup(NamedTuple):
-    """A text and its copies by their positions; each copy, the most similar first, with its similarity."""
+class DuplicateGroup(NamedTuple):
+    """A text and its duplicates by their positions; each duplicate, the most similar first, with its similarity."""
 
     kept: int
-    copies: list[tuple[int, float]]
+    duplicates: list[tuple[int, float]]
 
 
-def find_copies(
+def find_duplicates(
     blocks: Iterable[list[Entry]], threshold: float | None = None, advance: Advance = lambda n_documents: None
 ) -> Groups:
-    """Each document that is kept and has copies, with these: those with a text, with a vector, and with a code alone.
+    """Each document that is kept and has duplicates, with these: by text, then by vector, then by code alone.
 
-    Of a document without a text or a vector nothing is there but its code: those with equal codes count as copies of
-    the first, with similarity 1. The threshold is that of texts and of vectors, or the usual one of each. `advance` is
-    told of each document twice: when it is read and when it is compared.
+    A document without a text or a vector has only its code: those with equal codes count as duplicates of the first,
+    with similarity 1. The threshold is for texts and vectors, by default 0.8 and 0.98. `advance` gets the number of
+    documents twice: when they are read and when they are compared.
     """
     ids: list[Id] = []
     ids_of_vectors: list[Id] = []
     by_code: dict[bytes, list[Id]] = {}
 
-    def texts(file: VectorFile) -> Iterator[list[str]]:
+    def texts(file: ArrayFile[np.float32]) -> Iterator[list[str]]:
         for block in blocks:
             vectors = []
             for entry in block:
@@ -58,59 +60,63 @@ def find_copies(
                 else:
                     by_code.setdefault(entry.code.tobytes(), []).append(entry.id)
                     advance(2)
-            file.add(vectors)
+            if vectors:
+                file.add(np.stack(vectors))
             advance(len(vectors))
             yield [entry.text for entry in block if entry.text is not None]
 
     def named(groups: Iterable[tuple[int, list[tuple[int, float]]]], ids: list[Id]) -> Groups:
-        return [(ids[kept], [(ids[copy], similarity) for copy, similarity in copies]) for kept, copies in groups]
+        return [(ids[kept], [(ids[other], similarity) for other, similarity in others]) for kept, others in groups]
 
-    with VectorFile() as file:
-        found = named(copy_groups(texts(file), OF_TEXTS if threshold is None else threshold, advance), ids)
-        of_vectors = vector_groups(file.read(), OF_VECTORS if threshold is None else threshold, advance)
-        found += named(of_vectors.items(), ids_of_vectors)
-    return found + [(kept, [(copy, 1.0) for copy in copies]) for kept, *copies in by_code.values() if copies]
+    with ArrayFile(np.float32) as file:
+        found = named(duplicate_groups(texts(file), OF_TEXTS if threshold is None else threshold, advance), ids)
+        if ids_of_vectors:
+            X = file.read().reshape(len(ids_of_vectors), -1)
+            of_vectors = vector_groups(X, OF_VECTORS if threshold is None else threshold, advance)
+            found += named(of_vectors.items(), ids_of_vectors)
+    return found + [(kept, [(other, 1.0) for other in others]) for kept, *others in by_code.values() if others]
 
 
-def copy_groups(
+def duplicate_groups(
     blocks: Iterable[list[str]], threshold: float, advance: Advance = lambda n_texts: None
-) -> list[CopyGroup]:
+) -> list[DuplicateGroup]:
     """The groups of two texts or more, in the order of the texts that are kept; texts come in blocks."""
     if not 0 < threshold <= 1:
         raise ValueError(f"threshold is {threshold}, but a similarity to ask for is above 0 and at most 1, such as 0.8")
-    with WordFile() as file:
-        entries, sizes, n_texts = [], [np.empty(0, np.uint8)], 0
+    with ArrayFile(np.uint32) as file:
+        entries, sketch_sizes, n_words, n_texts = [], [np.empty(0, np.uint8)], [np.zeros(0, np.int64)], 0
         for block in blocks:
             words, first = numbered(block)
-            file.add(words, first)
+            file.add(words)
             block_entries, block_sizes = sketch_entries(words, first, n_texts)
             entries.append(block_entries)
-            sizes.append(block_sizes)
+            sketch_sizes.append(block_sizes)
+            n_words.append(np.diff(first))
             n_texts += len(block)
             advance(len(block))
         sketches = index_sketches(entries)
         del entries
-        words, first = file.read()
-        n_words = np.diff(first)
+        sizes = np.concatenate(n_words)
+        words, first = file.read(), np.concatenate([[0], np.cumsum(sizes)])
         taken = Taken(np.full(n_texts, FREE), np.zeros(n_texts, np.int64))
-        room = make_room(n_texts, int(n_words.max(initial=0)), sketches)
-        needed = needed_hits(np.concatenate(sizes), threshold)
-        order = np.argsort(-n_words, kind="stable")
+        room = make_room(n_texts, int(sizes.max(initial=0)), sketches)
+        needed = needed_hits(np.concatenate(sketch_sizes), threshold)
+        order = np.argsort(-sizes, kind="stable")
         for start in range(0, n_texts, _TEXTS_AT_ONCE):
             part = order[start : start + _TEXTS_AT_ONCE]
-            take_copies(part, words, first, sketches, needed, threshold, taken, room)
+            take_duplicates(part, words, first, sketches, needed, threshold, taken, room)
             advance(len(part))
-    return _groups(taken, n_words)
+    return _groups(taken, sizes)
 
 
-def _groups(taken: Taken, n_words: np.ndarray) -> list[CopyGroup]:
-    copies = np.flatnonzero(taken.kept_by != np.arange(len(n_words)))
-    kept = taken.kept_by[copies]
-    similarity = taken.found[copies] / np.maximum(n_words[copies], np.minimum(n_words[kept], SHORT))
-    order = np.lexsort((copies, -similarity, kept))
+def _groups(taken: Taken, n_words: NDArray[np.int64]) -> list[DuplicateGroup]:
+    others = np.flatnonzero(taken.kept_by != np.arange(len(n_words)))
+    kept = taken.kept_by[others]
+    similarity = taken.found[others] / np.maximum(n_words[others], np.minimum(n_words[kept], SHORT))
+    order = np.lexsort((others, -similarity, kept))
     groups: dict[int, list[tuple[int, float]]] = {}
-    for keeper, copy, share in zip(
-        kept[order].tolist(), copies[order].tolist(), similarity[order].tolist(), strict=True
+    for keeper, other, share in zip(
+        kept[order].tolist(), others[order].tolist(), similarity[order].tolist(), strict=True
     ):
-        groups.setdefault(keeper, []).append((copy, share))
-    return [CopyGroup(keeper, found) for keeper, found in groups.items()]
+        groups.setdefault(keeper, []).append((other, share))
+    return [DuplicateGroup(keeper, found) for keeper, found in groups.items()]

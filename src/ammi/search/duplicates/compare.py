@@ -1,13 +1,13 @@
-"""How much of a text stands in a longer one, and the texts of which enough stands in one that is kept.
+"""The similarity of a text to a longer one, and the texts that are similar enough to one that is kept.
 
-A text A is laid beside a text B phrase by phrase. Where three words in a row of A stand in B, too, they tell which word
-of B belongs beside which of A, and the words before and after them are compared at the same offset, up to the next such
-phrase on either side. The words of A that are the same as the one of B beside them are found, and
+A text A is aligned with a text B by phrases. Three words in a row that stand in both A and B give an offset between
+them, and the words before and after are compared at the same offset, up to the next common phrase on either side. The
+words of A that equal the word of B beside them are found, and
 
     similarity = found / max(|A|, min(|B|, SHORT))
 
-is the share of A that is in B; only of a text below SHORT words is it the share of the longer one, because a few words
-are no copy of every text in which they occur.
+is the share of A that is in B. For a text below SHORT words it is a share of the longer one, because a few words are no
+duplicate of every text in which they occur.
 """
 
 from typing import NamedTuple
@@ -16,27 +16,27 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ammi.search.duplicates.numbered import PHRASE
 from ammi.search.duplicates.phrases import SKETCH, Sketches, phrase_hash
-from ammi.search.duplicates.words import PHRASE
 
 SHORT = 20
 FREE = -1
-_NOWHERE, _FOUND = -(1 << 62), -(1 << 61)  # in place of an offset: of no phrase, and of none of a word that is found
+_NOWHERE, _FOUND = -(1 << 62), -(1 << 61)  # in place of offsets: no common phrase; none, but the word was found
 
-# Entries of a bucket that are looked at before it is passed over: a phrase that so many texts ask for in vain says
-# little about any of them, and would make the time grow with the square of their number.
+# Entries of a bucket that are read before it is skipped: a phrase that many texts ask for in vain says little about any
+# of them, and would make the time grow with the square of their number.
 _PATIENCE = 1 << 16
 
 
 class Taken(NamedTuple):
-    """By text: the one that it is a copy of, itself if it is kept, or FREE; and how many of its words are there."""
+    """By text: the one that it duplicates, itself if it is kept, or FREE; and how many of its words are there."""
 
     kept_by: NDArray[np.int64]
     found: NDArray[np.int64]
 
 
 class Room(NamedTuple):
-    """What the loop over the texts writes to again and again."""
+    """Arrays that the loop over the texts reuses."""
 
     hits: NDArray[np.int8]  # by text: how many phrases of its sketch the longer text has; -1 if it is not free
     touched: NDArray[np.int32]  # the texts that have a hit
@@ -56,7 +56,7 @@ def make_room(n_texts: int, longest: int, sketches: Sketches) -> Room:
 
 
 def needed_hits(sketch_sizes: NDArray[np.uint8], threshold: float) -> NDArray[np.int8]:
-    """From how many hits on a text is compared: a quarter of what words that are changed here and there leave."""
+    """The hits from which on a text is compared: half of what a duplicate at the threshold is expected to have."""
     left = threshold**PHRASE
     expected, deviation = sketch_sizes * left, np.sqrt(sketch_sizes * left * (1 - left))
     least = np.where(sketch_sizes < SKETCH, 1, 2)  # one hit alone is nearly always a turn of speech
@@ -64,8 +64,8 @@ def needed_hits(sketch_sizes: NDArray[np.uint8], threshold: float) -> NDArray[np
 
 
 @njit(nogil=True, cache=True)
-def take_copies(order, words, first, sketches, needed, threshold, taken, room):
-    """Keep these texts, the longest first, except those that were taken as copies; each takes all that are its own."""
+def take_duplicates(order, words, first, sketches, needed, threshold, taken, room):
+    """Keep these texts, the longest first, except those that were taken; each kept text takes all its duplicates."""
     for text in order:
         if taken.kept_by[text] != FREE:
             continue
@@ -86,7 +86,7 @@ def take_copies(order, words, first, sketches, needed, threshold, taken, room):
 
 @njit(nogil=True, cache=True)
 def _count_hits(own, slots, sketches, room):
-    """Count the hits of all free texts, and fill the table of own phrases; returns how many texts have a hit."""
+    """Count the hits of all free texts, and fill the table of own phrases; return how many texts have a hit."""
     n_touched = 0
     slots[:] = -1
     for i in range(len(own) - PHRASE + 1):
@@ -114,8 +114,8 @@ def _count_hits(own, slots, sketches, room):
 
 @njit(nogil=True, cache=True)
 def found_words(words, longer, slots, offsets):
-    """How many of the words are the same as one beside them in the longer text, whose phrases are in the slots."""
-    # All in one function: handing arrays to another one for each word makes this four times slower.
+    """How many of the words equal the word beside them in the longer text, whose phrases are in the slots."""
+    # All in one function: passing arrays to another one for each word makes this four times slower.
     n, last = len(words) - PHRASE + 1, len(longer) - PHRASE
     offset, found = _NOWHERE, 0
     for i in range(len(words)):
@@ -149,7 +149,7 @@ def _same_phrase(words, i, others, j):
 
 @njit(nogil=True, cache=True)
 def _table_size(n_words):
-    """A power of two, and an eighth of it in use at most, so that what is not there is nearly always seen at once."""
+    """A power of two of which at most an eighth is in use, so that a missing phrase is nearly always seen at once."""
     size = 8
     while size < 8 * n_words:
         size *= 2

@@ -1,9 +1,9 @@
-"""Which texts a text may hold a copy of: an index of sketches, asked with all phrases of the text.
+"""Candidates for duplicates of a text: an index of sketches, searched with all phrases of the text.
 
 A phrase is three words in a row. The sketch of a text is the 32 of its phrases that have the smallest hashes (a
-minwise sample), or all it has. Of a copy the share of phrases that stand in the longer text is the same in the sketch
-as in the whole, whatever the lengths of both, so that a text inside a much longer one is found like any other: the
-index holds sketches, and the longer text asks with every phrase it has.
+minwise sample), or all it has. The share of a duplicate's phrases that stand in the longer text is the same in the
+sketch as in the whole, whatever the lengths of both, so that a text inside a much longer one is found like any other:
+the index holds sketches, and the longer text searches with every phrase it has.
 """
 
 from typing import NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ammi.search.duplicates.words import PHRASE, Bounds, Words
+from ammi.search.duplicates.numbered import PHRASE, Bounds, Words
 
 SKETCH = 32
 

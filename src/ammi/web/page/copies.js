@@ -6,8 +6,8 @@ import { get, isReport, pause } from "./source.js";
 import { empty, fillWith, loading } from "./states.js";
 import { count, counted, percent, snippetOf, titleOf } from "./words.js";
 
-const LIMIT = 20; // groups a page
-const SHOWN = 10; // copies of each
+const LIMIT = 20; // groups on a page
+const SHOWN = 10; // near-duplicates shown of each group
 
 export function copiesView(root, about) {
   const list = h("div", {});
@@ -53,12 +53,12 @@ async function pageOf(list, page, signal) {
   ];
 }
 
-/** The page of groups, once they are computed. */
+/** Return a page of groups, once they are computed. */
 async function found(offset, list, signal) {
   for (;;) {
     const answer = await get("/api/duplicates", { offset, limit: LIMIT, length: 0 }, signal);
     if (answer.state !== "computing") return answer;
-    list.replaceChildren(loading(`Looking for near-duplicates: ${percent(answer.progress)} of the documents are done…`));
+    list.replaceChildren(loading(`Looking for near-duplicates: ${percent(answer.progress)} of the documents…`));
     await pause(1000, signal);
   }
 }

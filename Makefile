@@ -52,9 +52,12 @@ bench: $(DEV)
 paper: $(DEV)
 	$(BIN)/ammi paper --markdown docs/paper.md
 
+# Write the generated parts of docs/, and build the site into build/site; a broken link or anchor is an error.
 docs: $(DEV)
 	$(BIN)/python docs/embed.py
 	$(BIN)/python -m ammi.cli.reference > docs/commands.md
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "open build/site/index.html"
 
 clean:
 	rm -rf .venv

@@ -9,6 +9,7 @@ time grows is in growth.py.
 import os
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -203,42 +204,67 @@ def step_parts(X: csr_matrix) -> list[Row]:
     zeros = [np.zeros_like(one) for one in (weights, biases, weights, biases)]
     linear = kernels.Linear(weights, biases, *zeros)
     others = [weights.copy() for _ in range(3)]
-    settings = kernels.Settings(2.25, 0.3, 0.9, RATE, CLIP)
-    windows, order = np.zeros((BITS, 2 ** (ORDER + 1)), np.float32), rng.permutation(BITS)
-    one = np.float32(1)
+    settings = kernels.Settings(2.25, 0.3, 0.9, RATE, CLIP, 0)
+    order = rng.permutation(BITS)
+    prior = kernels.Prior(np.zeros((BITS, 2 ** (ORDER + 1)), np.float32), order, np.argsort(order))
+    largest = int(np.sort(np.diff(X.indptr))[-2 * BATCH :].sum())
+    batch = kernels.new_batch(2 * BATCH, largest, V)
+    work = kernels.new_work(2 * BATCH, 1 + min(largest, V), V, (BITS, 2 ** (ORDER + 1)))
+    scratch, one = kernels._scratch(work, prior), np.float32(1)
     epochs: list[dict[str, float]] = []
     torch.set_flush_denormal(True)
     for _ in range(6):
         spent: dict[str, float] = {}
 
-        def timed(name: str, job: Callable[..., Any], *given: Any, spent: dict[str, float] = spent) -> Any:
+        def timed(name: str, job: Callable[[], Any], spent: dict[str, float] = spent) -> None:
             start = time.perf_counter()
-            made = job(*given)
+            job()
             spent[name] = spent.get(name, 0.0) + time.perf_counter() - start
-            return made
 
         y = rng.permutation(n)
-        x = near[y, rng.integers(near.shape[1], size=n)].astype(np.int64)
-        for start in range(0, n - BATCH, BATCH):
-            rows = np.concatenate((y[start : start + BATCH], x[start : start + BATCH]))
-            batch = timed("take rows, words dropped", kernels.take, documents, rows, settings.dropout, rng)
-            seen = timed("logits, sigmoid, windows", kernels.see, batch, linear, order, windows.shape[1])
-            _, costs = timed("prior", kernels.respond, seen.means, windows, settings.decay)
-            by_logits, _ = timed(
-                "gradient by logits", kernels.slope, seen, costs, order, BATCH, settings.entropy_weight
-            )
-            slots, by_weights, _ = timed("gradient by words", kernels.by_words, batch, by_logits, batch.words, V)
-            timed("its norm", kernels._sum_of_squares, by_weights)
-            of_weights = (linear.weights, linear.weights_mean, linear.weights_square)
-            timed("Adam", kernels._adam, *of_weights, by_weights, slots, one, np.float32(RATE), one)
-            timed("floor: Adam's bytes read and written", touch, *others, one)
-            sparse = csr_matrix((batch.values, batch.words, batch.starts), shape=(len(rows), V))
+        pairs = kernels.Pairs(y, near[y, rng.integers(near.shape[1], size=n)].astype(np.int64), BATCH)
+        for number in range(n // BATCH):
+            timed("prepare", partial(kernels.prepare, documents, pairs, number, batch, settings.dropout, rng))
+            for phase, name in enumerate(PHASES):
+                timed(name, partial(run_phase, phase, batch, linear, prior, work, settings, scratch))
+            timed("floor: Adam's bytes read and written", partial(touch, *others, one))  # type: ignore[call-arg]
+            n_entries = batch.starts[2 * BATCH]
+            entries = batch.values[:n_entries], batch.words[:n_entries], batch.starts
+            sparse = csr_matrix(entries, shape=(2 * BATCH, V))
             timed("floor: logits, torch's sparse product", sums_of_rows(sparse, linear.weights))
             turned = sparse.T.tocsr()
-            timed("floor: gradient by words, torch's sparse product", sums_of_rows(turned, by_logits))
+            timed("floor: gradient by weights, torch's sparse product", sums_of_rows(turned, work.by_logits))
         epochs.append({name: 1e3 * seconds / (n // BATCH) for name, seconds in spent.items()})
     torch.set_flush_denormal(False)
     return [{"part": name, "milliseconds": min(row[name] for row in epochs[1:])} for name in epochs[0]]
+
+
+PHASES = ("logits", "probabilities", "windows and prior", "gradient by logits", "gradient by weights", "Adam")
+
+
+@njit
+def run_phase(phase, batch, linear, prior, work, settings, scratch):
+    """All blocks of one phase of a step, on this thread."""
+    n, n_rows = batch.counts[0], batch.counts[1]
+    n_words, m = linear.weights.shape
+    if phase == 0:
+        for block in range(kernels._blocks(n_rows, kernels._ROWS)):
+            kernels.logits_of(batch, linear, work, block)
+    elif phase == 1:
+        for block in range(kernels._blocks(m, kernels._BITS)):
+            kernels.probabilities_of(n_rows, prior, work, block)
+    elif phase == 2:
+        for position in range(m):
+            kernels.window_of(n_rows, prior, work, settings.decay, scratch, position)
+    elif phase == 3:
+        for block in range(kernels._blocks(m, kernels._BITS)):
+            kernels.gradient_by_logits(n, n_rows, prior, work, settings.entropy_weight, block)
+    elif phase == 4:
+        for block in range(kernels._blocks(n_words, kernels._WORDS)):
+            kernels.gradient_by_weights(batch, work, block)
+    else:
+        for block in range(kernels._blocks(n_words, kernels._WORDS)):
+            kernels.update(linear, batch, work, 1.0, 1, settings, block)
 
 
 # The paper's algorithm

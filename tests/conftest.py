@@ -33,6 +33,7 @@ NEEDS = {"psycopg": "search/test_postgres.py", "pymilvus": "search/test_milvus.p
 collect_ignore = [tests for package, tests in NEEDS.items() if find_spec(package) is None]
 
 SERVERS = ("tests/scale/", "tests/web/", "tests/search/test_milvus", "tests/search/test_postgres")
+SLOW = "tests/torture/"
 SERVER_FIXTURES = {"url"}  # of tests/cli/test_locations.py, a collection on PostgreSQL
 SERVER_STORES = ("ammi.search.milvus.", "ammi.search.postgres")
 
@@ -48,6 +49,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(missing))
         if item.nodeid.startswith("tests/web/page/"):
             item.add_marker(pytest.mark.browser)
+        if item.nodeid.startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
 
 
 def _parameters(item: pytest.Item) -> Iterator[object]:

@@ -146,6 +146,25 @@ def test_where_the_system_cannot_exchange_folders_two_renames_do(tmp_path, monke
     assert os.listdir(tmp_path) == ["x"]
 
 
+def test_where_the_system_cannot_exchange_folders_a_kill_leaves_the_old_one_under_another_name(tmp_path, monkeypatch):
+    fill(tmp_path / "x", {"a": b"old"})
+    monkeypatch.setattr(files, "_exchange", lambda a, b: False)
+    replace = os.replace
+
+    def killed(source: Path, target: Path) -> None:
+        if target == tmp_path / "x":
+            raise KeyboardInterrupt
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        fill(tmp_path / "x", {"a": b"new"})
+    monkeypatch.setattr(os, "replace", replace)
+    fill(tmp_path / "x", {"a": b"newer"})
+    [old] = tmp_path.glob(".x.*.old")
+    assert (read(old), read(tmp_path / "x")) == ({"a": b"old"}, {"a": b"newer"})
+
+
 def test_what_is_no_file_is_never_replaced_by_one(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match="is a device, a pipe or a socket"), replacing_file(tmp_path / "pipe"):

@@ -6,6 +6,7 @@ The public names are loaded on first use, so that importing ammi costs nothing u
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ammi.plugins import lazy_names
 from ammi.version import __version__
 
 if TYPE_CHECKING:
@@ -42,14 +43,11 @@ __all__ = [
 _ROOMS = {"chain", "data", "evaluate", "features", "hashers", "search"}
 
 
+_names = lazy_names(__name__, __all__, (f"{module}:{name}" for name, module in _HOME.items()))
+
+
 def __getattr__(name: str):
-    if name in _ROOMS:
-        return import_module(f"ammi.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"module 'ammi' has no attribute {name!r}; it has {', '.join(__all__)}")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+    return import_module(f"ammi.{name}") if name in _ROOMS else _names(name)
 
 
 def __dir__() -> list[str]:

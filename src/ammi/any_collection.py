@@ -71,7 +71,9 @@ class AnyCollection(Protocol):
             documents: texts, dicts, vectors, a table or the path of a file, as the class describes; for a model of
                 vectors also the rows of a matrix, dense or sparse.
             ids: an id for each text or vector; without ids they get the next free numbers.
-            text, id, vector: the columns, or keys, that hold these; all others become metadata.
+            text: the column, or key, that holds the text. All columns that are not named here become metadata.
+            id: the column that holds the id.
+            vector: the column that holds the vector.
             advance: called with the number of documents added, block by block.
         """
         from ammi.ingest import blocks_from

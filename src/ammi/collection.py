@@ -72,9 +72,10 @@ class Collection(AnyCollection):
     file in any format that ammi reads, or vectors. A document added under an existing id replaces the old one. `where`
     filters a search by metadata: {"lang": "en", "year": {">=": 1987}}.
 
-    >>> with Collection.create("articles", model) as articles:
-    ...     articles.add(texts)
-    ...     hits = articles.search("inverse of a matrix")
+    Examples:
+        >>> with Collection.create("articles", model) as articles:
+        ...     articles.add(texts)
+        ...     hits = articles.search("inverse of a matrix")
     """
 
     def __init__(self, store: Store):
@@ -296,7 +297,9 @@ class Collection(AnyCollection):
             labels: the metadata key, and the column of the queries, that holds one label or a list of labels.
             queries: labelled documents that are not in the collection; by default each document is searched for among
                 the others. Documents without a label are left out.
-            text, vector: the columns, or keys, of the queries that hold these.
+            k: number of nearest documents that count.
+            text: the column, or key, of the queries that holds the text.
+            vector: the column that holds the vector.
         """
         from ammi.data import label_column
         from ammi.evaluate import labelled_precision

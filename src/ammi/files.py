@@ -73,8 +73,9 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
         if not os.path.lexists(folder):
             os.replace(new, folder)
         elif not _exchange(new, folder):
-            # Some network file systems, and Windows, cannot exchange: for a moment there is no folder.
-            old = _hidden_name(folder)
+            # Some network file systems, and Windows, cannot exchange: for a moment there is no folder. A kill in
+            # that moment leaves the old one under a name that no later writer removes.
+            old = _hidden_name(folder, "old")
             os.replace(folder, old)
             os.replace(new, folder)
             _remove(old)
@@ -287,7 +288,7 @@ def _beside(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
     """Make a hidden file or folder beside a path and lock it; at the end remove what is left under its name."""
     _remove_leftovers(path)
     while True:
-        new = _hidden_name(path)
+        new = _hidden_name(path, _UNFINISHED)
         make(new)
         with lock(new, wait=True):
             if not new.exists():  # another process took it for a leftover before it was locked
@@ -299,8 +300,8 @@ def _beside(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
             return
 
 
-def _hidden_name(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.{_UNFINISHED}")
+def _hidden_name(path: Path, ending: str) -> Path:
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.{ending}")
 
 
 def _remove_leftovers(path: Path) -> None:

@@ -196,7 +196,7 @@ def test_orders_and_lengths_that_do_not_fit_are_refused():
         chain.with_order(torch.zeros(4, 4), 1)
     with pytest.raises(ValueError, match="at least 1 bit"):
         chain.window_marginals(torch.zeros(4, 2), 0)
-    with pytest.raises(ValueError, match=r"windows of 40 bits at 4 places .* take narrower windows"):
+    with pytest.raises(ValueError, match=r"windows of 40 bits at 4 bits .* take narrower windows"):
         chain.window_marginals(torch.zeros(4, 2), 40)
     with pytest.raises(ValueError, match="windows of 40 bits"):
         chain.mean_windows(torch.zeros(3, 4, 1), 40)

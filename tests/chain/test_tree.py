@@ -323,7 +323,7 @@ def test_what_does_not_fit_a_tree_is_refused():
         tree.statistics(Chain(5).read(torch.zeros(5, 1)))
     with pytest.raises(ValueError, match="same number of bits, got 5 and 4"):
         tree.statistics_among(torch.zeros(5, 5, 4))
-    with pytest.raises(ValueError, match="windows of 40 bits at 4 places"):
+    with pytest.raises(ValueError, match="windows of 40 bits at 4 bits"):
         tree.read(torch.zeros(4, 2)).windows(40)
     for p in (tree.read(torch.zeros(4, 2)), Chain(4, 1).read(torch.zeros(4, 2))):
         with pytest.raises(ValueError, match="two different bits from 0 to 3, or -1 and a bit, got 2 and 2"):

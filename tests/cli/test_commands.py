@@ -67,6 +67,7 @@ def test_every_command_has_an_example_and_can_be_quiet():
             assert "--quiet" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["reuters", "newsgroups", "tmc_small"])
 def test_every_command_works_on_real_documents(name, ammi: Run, tmp_path):
     documents = corpus(name, 300)
@@ -104,6 +105,7 @@ def test_every_command_works_on_real_documents(name, ammi: Run, tmp_path):
         assert about.get("documents", 300) == 300
 
 
+@pytest.mark.slow
 def test_pipes_on_both_sides(location: Location, ammi: Run, tmp_path):
     """One line of a shell after another, as in the documentation."""
     lines = [document["text"] for document in notes(3000)]

@@ -19,6 +19,7 @@ def test_every_line_fits(columns, capfd, tmp_path, monkeypatch):
     assert max(map(len, capfd.readouterr().out.splitlines())) <= int(columns)
 
 
+@pytest.mark.slow
 def test_it_shows_learned_codes_that_are_best_and_what_to_try(capfd, tmp_path, ammi: Run):
     demo = Demo(tmp_path / "demo", packages=["numpy"], epochs=10)
     play(demo)

@@ -22,6 +22,7 @@ def n_kept(cache: Path) -> int:
         return connection.execute("SELECT count(*) FROM embeddings").fetchone()[0]
 
 
+@pytest.mark.slow
 def test_from_file_to_answers(ammi: Run, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     source = write(tmp_path / "notes.jsonl", notes(24))

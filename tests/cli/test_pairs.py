@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ammi.data import read_pair_texts, read_pairs
+from ammi.data.pairs import read_pair_texts, read_pairs
 from tests.cli.conftest import Run, notes, write
 from tests.paper.test_pair_sets import conversation, essays, newspaper
 

@@ -4,6 +4,8 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import AMMI, ENVIRONMENT, Run
 
 
@@ -11,6 +13,7 @@ def runs(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in (folder / "runs").rglob("*.json") if not path.name.startswith(".")}
 
 
+@pytest.mark.slow
 def test_the_whole_paper_survives_a_kill_and_is_reported(ammi: Run, tmp_path):
     command = ["paper", "--quick", "--out", tmp_path]
     killed = subprocess.Popen([AMMI, *map(str, command)], env=ENVIRONMENT, stderr=subprocess.DEVNULL)

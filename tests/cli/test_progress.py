@@ -84,6 +84,7 @@ def on_a_terminal(*arguments: object) -> tuple[int, str]:
     return running.returncode, shown.decode()
 
 
+@pytest.mark.slow
 def test_a_terminal_has_bars(location: Location, tmp_path):
     code, shown = on_a_terminal("fit", location.source, "--out", tmp_path / "model", "--epochs", 2)
     assert code == 0
@@ -135,6 +136,7 @@ def reads_its_input(command: subprocess.Popen) -> bool:
     return "pipe" in Path(f"/proc/{command.pid}/wchan").read_text()
 
 
+@pytest.mark.slow
 def test_interrupted_it_keeps_what_was_added(location: Location, tmp_path):
     index = tmp_path / "index"
     shutil.copytree(location.index, index)
@@ -179,6 +181,7 @@ def test_interrupted_before_an_epoch_nothing_is_written(location: Location, ammi
     assert files_of(tmp_path / "model") == files_of(location.model)
 
 
+@pytest.mark.slow
 def test_interrupted_after_an_epoch_the_best_one_is_written(location: Location, ammi: Run, tmp_path):
     model, board = tmp_path / "model", tmp_path / "board"
     options = ("--epochs", 100_000, "--set", "first_bits=0", "--tensorboard", board)

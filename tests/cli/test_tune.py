@@ -59,6 +59,7 @@ def test_progress_is_a_bar_on_a_terminal(monkeypatch):
     assert all(part in terminal.file.getvalue() for part in ("notes ammi 8 bits", "2/3", "best 62.25"))
 
 
+@pytest.mark.slow
 def test_a_killed_search_goes_on(ammi: Run, source, tmp_path):
     out = tmp_path / "tuned"
     arguments = ["tune", "ammi", source, *OPTIONS, "--set", "epochs=60", "--set", "patience=60", "--out", out]

@@ -137,6 +137,7 @@ def test_sparse_vectors_stay_sparse(embedded: Embedded, ammi: Run, tmp_path):
     np.testing.assert_array_equal(kept, package.load(model).encode(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["texts", "pipe", "matrix", "table"])
 def test_one_command_from_a_file_to_a_collection(kind, embedded: Embedded, ammi: Run, tmp_path):
     index, lines = tmp_path / "index", "".join(json.dumps(note) + "\n" for note in notes())
@@ -298,6 +299,7 @@ for source in sources:
 """
 
 
+@pytest.mark.slow
 def test_encoding_a_large_matrix_takes_the_memory_of_some_blocks(tmp_path):
     sources = []
     for n in (1_000, 60_000):

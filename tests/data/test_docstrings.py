@@ -13,6 +13,7 @@ def records() -> list[dict]:
     return list(docstring_records(["python", "numpy"]))
 
 
+@pytest.mark.slow
 def test_ids_and_texts_are_unique_and_long_enough(records):
     assert len(records) > 3000
     assert len({record["id"] for record in records}) == len({record["text"] for record in records}) == len(records)

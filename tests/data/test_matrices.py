@@ -53,7 +53,7 @@ def test_the_rows_of_a_file_are_those_of_the_array(tmp_path_factory, data):
         whole = matrix.in_memory()
         assert sp.issparse(whole) == (name == "sparse.npz")
         assert whole.dtype in (np.float32, np.float64)
-        np.testing.assert_array_equal(whole.toarray() if sp.issparse(whole) else whole, X)
+        np.testing.assert_array_equal(whole if isinstance(whole, np.ndarray) else whole.toarray(), X)
         read = list(read_documents(folder / name))
         assert [document.id for document in read] == list(range(len(X)))
         assert all(document.numbered for document in read)
@@ -96,7 +96,7 @@ def test_rows_that_are_not_finite_are_refused_or_skipped(tmp_path):
         matrix = VectorMatrix("X", rows, columns={"n": np.arange(len(X))}, on_error=problems.append)
         kept = np.delete(np.arange(len(X)), [3, BLOCK_DOCUMENTS + 2])
         whole = matrix.in_memory()
-        np.testing.assert_array_equal(whole.toarray() if sp.issparse(whole) else whole, X[kept])
+        np.testing.assert_array_equal(whole if isinstance(whole, np.ndarray) else whole.toarray(), X[kept])
         assert [str(problem).split(":")[0] for problem in problems] == [
             "X row 3 holds NaN",
             f"X row {BLOCK_DOCUMENTS + 2} holds -inf",

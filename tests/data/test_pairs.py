@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from tests.damage import write_checksums
 
-from ammi.data import ArticlePairs, holds_pairs, read_pair_texts, read_pairs, write_pairs
-from ammi.data.pairs import check_place
+from ammi.data.pairs import ArticlePairs, check_place, holds_pairs, read_pair_texts, read_pairs, write_pairs
 
 VOCABULARY = {f"word{i}": i for i in range(7)}
 bags = st.dictionaries(st.integers(0, 6), st.floats(0, 1, width=32) | st.integers(0, 9))

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csc_matrix, csr_matrix
 
-from ammi.data import benchmark, benchmark_names, corpus_names, corpus_path, data_folder, locate, read_mat
-from ammi.data.mat import SPLITS
+from ammi.data import benchmark, benchmark_names, corpus_names, corpus_path, data_folder, locate
+from ammi.data.mat import SPLITS, read_mat
 
 
 def content(sizes=(3, 2, 1), n_words=5, n_labels=2, seed=0) -> dict:

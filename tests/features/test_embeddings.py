@@ -230,6 +230,7 @@ def test_a_cache_that_cannot_be_used_is_named(tmp_path):
 # What is saved
 
 
+@pytest.mark.slow
 def test_it_is_saved_without_the_model_and_loaded_without_opening_it(minilm, rows):
     files = minilm.to_files()
     assert list(files) == ["features.json"]
@@ -288,6 +289,7 @@ def test_the_same_model_in_another_folder_is_taken(minilm, rows, tmp_path):
     np.testing.assert_allclose(loaded.set_params(model=moved).transform(TEXTS[:2]), rows[:2], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_name_is_looked_for_among_those_fetched_before(minilm, tmp_path):
     """In a process of its own, since the Hub's library reads its environment when it is imported."""
     fetched, revision = tmp_path / "hub" / "models--sentence-transformers--all-MiniLM-L6-v2", "0" * 40
@@ -484,6 +486,7 @@ def test_progress(monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_the_example(tmp_path):
     with build(TEXTS[:6], os.fspath(tmp_path / "texts"), os.fspath(tmp_path / "cache")) as collection:
         assert len(collection) == 6

@@ -74,6 +74,7 @@ def test_pieces_are_no_more_than_asked_for_and_case_is_folded(pieces):
     assert_same(maker.transform(["THE CAT"]), maker.transform(["the cat"]))
 
 
+@pytest.mark.slow
 @both
 def test_the_number_of_threads_and_of_cores_changes_nothing(make, monkeypatch, tmp_path):
     monkeypatch.setattr("ammi.features.texts.CHUNK_CHARACTERS", 1000)  # many chunks

@@ -26,6 +26,7 @@ def chains_of(hasher, X) -> torch.Tensor:
         return hasher.objective_.distributions(to_rows(X, torch.device("cpu"))).logits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [0, 1, 2])
 @pytest.mark.parametrize("adversary", ["exact", "gradient"])
 def test_codes_are_the_exact_mode_and_probabilities_the_marginals(order, adversary):
@@ -39,6 +40,7 @@ def test_codes_are_the_exact_mode_and_probabilities_the_marginals(order, adversa
     assert precision_at_k(hasher.encode(X), labels, hasher.encode(X), labels, k=20) > 80
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [0, 1])
 def test_score_is_the_information_in_bits(order):
     X, _ = topics()
@@ -78,6 +80,7 @@ def pairs(n: int = 300, seed: int = 0):
     return Y, R
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "hasher",
     [
@@ -177,6 +180,7 @@ def test_reordering_leaves_few_bits_that_say_the_same():
     assert copies(0) > 4 * copies(5)
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_does_not_change_the_codes():
     X, _ = topics(600)
     few = {**SMALL, "epochs": 5}
@@ -196,6 +200,7 @@ def test_fit_leaves_the_callers_random_state_and_threads_alone():
     assert torch.get_num_threads() == threads
 
 
+@pytest.mark.slow
 def test_codes_of_real_articles_are_learned_in_a_few_epochs(reuters):
     hasher = AMMI(32, epochs=8, random_state=0, verbose=False).fit(reuters.train)
     base = hasher.encode(reuters.train)
@@ -250,13 +255,14 @@ def test_data_that_does_not_fit_is_refused():
 
 
 def test_validation_by_labels_needs_those_of_the_training_documents():
-    """U16: without them, odd rows of the validation part were looked for among even ones, which chose bad epochs."""
+    """Without them, odd rows of the validation part were looked for among even ones, which chose bad epochs."""
     X, _ = topics()
     new, new_labels = topics(seed=1)
     with pytest.raises(ValueError, match="labels are missing: pass them as y, or pass a function"):
         AMMI(8, **SMALL).fit(X, validation=(new, new_labels))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak of its memory from /proc")
 def test_a_large_sparse_matrix_is_never_made_dense():
     program = """
@@ -287,3 +293,10 @@ def test_a_large_sparse_matrix_is_never_made_dense():
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=280, check=True
     )
     assert 0.5 < float(shown.stdout) < 1
+
+
+@pytest.mark.parametrize("parameters", [{}, {"neighbours": 0}, {"hidden_layers": 1, "hidden_size": 24}], ids=str)
+def test_codes_do_not_depend_on_the_number_of_threads(parameters):
+    X, _ = topics()
+    models = [AMMI(16, epochs=3, random_state=0, verbose=False, n_jobs=n, **parameters).fit(X) for n in (1, 2, 4)]
+    assert len({model.fingerprint_ for model in models}) == 1

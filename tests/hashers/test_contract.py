@@ -214,7 +214,7 @@ FINE_WITH_HUGE_ROWS = {"bmsh", "nash", "srbm"}  # a row is what its words are, o
 
 @pytest.mark.parametrize("name", sorted(set(SMALL) - {"bow", "itq", "lsh", "sph", "sth"}))
 def test_training_that_leaves_the_finite_is_an_error_and_no_model(name):
-    """A5: it ended with one code for all, or with an error of torch."""
+    """It ended with one code for all, or with an error of torch."""
     X, _ = topics()
     few = {**quick(name), "epochs": 2}
     huge = make(name, **few)
@@ -244,7 +244,7 @@ def test_numbers_beyond_float32_are_refused_with_their_place(name):
 
 @every
 def test_nothing_of_a_device_is_saved(name, tmp_path):
-    """A10: a model that was trained on a GPU is loaded without one."""
+    """A model that was trained on a GPU is loaded without one."""
     hasher = make(name, **quick(name)).fit(topics(60)[0])
     if "device" in hasher.get_params():
         hasher.set_params(device="cuda:7")  # as on another machine

@@ -1,4 +1,4 @@
-"""DocumentHasher is a scikit-learn estimator (U4), of texts and of vectors."""
+"""DocumentHasher is a scikit-learn estimator, of texts and of vectors."""
 
 import pickle
 from copy import deepcopy

@@ -102,6 +102,7 @@ def installed(tmp_path_factory) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path}
 
 
+@pytest.mark.slow
 def test_the_installed_package_adds_its_method(installed, tmp_path):
     """To the command line in one process, whose model another one loads; there Python has the method as well."""
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ammi
-from ammi.data import ArticlePairs, write_pairs
+from ammi.data.pairs import ArticlePairs, write_pairs
 from ammi.evaluate import matching_at_k, precision_at_k
 from ammi.features import PieceFeatures, VectorFeatures, WordFeatures
 from ammi.hashers import AMMI, LSH, VDSH, DocumentHasher

@@ -1,4 +1,4 @@
-"""Parameters as inherited fields (R4): declared and documented once, checked by their ranges, as scikit-learn wants."""
+"""Parameters as inherited fields: declared and documented once, checked by their ranges, as scikit-learn wants."""
 
 import inspect
 import pickle
@@ -230,7 +230,7 @@ WRONG = [
 @every
 @given(data=st.data())
 def test_no_value_of_any_parameter_is_more_than_a_sentence(name, data):
-    """A9: it is taken, or refused by its name, whatever torch and numpy would say of it."""
+    """It is taken, or refused by its name, whatever torch and numpy would say of it."""
     method = hashers.by_name(name)
     if not (names := sorted(method().get_params())):
         return

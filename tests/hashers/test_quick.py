@@ -166,7 +166,7 @@ def test_parts_of_another_model_are_refused():
 
 @both
 def test_nothing_heavy_is_imported(features, tmp_path):
-    """U15: the imports of what learned a model took nearly all the time of a search."""
+    """The imports of what learned a model took nearly all the time of a search."""
     model, _ = fitted("ammi", features)
     model.save(tmp_path / "model")
     program = """if True:

@@ -11,8 +11,11 @@ from torch import Tensor
 from ammi import AMMI, BMMI, load
 from ammi.evaluate import precision_at_k
 from ammi.hashers import BMSH, NASH, TrainedHasher, methods
+from ammi.hashers.hyperplanes import Hyperplanes
 from ammi.hashers.parameters import estimator, parameter
+from ammi.hashers.projections import ProjectionHasher
 from ammi.nets.encoder import Encoder, initialise
+from ammi.nets.matrix import Matrix
 from ammi.nets.rows import Rows
 from ammi.training.batches import Batch
 from ammi.training.objective import Figures, Objective
@@ -122,3 +125,18 @@ def test_any_objective_can_be_a_first_model(tmp_path):
     assert (tmp_path / "first" / "neighbours.pt").exists()
     again = TwoStages(16, **parameters).fit(X)
     assert again.fingerprint_ == hasher.fingerprint_ != Contrastive(16, epochs=4, **QUICK).fit(X).fingerprint_
+
+
+@estimator
+class Columns(ProjectionHasher):
+    """A method in closed form: bit j says whether word j is above its mean."""
+
+    def learn(self, X: Matrix, rng: np.random.RandomState) -> Hyperplanes:
+        return Hyperplanes(np.eye(X.shape[1], self.n_bits), np.asarray(X.mean(axis=0)).ravel()[: self.n_bits])
+
+
+def test_a_method_in_closed_form_finds_hyperplanes():
+    X, _ = topics()
+    hasher = Columns(10).fit(X)
+    assert np.array_equal(hasher.transform(X), X.toarray()[:, :10] > X.toarray()[:, :10].mean(0, dtype=np.float64))
+    assert hasher.hyperplanes() is not None

@@ -131,7 +131,7 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_were_not(method, tmp_path):
     assert resumed.best_epoch_ == unbroken.best_epoch_ == 3
     assert resumed.fingerprint_ == unbroken.fingerprint_
     assert first.names == {AMMI: ["neighbours", "first model", "neighbours"], SRBM: ["machines"]}.get(method, [])
-    assert second.names == []  # it neither looks for neighbours nor pretrains a second time (R8)
+    assert second.names == []  # it neither looks for neighbours nor pretrains a second time
 
 
 def test_what_a_run_that_goes_on_has_found_already_is_not_looked_for(tmp_path, monkeypatch):
@@ -165,7 +165,7 @@ def another_score(hasher: TrainedHasher) -> float:
 )
 @pytest.mark.parametrize("names", [False, True], ids=["numbers", "names"])
 def test_another_validation_is_another_run(change, told, names, tmp_path):
-    """A4: a checkpoint belongs to what chooses its epoch as well."""
+    """A checkpoint belongs to what chooses its epoch as well."""
     (X, y), (new, new_y) = topics(100), topics(60, seed=1)
     if names:
         y, new_y = (np.array(["sea", "sky", "field", "town"])[labels] for labels in (y, new_y))

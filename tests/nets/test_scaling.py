@@ -39,7 +39,7 @@ def test_rows_have_mean_0_and_one_length(n, columns, seed, dtype):
 def test_many_rows_are_read_in_blocks(monkeypatch):
     X = dense()
     whole = learned(X)
-    monkeypatch.setattr("ammi.nets.scaling._ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("ammi.nets.scaling.ROWS_AT_ONCE", 7)
     in_blocks = learned(X)
     assert in_blocks.spread is not None
     assert whole.spread is not None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ammi.files import write_json
 from ammi.paper import published
+from ammi.paper.drifts import Agreement
 from ammi.paper.findings import Findings, PairScore
 from ammi.paper.folder import PaperFolder
 from ammi.paper.plan import PAPER, Plan
@@ -38,11 +39,12 @@ def as_published() -> Findings:
             "entropy": 9.0,
             "exact": 9 + 5 / 2**prior,
             "gradient": 9 + 5 / 2**prior,
+            "gradient_setting": "",
         }
     for name in PAPER.pair_sets:
         for row, (codes, matching) in published.TABLE_2.items():
             findings.pairs[row, name] = [PairScore(matching, codes, published.TABLE_2_DOCUMENTS, 128, [200, 150, 150])]
-        steps = [{"distance": 5 * step, "pairs": 1000, "shared": 60 * 0.8**step} for step in range(10)]
+        steps: list[Agreement] = [{"distance": 5 * step, "pairs": 1000, "shared": 60 * 0.8**step} for step in range(10)]
         findings.drifts[name] = {"walks": [], "agreement": steps}
     return findings
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ammi.data import Document, read_pair_texts, read_pairs
-from ammi.data.pairs import read_pair_features
+from ammi.data import Document
+from ammi.data.pairs import read_pair_features, read_pair_texts, read_pairs
 from ammi.features import PieceFeatures
 from ammi.paper.pair_sets import PairPlan, build_pairs
 

@@ -11,14 +11,14 @@ from ammi.paper.folder import PaperFolder
 from ammi.paper.plan import QUICK
 from ammi.paper.runner import Runner
 from ammi.paper.sets import PaperSets
-from ammi.tuning.display import Display, Silent
+from ammi.tuning.display import Display
 from ammi.tuning.tasks import Task
 from tests.tuning.small import small_task
 
 SCALE = replace(QUICK, pair_sets=(), trials=1, seeds=(0,), bound_orders=(0, 1), bound_steps=2, prior_orders=(0, 1))
 
 
-class Recorder(Silent):
+class Recorder(Display):
     """A display that keeps what it was told: bars with how many steps they were to have and had, and searches."""
 
     def __init__(self):

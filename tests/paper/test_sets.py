@@ -4,11 +4,11 @@ from itertools import chain
 
 import pytest
 
-from ammi.data import corpus_path, read_pair_texts
+from ammi.data import corpus_path
+from ammi.data.pairs import read_pair_texts
 from ammi.paper.folder import PaperFolder
 from ammi.paper.plan import PAPER, QUICK, TINY, TINY_PAIRS, WHO_DID_WHAT
-from ammi.paper.sets import CORPORA, PaperSets
-from ammi.paper.tiny import SIZE, tiny_articles
+from ammi.paper.sets import CORPORA, SIZE, PaperSets, tiny_articles
 from ammi.tuning.display import SILENT
 from ammi.tuning.tasks import LabelledTask
 

@@ -131,7 +131,7 @@ def test_a_server_of_another_kind_is_no_cluster():
 
         thread = Thread(target=greet)
         thread.start()
-        with pytest.raises(ConnectionError, match="what answers is no Ray cluster"):
+        with pytest.raises(ConnectionError, match="the server there is not a Ray cluster"):
             check_address(f"{host}:{port}")
         thread.join()
 

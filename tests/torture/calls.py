@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import ammi
 from ammi import Collection, HammingIndex, data, evaluate, search
-from ammi.data.pairs import read_pair_features
+from ammi.data import pairs
+from ammi.data.mat import read_mat
 from ammi.search import filters
 from ammi.search.ranking import RANKS
 from tests.torture import strange
@@ -154,10 +155,10 @@ def _write_codes(names: list[Any], given: Any, n_bits: int) -> int:
 
 
 def _write_pairs(path: Path, number: int) -> object:
-    pairs, written = data.read_pairs("pairs"), data.read_pair_texts("pairs")
+    matrices, written = pairs.read_pairs("pairs"), pairs.read_pair_texts("pairs")
     shorter = {split: both[:number] for split, both in written.items()}
-    features = ammi.features.features_from_files(read_pair_features("pairs"))
-    return data.write_pairs(path, pairs, shorter, features, {})
+    features = ammi.features.features_from_files(pairs.read_pair_features("pairs"))
+    return pairs.write_pairs(path, matrices, shorter, features, {})
 
 
 OF_INDEXES: Calls = {
@@ -226,6 +227,7 @@ OF_VALUES: Calls = {
         paths,
         st.fixed_dictionaries({}, optional={"text": texts, "id": texts, "vector": texts, "format": texts}),
     ),
+    "data.uniform_sample": call(data.uniform_sample, st.lists(st.integers()), st.integers(-2, 9)),
     "data.write_codes": call(_write_codes, ids, codes, st.integers(1, 20)),
     "data.write_pairs": call(_write_pairs, st.sampled_from(["new", "pairs", "index"]).map(Path), st.integers(0, 9)),
     **calls(
@@ -234,13 +236,13 @@ OF_VALUES: Calls = {
             (
                 data.read_matrix,
                 data.read_codes,
-                data.read_pairs,
-                data.read_pair_texts,
-                data.describe_pairs,
-                data.read_mat,
+                pairs.read_pairs,
+                pairs.read_pair_texts,
+                pairs.describe_pairs,
+                read_mat,
                 data.holds_codes,
                 data.holds_matrix,
-                data.holds_pairs,
+                pairs.holds_pairs,
                 data.newsgroups_records,
                 data.reuters_records,
             ),

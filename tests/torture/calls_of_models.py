@@ -56,7 +56,7 @@ def _embed(documents: list[str], width: int) -> object:
 
 @cache
 def _model(folder: str) -> Any:
-    return DocumentHasher.load("model") if folder == "model" else ammi.load("vector-model")
+    return ammi.load(folder)
 
 
 def _of_model(method: str, documents: Any) -> object:
@@ -92,12 +92,11 @@ OF_MODELS: Calls = {
         for name in METHODS
     },
     "hashers.by_name": call(hashers.by_name, texts | st.sampled_from(["lsh", "ammi"])),
-    "hashers.load": call(hashers.load, paths),
+    "hashers.load": call(hashers.load, paths | models.map(Path)),
     "Hasher.transform": call(lambda X: _of_hasher("transform", X), _rows),
     "Hasher.encode": call(lambda X: _of_hasher("encode", X), _rows),
     "DocumentHasher.fit": call(_fit_documents, _good_texts | few_texts | _rows, _bits),
     "DocumentHasher.of": call(_of_parts, st.integers(1, 6)),
-    "DocumentHasher.load": call(DocumentHasher.load, paths | models.map(Path)),
     "DocumentHasher.from_files": call(DocumentHasher.from_files, _damaged),
     "DocumentHasher.to_files": call(lambda: _model("model").to_files()),
     "DocumentHasher.save": call(_saved, st.sampled_from(["model", "new", "index", "notes.jsonl"]).map(Path)),

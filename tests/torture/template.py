@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse
 
 from ammi import LSH, Collection, DocumentHasher, data
+from ammi.data import pairs
 from ammi.features import WordFeatures
 from tests.web.serving import serving
 
@@ -63,8 +64,8 @@ def _make_pairs(folder: Path, texts: list[str]) -> None:
     features = WordFeatures().fit(texts)
     X = scipy.sparse.csr_matrix(features.transform(texts[:6]))
     split = [({"text": text}, {"text": text[::-1]}) for text in texts[:6]]
-    data.write_pairs(
-        folder, data.ArticlePairs((X, X), (X, X), (X, X)), dict.fromkeys(("train", "cv", "test"), split), features, {}
+    pairs.write_pairs(
+        folder, pairs.ArticlePairs((X, X), (X, X), (X, X)), dict.fromkeys(("train", "cv", "test"), split), features, {}
     )
 
 

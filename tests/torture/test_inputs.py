@@ -15,8 +15,7 @@ from tests.torture.template import workplace
 ASIDE = {
     "chain": {"MAX_BRUTE_FORCE_BITS", "Chain", "ChainDistributions", "Distributions", "MarkovBits", "Structure", "Tree"}
     | {"TreeDistributions"},
-    "data": {"ArticlePairs", "BadRecordError", "Benchmark", "CodeFile", "Document", "IMPORTERS", "KnownCode"}
-    | {"VectorMatrix"},
+    "data": {"BadRecordError", "CodeFile", "Document", "IMPORTERS", "KnownCode", "Sample", "VectorMatrix"},
     "evaluate": {"LabelledPrecision", "Step"},
     "features": {"FeatureMaker", "features"},
     "hashers": {"DocumentHasher", "Hasher", "TrainedHasher", "methods"},

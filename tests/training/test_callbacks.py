@@ -3,17 +3,24 @@
 import struct
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tensorboard.backend.event_processing import event_accumulator
 
 from ammi.training.callbacks import TensorBoard, _checksum
 
 
+def read_events(folder: Path) -> Any:
+    """TensorBoard's own reader of a folder, after it has read it."""
+    package = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    read = package.EventAccumulator(str(folder))
+    read.Reload()
+    return read
+
+
 def scalars(folder: Path) -> dict[str, list[tuple[int, float]]]:
     """What TensorBoard finds in a folder: for each figure its steps and values."""
-    read = event_accumulator.EventAccumulator(str(folder))
-    read.Reload()
+    read = read_events(folder)
     return {name: [(event.step, event.value) for event in read.Scalars(name)] for name in read.Tags()["scalars"]}
 
 
@@ -33,8 +40,7 @@ def test_tensorboard_reads_every_figure_of_every_epoch(tmp_path):
 def test_events_have_the_time_they_were_written_at(tmp_path):
     before = time.time()
     TensorBoard(tmp_path)({"epoch": 1, "score": 1.0})
-    read = event_accumulator.EventAccumulator(str(tmp_path))
-    read.Reload()
+    read = read_events(tmp_path)
     assert before <= read.Scalars("score")[0].wall_time <= time.time()
 
 

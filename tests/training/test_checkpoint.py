@@ -73,7 +73,7 @@ def kept(tmp_path_factory) -> Checkpoint:
 @settings(deadline=None, max_examples=60)
 @given(data=st.data())
 def test_no_flipped_bit_goes_unseen(kept, file, data):
-    """A4: 7 of 60 flipped bits were silently another model."""
+    """7 of 60 flipped bits were silently another model."""
     path = kept.path.with_name(file)
     whole = path.read_bytes()
     path.write_bytes(flipped(whole, data.draw(st.integers(0, 8 * len(whole) - 1))))

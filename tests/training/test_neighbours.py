@@ -9,6 +9,7 @@ from scipy.sparse import random as random_sparse
 
 from ammi.training import neighbours
 from ammi.training.neighbours import nearest_documents
+from ammi.training.threads import for_each, torch_threads
 
 WIDE = 12  # columns: as many dimensions has the SVD, whose cosines are then those of the rows
 
@@ -92,7 +93,28 @@ def test_documents_that_are_held_out_are_nobodys_neighbours():
 
 
 def test_progress_is_told_of_every_row(monkeypatch):
-    monkeypatch.setattr(neighbours, "_ROWS_AT_ONCE", 12)
+    monkeypatch.setattr(neighbours, "_ROWS", 12)
     told: list[int] = []
     nearest_documents(np.eye(25), 2, np.arange(25), np.random.default_rng(0), told.append)
     assert told == [12, 12, 1]
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_neighbours_are_the_same_on_any_number_of_threads(exact, monkeypatch):
+    monkeypatch.setattr(neighbours, "_ROWS", 64)
+    monkeypatch.setattr(neighbours, "EXACT", 10_000 if exact else 100)
+    X = random_sparse(700, 200, 0.05, format="csr", random_state=0)
+    found = []
+    for n_threads in (1, 2, 4):
+        with torch_threads(n_threads):
+            found.append(nearest_documents(X, 10, np.arange(700), np.random.default_rng(0)))
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+
+
+def test_an_error_in_a_block_ends_the_search():
+    def fail(block: int) -> None:
+        raise ValueError(f"block {block}")
+
+    with pytest.raises(ValueError, match="block 0"), torch_threads(2):
+        list(for_each(fail, range(5)))

@@ -1,6 +1,8 @@
-"""What takes the steps: torch's own Adam, and compiled steps that are the same as torch's."""
+"""Training steps: torch's own Adam, and compiled steps that are the same as torch's on any number of threads."""
 
 import copy
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -8,13 +10,17 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 from scipy.sparse import random as random_sparse
 
 from ammi import AMMI
 from ammi.training.batches import Batches
 from ammi.training.compiled import choose_steps
+from ammi.training.compiled_steps import CompiledSteps
 from ammi.training.information import AMMIObjective
-from ammi.training.steps import CompiledSteps, Steps, TorchSteps
+from ammi.training.steps import Steps, TorchSteps
+from ammi.training.team import claim, meet, run_together
+from ammi.training.threads import torch_threads
 from tests.training.made import Middle
 
 WORDS = 30
@@ -134,3 +140,44 @@ def test_a_gradient_is_shortened_to_the_largest_norm(clip, length):
     steps._shorten()
     assert objective.point.grad.norm().item() == pytest.approx(length)
     torch.testing.assert_close(objective.point.grad[:2], torch.tensor([3.0, 4.0]) / 5 * length)
+
+
+@pytest.mark.parametrize(("n_bits", "prior_order"), [(1, 0), (9, 2), (40, 3)])
+def test_steps_are_the_same_on_any_number_of_threads(n_bits, prior_order):
+    found = []
+    for n_threads in (1, 2, 4):
+        with torch_threads(n_threads):
+            found.append(trained(CompiledSteps, "neighbours", n_bits, prior_order, 3, 0.1))
+    for figures, weights in found[1:]:
+        assert figures == found[0][0]
+        assert all(np.array_equal(value, found[0][1][name]) for name, value in weights.items())
+
+
+def test_a_thread_that_fails_does_not_leave_the_others_waiting():
+    @njit(nogil=True)
+    def wait(team):
+        return meet(team, 3)
+
+    def work(team):
+        if threading.current_thread() is threading.main_thread():
+            raise MemoryError("no room")
+        return wait(team)
+
+    with ThreadPoolExecutor(2) as pool, pytest.raises(MemoryError, match="no room"):
+        run_together(pool, 3, work)
+
+
+def test_blocks_are_claimed_once_and_phases_do_not_overlap():
+    @njit(nogil=True)
+    def count(team, n_threads, counts):
+        for phase in range(200):
+            block = claim(team)
+            while block < counts.shape[1]:
+                counts[phase, block] += 1 if phase == 0 else counts[phase - 1, counts.shape[1] - 1 - block]
+                block = claim(team)
+            meet(team, n_threads)
+
+    counts = np.zeros((200, 7), np.int64)
+    with ThreadPoolExecutor(3) as pool:
+        run_together(pool, 4, lambda team: count(team, 4, counts))
+    assert (counts == 1).all()

@@ -2,7 +2,7 @@
 
 from scipy.sparse import csr_matrix
 
-from ammi.data import ArticlePairs
+from ammi.data.pairs import ArticlePairs
 from ammi.tuning.tasks import LabelledTask, Task
 from tests.conftest import topics
 

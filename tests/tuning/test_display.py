@@ -1,10 +1,10 @@
 """The display that shows nothing."""
 
-from ammi.tuning.display import Display, Silent
+from ammi.tuning.display import Display
 
 
 def test_nothing_is_shown(capfd):
-    display: Display = Silent()
+    display = Display()
     with display.bar("work", 3) as advance, display.bar("more work") as other:
         advance(1)
         other(0.5)

@@ -34,7 +34,7 @@ def test_what_is_drawn_is_on_the_grid_and_matters(method, data):
     if "adversary" in chosen:
         assert ("adversary_steps" in chosen) == (chosen["adversary"] == "gradient")
     if "hidden_size" in GRIDS[method]:
-        assert ("hidden_size" in chosen) == (chosen.get("hidden_layers", 1) > 0)
+        assert ("hidden_size" in chosen) == (chosen.get("hidden_layers") != 0)
 
 
 def test_what_is_fixed_decides_what_matters():

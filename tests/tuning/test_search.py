@@ -15,7 +15,7 @@ import pytest
 
 from ammi.hashers import by_name
 from ammi.training.finite import NotFiniteError
-from ammi.tuning.display import Silent
+from ammi.tuning.display import Display
 from ammi.tuning.grids import GRIDS
 from ammi.tuning.search import Search, Tuning
 from ammi.tuning.tasks import Task
@@ -150,7 +150,7 @@ def test_a_trial_that_diverges_is_the_worst_and_the_search_goes_on(tmp_path):
 
 def test_a_search_all_of_whose_trials_diverge_is_refused(tmp_path):
     with pytest.raises(
-        ValueError, match="none of 3 trials of small ammi 8 bits has a score, since all left the finite"
+        ValueError, match="none of 3 trials of small ammi 8 bits has a score, because all left the finite"
     ):
         tuned(tmp_path, 3, task=Diverging(0.0))
     assert not (tmp_path / "best.json").exists()
@@ -170,7 +170,7 @@ def test_other_seeds_draw_other_trials(finished, tmp_path):
 
 
 def test_what_is_no_storage_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="nothing is no storage of Optuna"):
+    with pytest.raises(ValueError, match="nothing is not an Optuna storage"):
         tuned(tmp_path, 1, task=Scripted(), storage="nothing")
 
 
@@ -209,7 +209,7 @@ def test_the_best_come_first_and_those_given_up_do_not_count(finished):
     assert scores == sorted(complete, reverse=True)[:3]
 
 
-class Recorder(Silent):
+class Recorder(Display):
     """A display that keeps what it is told."""
 
     def __init__(self):

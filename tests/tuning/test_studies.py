@@ -32,5 +32,5 @@ def test_a_study_is_there_again_and_its_database_is_closed(tmp_path):
 
 
 def test_what_is_no_storage_is_refused():
-    with pytest.raises(ValueError, match="nothing is no storage of Optuna: expected a URL such as sqlite:"):
+    with pytest.raises(ValueError, match="nothing is not an Optuna storage: expected a URL such as sqlite:"):
         open_storage("nothing")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from ammi.data import ArticlePairs
+from ammi.data.pairs import ArticlePairs
 from ammi.hashers import AMMI, BOW, LSH, VDSH
 from ammi.tuning.tasks import PairTask, documents_task, named_task
 from tests.conftest import topics

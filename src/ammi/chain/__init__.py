@@ -1,4 +1,4 @@
-"""Exact algorithms on structures over bits, in nats: functions of tensors, with Chain, Tree and MarkovBits around."""
+"""Exact algorithms on structures over bits, in nats: functions of tensors, and the classes Chain, Tree, MarkovBits."""
 
 from ammi.chain.chow_liu import chow_liu, mutual_information
 from ammi.chain.condition import condition

@@ -16,7 +16,7 @@ from ammi.chain.tree import Tree
 
 
 def mutual_information(pairs: Tensor) -> Tensor:
-    """I(z_i; z_j) (m, m) in nats, of the joint probabilities of every two bits (m, m, 4); a bit with itself has H."""
+    """Return I(z_i; z_j) (m, m) in nats from the joint probabilities of all pairs (m, m, 4); the diagonal is H(z_i)."""
     if pairs.ndim < 1 or pairs.shape[-1] != 4:
         raise ValueError(f"joint probabilities of every two bits have the shape (m, m, 4), got {tuple(pairs.shape)}")
     joint = pairs.clamp_min(0).unflatten(-1, (2, 2))
@@ -26,7 +26,7 @@ def mutual_information(pairs: Tensor) -> Tensor:
 
 @torch.no_grad()
 def chow_liu(pairs: Tensor) -> Tree:
-    """The tree of the largest total mutual information; of equally good edges the one with the lowest bits.
+    """Return the tree of the largest total mutual information; of equally good edges the one with the lowest bits.
 
     Args:
         pairs: the joint probabilities of every two bits, (m, m, 4) or (m, m, 2, 2), as `mean_all_pairs` gives them, or

@@ -1,11 +1,12 @@
-"""A chain given some of its bits: the same chain seen backwards from what is known.
+"""A chain conditioned on some of its bits, by a backward pass from the known bits.
 
 With β_i(c) the probability of the known bits after bit i, given the o bits c that end at it,
 
     p(z_i = 1 | c, known) / p(z_i = 0 | c, known) = p(1 | c) β_i(c1) / p(0 | c) β_i(c0),    c1 = (2c + 1) % 2**o,
     β_{i-1}(c) = sum over the b that bit i can be of p(b | c) β_i(cb),                      β_m = 1,
 
-so what is conditioned is a chain of the same order, and its logits are the old ones plus log β_i(c1) - log β_i(c0).
+so the conditioned distribution is a chain of the same order, and its logits are the old ones plus
+log β_i(c1) - log β_i(c0).
 """
 
 import torch
@@ -17,7 +18,7 @@ UNKNOWN = -1
 
 
 def certain_logit(dtype: torch.dtype) -> float:
-    """The logit of a bit that is known.
+    """Return the logit of a bit that is known.
 
     It is finite, because 0 times infinity would make every entropy NaN, and so large that the other bit has a
     probability of exactly 0 and that no sum of other log probabilities comes near it. Its square is not infinite yet,
@@ -29,7 +30,7 @@ def certain_logit(dtype: torch.dtype) -> float:
 
 
 def condition(logits: Tensor, known: Tensor) -> tuple[Tensor, Tensor]:
-    """The logits (..., m, 2**o) of p(z | known bits), and log p(known bits) (...,); batch shapes broadcast.
+    """Return the logits (..., m, 2**o) of p(z | known bits), and log p(known bits) (...,); batch shapes broadcast.
 
     Args:
         logits: (..., m, 2**o).

@@ -8,7 +8,7 @@ from ammi.chain.layout import bit_log_probs, contexts, order_of, shape_with_code
 
 
 def log_prob(logits: Tensor, z: Tensor) -> Tensor:
-    """log p(z) (...,) of codes z (..., m), batch shapes broadcast."""
+    """Return log p(z) (...,) of codes z (..., m), batch shapes broadcast."""
     order = order_of(logits)
     shape = shape_with_codes(logits, z)
     read = contexts(z, order).expand(shape).unsqueeze(-1)
@@ -18,7 +18,7 @@ def log_prob(logits: Tensor, z: Tensor) -> Tensor:
 
 @torch.no_grad()
 def viterbi(logits: Tensor) -> tuple[Tensor, Tensor]:
-    """The most probable code (..., m), of the logits' type, and its log probability (...,).
+    """Return the most probable code (..., m), of the logits' type, and its log probability (...,).
 
     Of two equally good ways into a context the one from a 0 bit is kept, so the answer is one and always the same.
     """
@@ -44,7 +44,7 @@ def viterbi(logits: Tensor) -> tuple[Tensor, Tensor]:
 
 @torch.no_grad()
 def sample(logits: Tensor, shape: torch.Size) -> Tensor:
-    """Independent exact samples (*shape, ..., m), of the logits' type."""
+    """Return independent exact samples (*shape, ..., m), of the logits' type."""
     n_contexts = 2 ** order_of(logits)
     uniform = torch.rand(*shape, *logits.shape[:-1], dtype=logits.dtype, device=logits.device)
     probs = torch.sigmoid(logits).expand(*shape, *logits.shape)

@@ -73,7 +73,7 @@ class MarkovBits(Distribution):
         return new
 
     def condition(self, known: Tensor) -> "MarkovBits":
-        """p(z | known bits), exactly: a chain of the same order.
+        """Return p(z | known bits), exactly: a chain of the same order.
 
         The known bits are certain in it: other codes have the probability 0 and a log_prob that is finite but below
         any other (about -1e19 in single precision), so that entropies and gradients stay finite.
@@ -89,35 +89,35 @@ class MarkovBits(Distribution):
         return MarkovBits(logits, validate_args=self._validate_args)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        """All codes in the order of binary numbers, (2**m, ..., m), or with ones for the batch if not expanded."""
+        """Return all codes in the order of binary numbers, (2**m, ..., m), with a batch of ones unless `expand`."""
         (m,) = self.event_shape
         if m > MAX_ENUMERATED_BITS:
             raise ValueError(f"a list of all 2**m codes has at most {MAX_ENUMERATED_BITS} bits, got {m}: use sample")
-        places = torch.arange(m - 1, -1, -1, device=self.logits.device)
-        codes = (torch.arange(2**m, device=self.logits.device).unsqueeze(-1) >> places) & 1
+        shifts = torch.arange(m - 1, -1, -1, device=self.logits.device)
+        codes = (torch.arange(2**m, device=self.logits.device).unsqueeze(-1) >> shifts) & 1
         codes = codes.to(self.logits.dtype).view(2**m, *[1] * len(self.batch_shape), m)
         return codes.expand(2**m, *self.batch_shape, m) if expand else codes
 
     def log_prob(self, z: Tensor) -> Tensor:
-        """log p(z), for codes z (..., m) of 0 and 1 in any type."""
+        """Return log p(z), for codes z (..., m) of 0 and 1 in any type."""
         if self._validate_args:
             self._validate_sample(z)
         return log_prob(self.logits, z)
 
     def sample(self, sample_shape=torch.Size()) -> Tensor:  # noqa: B008 (torch's signature)
-        """Exact samples (*sample_shape, ..., m)."""
+        """Return exact samples (*sample_shape, ..., m)."""
         return sample(self.logits, torch.Size(sample_shape))
 
     def entropy(self) -> Tensor:
-        """H(p) in nats."""
+        """Return H(p) in nats."""
         return entropy(self.logits)
 
     def cross_entropy(self, other: "MarkovBits") -> Tensor:
-        """H(p, q) = -E_p[log q(z)] in nats, for another chain of any order."""
+        """Return H(p, q) = -E_p[log q(z)] in nats, for another chain of any order."""
         return cross_entropy(self.logits, other.logits)
 
     def marginals(self, k: int) -> Tensor:
-        """Window marginals (..., m, 2**k): entry [i, w] is the probability that the k bits ending at i are w."""
+        """Return window marginals (..., m, 2**k): entry [i, w] is the probability that the k bits ending at i are w."""
         return window_marginals(self.logits, k)
 
     @property

@@ -21,7 +21,7 @@ MAX_BRUTE_FORCE_BITS = 24
 
 
 def windows_cross_entropy(windows: Tensor, q: Tensor) -> Tensor:
-    """H(p, q) (...,) from the window marginals (..., m, 2**(o'+1)) of p and the logits (..., m, 2**o') of q.
+    """Return H(p, q) (...,) from the window marginals (..., m, 2**(o'+1)) of p and the logits (..., m, 2**o') of q.
 
     It is linear in the windows: for a q that no document changes, average them over documents first.
     """
@@ -36,17 +36,17 @@ def windows_cross_entropy(windows: Tensor, q: Tensor) -> Tensor:
 
 
 def cross_entropy(p: Tensor, q: Tensor) -> Tensor:
-    """H(p, q) = -E_p[log q(z)] (...,), for chains of any two orders, in O(m 2^max(o, o'))."""
+    """Return H(p, q) = -E_p[log q(z)] (...,), for chains of any two orders, in O(m 2^max(o, o'))."""
     return windows_cross_entropy(window_marginals(p, order_of(q) + 1), q)
 
 
 def entropy(p: Tensor) -> Tensor:
-    """H(p) (...,)."""
+    """Return H(p) (...,)."""
     return cross_entropy(p, p)
 
 
 def kl_divergence(p: Tensor, q: Tensor) -> Tensor:
-    """KL(p || q) = E_p[log p(z) - log q(z)] (...,), for chains of any two orders."""
+    """Return KL(p || q) = E_p[log p(z) - log q(z)] (...,), for chains of any two orders."""
     order = max(order_of(p), order_of(q))
     same_bits(p, q)
     log_ratio = bit_log_probs(with_order(p, order)) - bit_log_probs(with_order(q, order))
@@ -54,7 +54,7 @@ def kl_divergence(p: Tensor, q: Tensor) -> Tensor:
 
 
 def prior_cross_entropy(p: Tensor, q: Tensor) -> Tensor:
-    """Ĥ⁺(Z), the mean over a batch p (B, m, 2**o) of H(p_l, q), for one prior q (m, 2**r) that all share.
+    """Return Ĥ⁺(Z), the mean over a batch p (B, m, 2**o) of H(p_l, q), for one prior q (m, 2**r) that all share.
 
     The windows are averaged before they meet the prior, so a step on q costs O(m 2^r) whatever the batch size.
     """
@@ -62,7 +62,7 @@ def prior_cross_entropy(p: Tensor, q: Tensor) -> Tensor:
 
 
 def best_prior(windows: Tensor) -> Tensor:
-    """The order-r chain q that minimises H⁺ for windows μ (..., m, 2**(r+1)): its logits (..., m, 2**r).
+    """Return the order-r chain q that minimises H⁺ for windows μ (..., m, 2**(r+1)): its logits (..., m, 2**r).
 
     q(z_i | context) = μ(context, z_i) / μ(context). A context that never occurs gets 1/2.
     """
@@ -73,7 +73,7 @@ def best_prior(windows: Tensor) -> Tensor:
 
 
 def mixture_entropy(logits: Tensor, *, codes_at_once: int = 2**20) -> Tensor:
-    """Ĥ(Z) (the paper's equation 2), the entropy of the uniform mixture of a batch (B, m, 2**o), all 2^m codes.
+    """Return Ĥ(Z) (the paper's equation 2), the entropy of the uniform mixture of a batch (B, m, 2**o), all 2^m codes.
 
     A code is a prefix and a suffix that sees only the prefix's last o bits, so that for each such context c the
     mixture's probabilities of all codes are one matrix product, A_c^T S_c / B, with A_c (B, prefixes ending in c)
@@ -90,7 +90,7 @@ def mixture_entropy(logits: Tensor, *, codes_at_once: int = 2**20) -> Tensor:
 
 
 def check_mixture(logits: Tensor) -> torch.Size:
-    """The shape of a batch of tables (B, m, K) whose mixture brute force can reach; others are refused."""
+    """Return the shape of a batch of tables (B, m, K) whose mixture brute force can reach; others are refused."""
     if logits.ndim != 3:
         raise ValueError(f"a mixture needs logits of shape (B, m, 2**order), got {tuple(logits.shape)}")
     n_tables, m, _ = logits.shape
@@ -102,7 +102,7 @@ def check_mixture(logits: Tensor) -> torch.Size:
 
 
 def entropy_of_halves(halves: Iterable[tuple[Tensor, Tensor]], m: int, codes_at_once: int = 2**20) -> Tensor:
-    """The entropy () of a mixture over all 2^m codes, each of them a prefix and a suffix of one pair of halves.
+    """Return the entropy () of a mixture over all 2^m codes, each of them a prefix and a suffix of one pair of halves.
 
     A pair is the probability of some prefixes (B, n) and that of the suffixes (B, n') that can follow all of these.
     """
@@ -117,7 +117,7 @@ def entropy_of_halves(halves: Iterable[tuple[Tensor, Tensor]], m: int, codes_at_
 
 
 def _string_probs(probs: Tensor, context: int) -> Tensor:
-    """The probability of each n-bit string after a context: bits' probs (B, n, 2**o, 2) to (B, 2**n)."""
+    """Return the probability of each n-bit string after a context: bits' probs (B, n, 2**o, 2) to (B, 2**n)."""
     n_chains, n, n_contexts, _ = probs.shape
     strings = probs.new_ones(n_chains, 1)
     for i in range(n):

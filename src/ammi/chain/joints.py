@@ -25,7 +25,7 @@ Shape = tuple  # (t, left, right): two sides, s_t the last of the left one; () i
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """How the joint of each of n sets of k bits is put together, which no document changes.
+    """How to compute the joint of each of n sets of k bits; it is the same for all documents.
 
     Args:
         top: (n,), the deepest bit above all of a set.
@@ -49,7 +49,7 @@ class Paths:
         self.jumps, self.ups = [steps], [shape.up.to(steps.device)]  # of 1, 2, 4, … steps
 
     def down(self, below: Tensor, distance: Tensor) -> Tensor:
-        """p(z_v | z_a) as (n, 2, 2, B), entry [n, z_a, z_v], for a the bits `distance` steps above v, (n,) each."""
+        """Return p(z_v | z_a) as (n, 2, 2, B), entry [n, z_a, z_v], with a the bits `distance` (n,) steps above v."""
         steps, at = self.jumps[0], below.to(self.ups[0].device)
         tables = torch.eye(2, dtype=steps.dtype, device=steps.device).unsqueeze(-1)  # (2, 2, 1)
         for power in range(int(distance.max()).bit_length()):
@@ -75,7 +75,7 @@ def compose(upper: Tensor, lower: Tensor) -> Tensor:
 
 
 def joints(paths: Paths, bits: Tensor, plan: Plan) -> Tensor:
-    """The joint probabilities (n, 2**k, B) of a plan's sets, from the marginals of all bits (m + 1, 2, B)."""
+    """Return the joint probabilities (n, 2**k, B) of a plan's sets, from the marginals of all bits (m + 1, 2, B)."""
     tables = paths.down(plan.below.flatten(), plan.distance.flatten())
     tables = tables.unflatten(0, plan.below.shape)  # (n, k - 1, 2, 2, 2, B)
     found = []
@@ -88,7 +88,7 @@ def joints(paths: Paths, bits: Tensor, plan: Plan) -> Tensor:
 
 
 def _merge(shape: Shape, tables: list[tuple[Tensor, ...]]) -> Tensor:
-    """F of sets that have one shape, (n, 2, 2**k, B), from what is on the two sides of each meeting point."""
+    """Return F of sets that have one shape, (n, 2, 2**k, B), from the tables of both sides of each meeting point."""
     t, *parts = shape
     left, right = (
         compose(table, _merge(part, tables)) if part else table for table, part in zip(tables[t], parts, strict=True)
@@ -98,7 +98,7 @@ def _merge(shape: Shape, tables: list[tuple[Tensor, ...]]) -> Tensor:
 
 @lru_cache(maxsize=64)
 def plan_of(parents: tuple[int, ...], sets: tuple[tuple[int, ...], ...]) -> Plan:
-    """The plan of n sets of k >= 2 bits each of a forest; the bit -1 is 0."""
+    """Return the plan of n sets of k >= 2 bits each of a forest; the bit -1 is 0."""
     shape = rooted(parents)
     rank = torch.empty_like(shape.up)
     rank[[len(parents), *shape.sequence]] = torch.arange(len(rank))
@@ -124,13 +124,13 @@ def plan_of(parents: tuple[int, ...], sets: tuple[tuple[int, ...], ...]) -> Plan
 
 
 def _depth_first(bits: Tensor, rank: Tensor) -> tuple[Tensor, Tensor]:
-    """Sets (n, k) in the depth-first order of their bits, and the places (n, k) that these had before."""
+    """Return sets (n, k) in the depth-first order of their bits, and the former positions (n, k) of these."""
     order = rank[bits].argsort(dim=1, stable=True)
     return bits.gather(1, order), order
 
 
 def _shape(depths: list[int], start: int, end: int) -> Shape:
-    """The shape of the bits s_start … s_end whose meeting points have these depths."""
+    """Return the shape of the bits s_start … s_end whose meeting points have these depths."""
     if start == end:
         return ()
     t = min(range(start, end), key=depths.__getitem__)
@@ -147,7 +147,7 @@ def _fill(shape: Shape, start: int, bits: list[int], meets: list[int], below: li
 
 
 def _words(order: Tensor) -> Tensor:
-    """For each w of bits as given, its number when the bits are in this order (n, k): (n, 2**k)."""
+    """Return the number (n, 2**k) of each w, read in the original order of its bits, in another order (n, k)."""
     k = order.shape[1]
     values = (torch.arange(2**k).unsqueeze(1) >> torch.arange(k - 1, -1, -1)) & 1  # (2**k, k), as given
     return (values[:, order] << torch.arange(k - 1, -1, -1)).sum(-1).T

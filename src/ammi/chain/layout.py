@@ -16,7 +16,7 @@ LARGEST_TABLE = 2**26  # logits of one chain; its windows and gradients are then
 
 
 def check_size(n_bits: int, order: int) -> None:
-    """Refuse a chain that is none, or whose table no memory holds."""
+    """Refuse sizes that are no chain's, or whose table is too large for memory."""
     if not isinstance(n_bits, Integral) or n_bits < 1:
         raise ValueError(f"a chain has a whole number of bits, from 1 up, got {n_bits!r}")
     if not isinstance(order, Integral) or order < 0:
@@ -29,24 +29,24 @@ def check_size(n_bits: int, order: int) -> None:
 
 
 def check_width(n_bits: int, width: int) -> None:
-    """Refuse windows that are none, or whose probabilities no memory holds."""
+    """Refuse windows without bits, or with more probabilities than fit in memory."""
     if width < 1:
         raise ValueError(f"a window has at least 1 bit, got {width}")
-    if n_bits > (2 * LARGEST_TABLE) >> width:  # as many as the best prior of the largest table is made of
+    if n_bits > (2 * LARGEST_TABLE) >> width:  # the statistics of the largest table
         raise ValueError(
-            f"windows of {width} bits at {n_bits} places are {n_bits} * 2**{width} probabilities, more than the "
+            f"windows of {width} bits at {n_bits} bits are {n_bits} * 2**{width} probabilities, more than the "
             f"{2 * LARGEST_TABLE} that are possible: take narrower windows"
         )
 
 
 def check_some(logits: Tensor) -> None:
-    """Refuse a batch of none, where a mean over the batch is wanted."""
+    """Refuse an empty batch, which has no mean."""
     if logits.numel() == 0:
         raise ValueError(f"the mean needs at least one distribution, got a batch of shape {tuple(logits.shape[:-2])}")
 
 
 def order_of(logits: Tensor) -> int:
-    """The Markov order o of a table (..., m, 2**o)."""
+    """Return the Markov order o of a table (..., m, 2**o)."""
     if not torch.is_tensor(logits) or not logits.is_floating_point() or logits.ndim < 2 or logits.shape[-2] < 1:
         got = f"{logits.dtype} of shape {tuple(logits.shape)}" if torch.is_tensor(logits) else type(logits).__name__
         raise ValueError(
@@ -69,7 +69,7 @@ def same_bits(p: Tensor, q: Tensor) -> None:
 
 
 def shape_with_codes(logits: Tensor, z: Tensor) -> torch.Size:
-    """The shape (..., m) that tables (..., m, K) and codes z (..., m) have together; others than these are refused."""
+    """Return the common shape (..., m) of tables (..., m, K) and codes z (..., m), or refuse shapes that do not fit."""
     n_bits = logits.shape[-2]
     if z.ndim < 1 or z.shape[-1] != n_bits:
         raise ValueError(f"a code of this distribution has {n_bits} bits in its last dimension, got {tuple(z.shape)}")
@@ -78,7 +78,7 @@ def shape_with_codes(logits: Tensor, z: Tensor) -> torch.Size:
 
 
 def check_expands(own: torch.Size, wanted: torch.Size) -> None:
-    """Refuse to repeat a batch to a shape that it has no part in."""
+    """Refuse to expand a batch to a shape that it does not broadcast to."""
     if _batch_of_both(own, wanted, f"chains of batch shape {tuple(wanted)}") != torch.Size(wanted):
         raise ValueError(f"a batch of shape {tuple(own)} cannot be expanded to {tuple(wanted)}: name a larger one")
 
@@ -93,7 +93,7 @@ def _batch_of_both(own: torch.Size, other: torch.Size, what: str) -> torch.Size:
 
 
 def with_order(logits: Tensor, order: int) -> Tensor:
-    """The same chain as a table of a higher order: what it does not look at repeats."""
+    """Return the same chain as a table of a higher order: entries repeat for contexts it ignores."""
     own = order_of(logits)
     if order < own:
         raise ValueError(f"a chain of order {own} has no table of the lower order {order}")
@@ -102,17 +102,17 @@ def with_order(logits: Tensor, order: int) -> Tensor:
 
 
 def bit_log_probs(logits: Tensor) -> Tensor:
-    """log p(z_i = b | context c) as (..., m, 2**o, 2), finite wherever the logits are."""
+    """Return log p(z_i = b | context c) as (..., m, 2**o, 2), finite wherever the logits are."""
     return F.logsigmoid(torch.stack((-logits, logits), dim=-1))
 
 
 def bit_probs(logits: Tensor) -> Tensor:
-    """p(z_i = b | context c) as (..., m, 2**o, 2), both bits to full relative precision."""
+    """Return p(z_i = b | context c) as (..., m, 2**o, 2), both bits to full relative precision."""
     return torch.sigmoid(torch.stack((-logits, logits), dim=-1))
 
 
 def contexts(z: Tensor, order: int) -> Tensor:
-    """The context that each bit of z (..., m) is read in, as integers (..., m)."""
+    """Return the context that each bit of z (..., m) is read in, as integers (..., m)."""
     z = z.long()
     c = torch.zeros_like(z)
     for age in range(1, min(order, z.shape[-1] - 1) + 1):
@@ -121,17 +121,17 @@ def contexts(z: Tensor, order: int) -> Tensor:
 
 
 def batch_last(table: Tensor) -> Tensor:
-    """(..., m, 2**o) as (m, 2**o, B): every step along the bits then runs over whole contiguous rows of documents."""
-    n_chains = math.prod(table.shape[:-2])  # said, because a batch of none leaves -1 open
+    """Return (..., m, 2**o) as (m, 2**o, B), so that each step along the bits runs over contiguous documents."""
+    n_chains = math.prod(table.shape[:-2])  # explicit, since -1 is ambiguous for an empty batch
     return table.reshape(n_chains, *table.shape[-2:]).permute(1, 2, 0).contiguous()
 
 
 def batch_first(table: Tensor, like: Tensor) -> Tensor:
-    """(n, 2**k, B) with the batch shape of the logits: (..., n, 2**k)."""
+    """Return (n, 2**k, B) with the batch shape of the logits: (..., n, 2**k)."""
     return table.permute(2, 0, 1).reshape(*like.shape[:-2], *table.shape[:2])
 
 
 def bits_batch_last(logits: Tensor) -> Tensor:
-    """p(bit | context) of logits (..., m, 2**o) as (m, 2**o, 2, B)."""
+    """Return p(bit | context) of logits (..., m, 2**o) as (m, 2**o, 2, B)."""
     table = batch_last(logits)
     return torch.sigmoid(torch.stack((-table, table), dim=2))

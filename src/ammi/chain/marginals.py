@@ -13,14 +13,14 @@ from ammi.chain.layout import batch_first, batch_last, bit_probs, bits_batch_las
 
 
 def forward(logits: Tensor) -> Tensor:
-    """π(c | i), the probability that the o bits before bit i are c, as (..., m, 2**o)."""
+    """Return π(c | i), the probability that the o bits before bit i are c, as (..., m, 2**o)."""
     if order_of(logits) == 0:
         return torch.ones_like(logits)
     return batch_first(_Forward.apply(bits_batch_last(logits)), logits)
 
 
 def window_marginals(logits: Tensor, width: int, pi: Tensor | None = None) -> Tensor:
-    """μ(w | i), the probability that the `width` bits ending at bit i are w, as (..., m, 2**width).
+    """Return μ(w | i), the probability that the `width` bits ending at bit i are w, as (..., m, 2**width).
 
     `pi` is forward(logits), where it is known already: one pass serves many quantities.
     """
@@ -31,7 +31,7 @@ def window_marginals(logits: Tensor, width: int, pi: Tensor | None = None) -> Te
 
 
 def mean_windows(logits: Tensor, width: int, pi: Tensor | None = None) -> Tensor:
-    """The window marginals of the uniform mixture of all chains in the batch, as (m, 2**width)."""
+    """Return the window marginals of the uniform mixture of all chains in the batch, as (m, 2**width)."""
     check_some(logits)
     if order_of(logits) == 0:
         return _mean_windows_by_halves(logits, width)
@@ -55,7 +55,7 @@ def _mean_windows_by_halves(logits: Tensor, width: int) -> Tensor:
 
 
 def _before_and_bit(logits: Tensor, width: int, pi: Tensor | None) -> tuple[Tensor, Tensor]:
-    """The probability of the k = max(o, width - 1) bits before each bit (m, 2**k, B), and p(bit | context).
+    """Return the probability of the k = max(o, width - 1) bits before each bit (m, 2**k, B), and p(bit | context).
 
     A window grows by a bit at its new end, at all positions at once: the windows that end at i - 1, times
     p(z_i | their last o bits), are the wider windows that end at i.
@@ -70,7 +70,7 @@ def _before_and_bit(logits: Tensor, width: int, pi: Tensor | None) -> tuple[Tens
 
 
 def _delay(windows: Tensor, n: int) -> Tensor:
-    """For each bit i the windows (m, 2**k, B) that end at i - n, where all bits before the first one are 0."""
+    """Return for each bit i the windows (m, 2**k, B) that end at i - n; bits before the first one are 0."""
     start = _before_the_first(windows.shape[1], windows).expand(n, -1, -1)
     return torch.cat((start, windows))[: len(windows)]
 
@@ -110,7 +110,7 @@ class _Forward(torch.autograd.Function):
 
 
 def _before_the_first(n_windows: int, like: Tensor) -> Tensor:
-    """All bits before the first one are 0: (2**k, B)."""
+    """Return the context before the first bit, in which all bits are 0: (2**k, B)."""
     start = like.new_zeros(n_windows, like.shape[-1])
     start[0] = 1
     return start

@@ -1,4 +1,4 @@
-"""The Markov chain as a structure: the one place that knows its tables (m, 2**o) and its windows (m, 2**(o+1))."""
+"""The Markov chain as a structure, with tables (m, 2**o) and windows (m, 2**(o+1)) as statistics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -67,7 +67,7 @@ class Chain(Structure):
 
 @dataclass(frozen=True, eq=False)
 class ChainDistributions(Distributions):
-    """A batch of chains; the forward pass serves all their windows, and the windows of a width all who ask for it."""
+    """A batch of chains; the forward pass and the windows of each width are computed once and kept."""
 
     _windows: dict[int, Tensor] = field(default_factory=dict, repr=False)
 

@@ -1,4 +1,4 @@
-"""The joint probabilities of two bits: of any two bits of a chain, and of every two bits of a batch.
+"""The joint probabilities of two bits: of any pair in a chain, and of all pairs in a batch.
 
 A table of pairs is (..., n, 4): entry [n, w] is the probability that z_first and z_second of the n-th pair are w, read
 as windows are, w = 2 * z_first + z_second. A first bit of -1 is a bit before the first one, and 0. In a chain the older
@@ -20,7 +20,7 @@ from ammi.chain.marginals import window_marginals
 
 
 def pair_marginals(logits: Tensor, first: Sequence[int], second: Sequence[int], pi: Tensor | None = None) -> Tensor:
-    """The joint probabilities (..., n, 4) of n pairs of bits of a chain; `pi` is forward(logits) where it is known."""
+    """Return the joint probabilities (..., n, 4) of n pairs of bits of a chain; `pi` is forward(logits), if known."""
     order = order_of(logits)
     check_pairs(logits.shape[-2], first, second)
     a, b = (torch.as_tensor(bits, dtype=torch.long, device=logits.device) for bits in (first, second))
@@ -44,7 +44,7 @@ def check_pairs(n_bits: int, first: Sequence[int], second: Sequence[int]) -> Non
 
 
 def mean_pairs_of_independent_bits(logits: Tensor) -> Tensor:
-    """The mean joint probabilities (m, m, 4) of every two bits of a batch of order 0, by one matrix product PᵀP / B.
+    """Return the mean joint probabilities (m, m, 4) of all pairs in a batch of order 0, by one matrix product PᵀP / B.
 
     P (B, 2m) has both probabilities of each bit, so that small ones are not differences of large ones.
     """
@@ -56,7 +56,7 @@ def mean_pairs_of_independent_bits(logits: Tensor) -> Tensor:
 
 
 def square(upper: Tensor, marginals: Tensor) -> Tensor:
-    """The table of every two bits (m, m, 4) from pairs i < j row by row (m(m-1)/2, 4), and the marginals (m, 2)."""
+    """Return the table of all pairs (m, m, 4) from pairs i < j row by row (m(m-1)/2, 4) and the marginals (m, 2)."""
     n_bits = len(marginals)
     i, j = torch.triu_indices(n_bits, n_bits, 1, device=upper.device)
     table = upper.new_zeros(n_bits, n_bits, 2, 2)
@@ -66,7 +66,7 @@ def square(upper: Tensor, marginals: Tensor) -> Tensor:
 
 
 def pairs_of_moments(moments: Tensor) -> Tensor:
-    """The table of every two bits (m, m, 4) from second moments E[z_i z_j] (m, m), whose diagonal is E[z_i].
+    """Return the table of every two bits (m, m, 4) from second moments E[z_i z_j] (m, m), whose diagonal is E[z_i].
 
     The other three probabilities are differences, and rounded ones: what falls below 0 is 0.
     """
@@ -79,7 +79,7 @@ def pairs_of_moments(moments: Tensor) -> Tensor:
 
 
 def _by_distance(logits: Tensor, first: Tensor, second: Tensor, pi: Tensor | None) -> Tensor:
-    """The joint probabilities (n, 4, B) of pairs of bits of chains of order 1 and more."""
+    """Return the joint probabilities (n, 4, B) of pairs of bits of chains of order 1 and more."""
     older, newer = torch.minimum(first, second), torch.maximum(first, second)
     probs = bits_batch_last(logits)  # (m, 2**o, 2, B)
     contexts = batch_last(window_marginals(logits, order_of(logits), pi))  # (m, 2**o, B), that end at each bit
@@ -103,13 +103,13 @@ def _by_distance(logits: Tensor, first: Tensor, second: Tensor, pi: Tensor | Non
 
 
 def _in_order(first: Tensor, second: Tensor) -> Tensor:
-    """Where each w = 2 * z_first + z_second stands in a table whose first bit is the older one, (n, 4)."""
+    """Return the positions (n, 4) of each w = 2 * z_first + z_second in a table whose first bit is the older one."""
     same, swapped = torch.tensor([[0, 1, 2, 3], [0, 2, 1, 3]], device=first.device)
     return torch.where((first > second).unsqueeze(1), swapped, same)
 
 
 def _by_reach(older: Tensor, distance: Tensor) -> tuple[Tensor, Tensor, list[int]]:
-    """The older bits, those that are needed furthest first; which of them each pair has; how far each is needed."""
+    """Return the older bits, sorted by how far they are needed; the one of each pair; and how far each is needed."""
     bits, which = older.unique(return_inverse=True)
     reach = torch.zeros_like(bits).scatter_reduce(0, which, distance, "amax")
     reach, order = reach.sort(descending=True, stable=True)
@@ -117,12 +117,12 @@ def _by_reach(older: Tensor, distance: Tensor) -> tuple[Tensor, Tensor, list[int
 
 
 def _with_the_bit_before(probs: Tensor) -> Tensor:
-    """Bits (m, 2, B) and, last, where the index -1 finds it, the bit before the first, which is 0: (m + 1, 2, B)."""
+    """Append to bits (m, 2, B) the bit before the first one, which is 0, where the index -1 finds it: (m + 1, 2, B)."""
     zero = torch.stack((torch.ones_like(probs[:1, 0]), torch.zeros_like(probs[:1, 0])), dim=1)
     return torch.cat((probs, zero))
 
 
 def _with_diagonal(table: Tensor, marginals: Tensor) -> Tensor:
-    """(m, m, 2, 2) as (m, m, 4), where a bit and itself are equal."""
+    """Return (m, m, 2, 2) as (m, m, 4), where a bit and itself are equal."""
     same = torch.eye(len(marginals), dtype=torch.bool, device=table.device).view(*table.shape[:2], 1, 1)
     return torch.where(same, torch.diag_embed(marginals).unsqueeze(0), table).flatten(2)

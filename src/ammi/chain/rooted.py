@@ -1,6 +1,6 @@
-"""The shape of a forest over bits: what its algorithms look up, computed once for each tuple of parents.
+"""The shape of a forest over bits: lookup tables for its algorithms, computed once for each tuple of parents.
 
-Over all roots stands one more bit, the bit m, which is always 0, as bits before the first one are in a chain. So a
+All roots have one more bit as their parent, the bit m, which is always 0, like bits before the first in a chain. So a
 forest is one tree, every bit has a parent, and `depth` counts from bit m.
 """
 
@@ -14,7 +14,7 @@ from torch import Tensor
 
 
 class Level(NamedTuple):
-    """The n bits of one depth, by their number (n,), and the places (n,) of their parents among the level above."""
+    """The n bits of one depth, by their number (n,), and the positions (n,) of their parents in the level above."""
 
     bits: Tensor
     parents: Tensor
@@ -28,7 +28,7 @@ class Rooted:
         up: (m + 1,), the parent of each bit; m of the roots and of m itself.
         depth: (m + 1,), how many steps up bit m is.
         sequence: the m bits depth-first: a bit comes after its parent, and a branch is not interrupted.
-        levels: the bits of depth 1, of depth 2, …, and where their parents stand in the level above.
+        levels: the bits of depth 1, of depth 2, …, and the positions of their parents in the level above.
         by_level: (m + 1,), the bit m and all bits, level by level.
         ancestors: (m + 1, m + 1), where [v, a] says whether a is v or above it.
     """
@@ -41,13 +41,13 @@ class Rooted:
     ancestors: Tensor
 
     def meet(self, u: Tensor, v: Tensor) -> Tensor:
-        """The lowest common ancestor of bits and bits."""
+        """Return the lowest common ancestor of each pair of bits."""
         return torch.where(self.ancestors[u] & self.ancestors[v], self.depth, -1).argmax(-1)
 
 
 @lru_cache(maxsize=64)
 def rooted(parents: tuple[int, ...]) -> Rooted:
-    """The shape of a forest of parents[i], the parent of bit i, -1 for a root."""
+    """Return the shape of a forest of parents[i], the parent of bit i, -1 for a root."""
     m = len(parents)
     up = [m if parent < 0 else parent for parent in parents] + [m]
     sequence = depth_first(parents)
@@ -63,7 +63,7 @@ def rooted(parents: tuple[int, ...]) -> Rooted:
 
 
 def depth_first(parents: tuple[int, ...]) -> tuple[int, ...]:
-    """The bits that a root leads to, parents first, children by their number; bits of a circle are not among them."""
+    """Return the bits below roots, parents first, children by their number; bits of a cycle are left out."""
     children: dict[int, list[int]] = {}
     for bit, parent in enumerate(parents):
         children.setdefault(parent, []).append(bit)

@@ -1,19 +1,19 @@
-"""What AMMI asks of a structure over m bits. A Markov chain is one (markov.py), a tree is one (tree.py).
+"""The interface of a structure over m bits. Markov chains (markov.py) and trees (tree.py) implement it.
 
-A structure is the shape of a family of distributions over codes z in {0,1}^m, each of them a table of logits. It plays
-up to three parts:
+A structure is the shape of a family of distributions over codes z in {0,1}^m, each of them a table of logits. It has
+up to three roles:
 
     the encoder p(z|y)        `table` and `read`: a batch of tables, one for each document, as Distributions
     the other encoder q(z|x)  the same, and `statistics`, `cross_entropy_of`: p.cross_entropy(q)
     the prior q(z)            `mean_statistics`, `cross_entropy_of`, `best_prior`: the adversary's side of H⁺(Z)
 
 The cross entropy of p with q is linear in a few expectations under p, the statistics of q's structure (of a chain: the
-window marginals). So they are computed once for each batch, and averaged over documents where all share one q:
+window marginals). So they are computed once for each batch, and averaged over documents that share one q:
 
     H(p, q) = cross_entropy_of(statistics(p), q),      H⁺(Z) = cross_entropy_of(mean_statistics(p), q(z)).
 
-A structure asks the Distributions of any other for two kinds of them: the joint of bits in a row (`windows`, which a
-chain needs) and that of two bits anywhere (`pairs`, which a tree needs).
+Two kinds of statistics serve all structures: the joint of adjacent bits (`windows`, for chains) and that of any two
+bits (`pairs`, for trees).
 """
 
 from abc import ABC, abstractmethod
@@ -38,48 +38,48 @@ class Structure(ABC):
     @property
     @abstractmethod
     def statistics_shape(self) -> tuple[int, ...]:
-        """The shape of what `cross_entropy_of` needs of one distribution."""
+        """The shape of the statistics of one distribution."""
 
     @abstractmethod
     def read(self, table: Tensor) -> "Distributions":
-        """The distributions of tables (..., *shape)."""
+        """Return the distributions of tables (..., *shape)."""
 
     @abstractmethod
     def statistics(self, p: "Distributions") -> Tensor:
-        """The expectations (..., *statistics_shape) under p that its cross entropy with this structure is made of."""
+        """Return the expectations (..., *statistics_shape) under p that determine its cross entropy with it."""
 
     @abstractmethod
     def mean_statistics(self, p: "Distributions") -> Tensor:
-        """The mean of `statistics` over the batch, (*statistics_shape)."""
+        """Return the mean of `statistics` over the batch, (*statistics_shape)."""
 
     @abstractmethod
     def cross_entropy_of(self, statistics: Tensor, table: Tensor) -> Tensor:
-        """H(p, q) (...,) in nats, of p's statistics (..., *statistics_shape) and q's table (..., *shape)."""
+        """Return H(p, q) (...,) in nats, of p's statistics (..., *statistics_shape) and q's table (..., *shape)."""
 
     @abstractmethod
     def best_prior(self, statistics: Tensor) -> Tensor:
-        """The table (..., *shape) that makes `cross_entropy_of` these statistics smallest."""
+        """Return the table (..., *shape) that makes `cross_entropy_of` these statistics smallest."""
 
     @abstractmethod
     def check_prior(self, encoder: "Structure") -> None:
-        """Refuse an encoder that this structure is too poor a prior for."""
+        """Refuse an encoder with more dependencies than this structure can model as its prior."""
 
     @property
     def n_logits(self) -> int:
-        """How many outputs a network has whose outputs are one table."""
+        """The number of network outputs that make one table."""
         n_bits, width = self.shape
         return n_bits * width
 
     def table(self, outputs: Tensor) -> Tensor:
-        """A network's outputs (B, n_logits) as tables (B, *shape)."""
+        """Return a network's outputs (B, n_logits) as tables (B, *shape)."""
         return outputs.unflatten(1, self.shape)
 
 
 @dataclass(frozen=True, eq=False)
 class Distributions(ABC):
-    """A batch of distributions of one structure. What one pass over them gives is kept for the next question.
+    """A batch of distributions of one structure. The result of each pass over them is kept and used again.
 
-    The passes are part of one graph of gradients: add up what is to be differentiated and go backward once.
+    All passes share one graph of gradients: sum up everything to be differentiated, and go backward once.
     """
 
     structure: Structure
@@ -87,47 +87,47 @@ class Distributions(ABC):
 
     @abstractmethod
     def windows(self, width: int) -> Tensor:
-        """The joint probabilities (..., m, 2**width) of the `width` bits that end at each bit; earlier bits are 0."""
+        """Return the joint probabilities (..., m, 2**width) of `width` bits ending at each bit; earlier bits are 0."""
 
     @abstractmethod
     def mean_windows(self, width: int) -> Tensor:
-        """The mean of `windows` over the batch, (m, 2**width)."""
+        """Return the mean of `windows` over the batch, (m, 2**width)."""
 
     @abstractmethod
     def pairs(self, first: Sequence[int], second: Sequence[int]) -> Tensor:
-        """The joint probabilities (..., n, 4) of n pairs of bits, w = 2 * z_first + z_second; a first bit -1 is 0."""
+        """Return the joint probabilities (..., n, 4) of n pairs, w = 2 * z_first + z_second; a first bit -1 is 0."""
 
     def mean_pairs(self, first: Sequence[int], second: Sequence[int]) -> Tensor:
-        """The mean of `pairs` over the batch, (n, 4)."""
+        """Return the mean of `pairs` over the batch, (n, 4)."""
         return self.mean(self.pairs(first, second))
 
     def mean_all_pairs(self) -> Tensor:
-        """The mean joint probabilities (m, m, 4) of every two bits over the batch; a bit and itself are equal."""
+        """Return the mean joint probabilities (m, m, 4) of all pairs over the batch; a bit equals itself."""
         first, second = torch.triu_indices(self.n_bits, self.n_bits, 1).tolist()
         return square(self.mean_pairs(first, second), self.mean_windows(1))
 
     @abstractmethod
     def mixture_entropy(self) -> Tensor:
-        """Ĥ(Z), the entropy () of the uniform mixture of a batch (B, *structure.shape), over all 2^m codes."""
+        """Return Ĥ(Z), the entropy () of the uniform mixture of a batch (B, *structure.shape), over all 2^m codes."""
 
     @abstractmethod
     def mode(self) -> Tensor:
-        """The most probable codes (..., m)."""
+        """Return the most probable codes (..., m)."""
 
     @abstractmethod
     def sample(self, shape: torch.Size) -> Tensor:
-        """Independent codes (*shape, ..., m)."""
+        """Return independent codes (*shape, ..., m)."""
 
     def cross_entropy(self, q: "Distributions") -> Tensor:
-        """H(p, q) = -E_p[log q(z)] (...,) in nats, for q of any structure whose statistics can be had of this one."""
+        """Return H(p, q) = -E_p[log q(z)] (...,) in nats, for q of any structure whose statistics p has."""
         return q.structure.cross_entropy_of(q.structure.statistics(self), q.logits)
 
     def entropy(self) -> Tensor:
-        """H(p) (...,) in nats."""
+        """Return H(p) (...,) in nats."""
         return self.cross_entropy(self)
 
     def marginals(self) -> Tensor:
-        """The probability (..., m) that each bit is 1."""
+        """Return the probability (..., m) that each bit is 1."""
         return self.windows(1)[..., 1]
 
     @property
@@ -136,6 +136,6 @@ class Distributions(ABC):
         return self.structure.shape[0]
 
     def mean(self, tables: Tensor) -> Tensor:
-        """The mean of tables (..., n, K) over the batch, (n, K)."""
+        """Return the mean of tables (..., n, K) over the batch, (n, K)."""
         check_some(self.logits)
         return tables.flatten(0, -3).mean(0) if tables.ndim > 2 else tables

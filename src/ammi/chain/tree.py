@@ -1,10 +1,10 @@
-"""A tree over the bits as a structure: each bit depends on one other bit, its parent, wherever that stands.
+"""A tree over the bits as a structure: each bit depends on one other bit, its parent, at any position.
 
     p(z) = prod_i p(z_i | z_parent(i)),      H(p, q) = - sum_i sum_w μ(w | i) log q(z_i | z_parent(i)),
 
 with μ(w | i) the joint probability under p of bit i and its parent in q, w = 2 * z_parent + z_i. A root's parent is a
-bit that is 0. A tree's table is (m, 2): entry [i, c] is the logit of z_i = 1 where the parent is c. So its table, its
-statistics (m, 4), cross entropy and best prior are those of a chain of order 1, but for who the parent is.
+bit that is 0. A tree's table is (m, 2): entry [i, c] is the logit of z_i = 1 if the parent is c. So its table, its
+statistics (m, 4), cross entropy and best prior are those of a chain of order 1, with other parents.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ from ammi.chain.structure import Distributions, Structure
 
 @dataclass(frozen=True)
 class Tree(Structure):
-    """Distributions in which each bit depends on its parent; trees side by side (a forest) are one too.
+    """Distributions in which each bit depends on its parent; a forest of several trees is allowed.
 
     Args:
         n_bits: m.
@@ -71,12 +71,12 @@ class Tree(Structure):
 
     @property
     def rooted(self) -> Rooted:
-        """The tree's shape as its algorithms look it up."""
+        """The lookup tables of the tree's shape."""
         return rooted(self.parents)
 
     @property
     def sequence(self) -> tuple[int, ...]:
-        """The bits depth-first, parents before children: an order for a chain in which related bits stand near."""
+        """The bits depth-first, parents before children: an order for a chain that keeps dependent bits near."""
         return self.rooted.sequence
 
     def read(self, table: Tensor) -> "TreeDistributions":
@@ -96,7 +96,7 @@ class Tree(Structure):
         return p.mean_pairs(self.parents, range(self.n_bits))
 
     def statistics_among(self, pairs: Tensor) -> Tensor:
-        """The statistics (m, 4) of this tree among those of every two bits (m, m, 4), such as `mean_all_pairs` has."""
+        """Select the statistics (m, 4) of this tree from those of all pairs (m, m, 4), as `mean_all_pairs` has them."""
         self._check_bits(len(pairs))
         bits = torch.arange(self.n_bits, device=pairs.device)
         parents = torch.tensor(self.parents, device=pairs.device)
@@ -124,7 +124,7 @@ class Tree(Structure):
 
 @dataclass(frozen=True, eq=False)
 class TreeDistributions(Distributions):
-    """A batch of distributions of one tree; what was asked once is kept."""
+    """A batch of distributions of one tree; joint probabilities are computed once and kept."""
 
     _joints: dict[tuple[tuple[int, ...], ...], Tensor] = field(default_factory=dict, repr=False)
 
@@ -176,7 +176,7 @@ class TreeDistributions(Distributions):
         return mean_joints(self.steps, self.bits, self.tree.rooted)
 
     def _joint(self, sets: tuple[tuple[int, ...], ...]) -> Tensor:
-        """The joint probabilities (..., n, 2**k) of n sets of k bits; the bit -1 is 0."""
+        """Return the joint probabilities (..., n, 2**k) of n sets of k bits; the bit -1 is 0."""
         if not sets:
             return self.logits.new_zeros(*self.logits.shape[:-2], 0, 4)
         if sets not in self._joints:
@@ -185,7 +185,7 @@ class TreeDistributions(Distributions):
         return self._joints[sets]
 
     def log_prob(self, z: Tensor) -> Tensor:
-        """log p(z) (...,) of codes z (..., m), batch shapes broadcast."""
+        """Return log p(z) (...,) of codes z (..., m), batch shapes broadcast."""
         shape = shape_with_codes(self.logits, z)
         parent = F.pad(z.long(), (0, 1))[..., self.tree.rooted.up[:-1]]  # (..., m), 0 above the roots
         logit = self.logits.expand(*shape, 2).gather(-1, parent.expand(shape).unsqueeze(-1)).squeeze(-1)
@@ -197,19 +197,19 @@ class TreeDistributions(Distributions):
 
     @torch.no_grad()
     def mode(self) -> Tensor:
-        """The most probable codes (..., m), of the logits' type, by passing maxima from the leaves to the roots.
+        """Return the most probable codes (..., m), of the logits' type, by passing maxima from the leaves to the roots.
 
-        A bit is 1 only where this is better than 0 given its parent, so the answer is one and always the same.
+        A bit is 1 only if that is more probable than 0 given its parent, so that ties always give the same code.
         """
         logits, shape = batch_last(self.logits), self.tree.rooted  # (m, 2, B)
-        lean = logits.new_zeros(len(shape.up), logits.shape[-1])  # log of (best below with a 1 here) / (with a 0 here)
+        gain = logits.new_zeros(len(shape.up), logits.shape[-1])  # log of (best below with a 1 here) / (with a 0 here)
         is_one = torch.empty_like(logits, dtype=torch.bool)
         for level, _ in reversed(shape.levels):
-            own, below = logits[level], lean[level].unsqueeze(1)  # (n, 2, B), (n, 1, B)
+            own, below = logits[level], gain[level].unsqueeze(1)  # (n, 2, B), (n, 1, B)
             one = is_one[level] = own + below > 0
             best = torch.where(one, F.logsigmoid(own) + below, F.logsigmoid(-own))
-            lean.index_add_(0, shape.up[level].to(lean.device), best[:, 1] - best[:, 0])
-        z = torch.zeros_like(lean, dtype=torch.long)
+            gain.index_add_(0, shape.up[level].to(gain.device), best[:, 1] - best[:, 0])
+        z = torch.zeros_like(gain, dtype=torch.long)
         for level, _ in shape.levels:
             z[level] = is_one[level].gather(1, z[shape.up[level]].unsqueeze(1)).squeeze(1).long()
         return batch_first(z[:-1].unsqueeze(1), self.logits).squeeze(-1).to(self.logits.dtype)
@@ -225,16 +225,16 @@ class TreeDistributions(Distributions):
         return z[..., :-1].to(self.logits.dtype)
 
     def _halves(self, split: int) -> Iterable[tuple[Tensor, Tensor]]:
-        """Prefixes, the first `split` bits depth-first, and suffixes, as probabilities (B, n).
+        """Yield the probabilities (B, n) of prefixes, the first `split` bits depth-first, and of suffixes.
 
-        There is a pair for each value of the bits that a suffix sees of its prefix: those that are parents in it.
+        There is a pair for each value of the prefix bits that are parents of suffix bits.
         """
         sequence, parents = self.tree.sequence, self.tree.parents
         probs = bit_probs(self.logits)  # (B, m, 2, 2)
         seen = sorted({parents[bit] for bit in sequence[split:]} & set(sequence[:split]))
         prefixes = _string_probs(probs, sequence[:split], parents, {})
-        places = torch.tensor([split - 1 - sequence.index(bit) for bit in seen], dtype=torch.long)
-        values = (torch.arange(2**split).unsqueeze(1) >> places) & 1  # (2**split, seen)
+        shifts = torch.tensor([split - 1 - sequence.index(bit) for bit in seen], dtype=torch.long)
+        values = (torch.arange(2**split).unsqueeze(1) >> shifts) & 1  # (2**split, seen)
         for known in product((0, 1), repeat=len(seen)):
             rows = (values == torch.tensor(known)).all(1).nonzero().squeeze(1)
             given = dict(zip(seen, known, strict=True))
@@ -242,7 +242,7 @@ class TreeDistributions(Distributions):
 
 
 def _string_probs(probs: Tensor, bits: Sequence[int], parents: Sequence[int], known: dict[int, int]) -> Tensor:
-    """The probability (B, 2**n) of each string of n bits, parents first or known; a root's is -1."""
+    """Return the probability (B, 2**n) of each string of n bits in depth-first order, given parents outside it."""
     strings = probs.new_ones(len(probs), 1)
     for i, bit in enumerate(bits):
         if parents[bit] in bits:

@@ -114,7 +114,7 @@ def pairs(
 
     ammi data pairs articles.csv --date published --days 3 --out pairs
     """
-    from ammi.data import holds_pairs
+    from ammi.data.pairs import holds_pairs
     from ammi.paper.pair_sets import PairPlan, build_pairs
 
     if replies and halves:

@@ -170,7 +170,7 @@ def fit(
     parameters = {name: value for name, value in {"n_bits": bits, "epochs": epochs}.items() if value is not None}
     hasher = _hasher(method, parameters, assignments or [], config, seed)
 
-    from ammi.data import holds_pairs
+    from ammi.data.pairs import holds_pairs
     from ammi.hashers.saving import check_model_folder, holds_model
 
     check_model_folder(out)
@@ -288,7 +288,7 @@ def _fit(
 
 def _fit_pairs(hasher: "Hasher", folder: str, arguments: FitArguments) -> "tuple[DocumentHasher, Report]":
     """Fit a model to pairs; return it with what to report."""
-    from ammi.data import describe_pairs
+    from ammi.data.pairs import describe_pairs
     from ammi.hashers.fitting import fit_pairs
 
     model, matching = fit_pairs(hasher, folder, **arguments)

@@ -43,7 +43,8 @@ def info(
 
 def _about(path: str, text: str | None, format: str | None) -> Description:
     from ammi.collection import Collection
-    from ammi.data import describe_pairs, holds_codes, holds_pairs
+    from ammi.data import holds_codes
+    from ammi.data.pairs import describe_pairs, holds_pairs
     from ammi.hashers.saving import holds_model
     from ammi.search.locations import is_url
 

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from rich.console import RenderableType
@@ -22,14 +22,12 @@ from rich.text import Text
 
 from ammi.cli import screen
 from ammi.cli.screen import note
+from ammi.tuning.display import Advance, Display, SearchView
 
 if TYPE_CHECKING:
     from ammi.training.progress import Progress as TrainingProgress
-    from ammi.tuning.display import SearchView
 
 SECONDS_BETWEEN_LINES = 10.0
-
-Advance = Callable[[float], None]  # called with the number of steps done
 
 
 @contextmanager
@@ -146,14 +144,16 @@ def _bar_columns() -> tuple[ProgressColumn, ...]:
     return TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn()
 
 
-class Screen:
+class Screen(Display):
     """The display of a search for hyperparameters and of the paper's experiments."""
 
-    def bar(self, title: str, total: float | None = None) -> AbstractContextManager[Advance]:
-        return counter(title, total)
+    @contextmanager
+    def bar(self, title: str, total: float | None = None) -> Iterator[Advance]:
+        with counter(title, total) as advance:
+            yield advance
 
     @contextmanager
-    def search(self, title: str, trials: int, finished: int) -> "Iterator[SearchView]":
+    def search(self, title: str, trials: int, finished: int) -> Iterator[SearchView]:
         if not screen.notes.is_terminal:
             yield _SearchLines(title, trials)
             return
@@ -161,7 +161,7 @@ class Screen:
             yield _SearchBar(progress, progress.add_task(title, total=trials, completed=finished, now=""))
 
 
-class _SearchBar:
+class _SearchBar(SearchView):
     """A bar of trials, with the last epoch or the best score beside it."""
 
     def __init__(self, progress: Progress, bar: TaskID):
@@ -177,14 +177,11 @@ class _SearchBar:
         self._progress.update(self._bar, completed=finished, now=f"best {best:.2f}")
 
 
-class _SearchLines:
+class _SearchLines(SearchView):
     """A line for each trial that has ended."""
 
     def __init__(self, title: str, trials: int):
         self._title, self._trials = title, trials
-
-    def epoch(self, trial: int, epoch: int, score: float) -> None:
-        pass
 
     def diverged(self, trial: int, reason: str) -> None:
         note(f"{self._title}: trial {trial} is given up: {reason}")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,7 @@ def code_columns(code: PackedCodes, n_bits: int, fingerprint: str) -> dict[str, 
     return {"code": code.tobytes().hex(), "bits": n_bits, "model": fingerprint}
 
 
-def code_of(columns: Mapping[str, Any]) -> KnownCode:
+def code_of(columns: Mapping[str, object]) -> KnownCode:
     """The code that `code_columns` wrote."""
     digits, n_bits, fingerprint = columns["code"], columns["bits"], columns["model"]
     if not isinstance(digits, str) or not isinstance(fingerprint, str):

@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 STANDARD_LIBRARY = "python"
 PACKAGES = (STANDARD_LIBRARY, "numpy", "scipy", "sklearn", "torch")
@@ -20,7 +19,7 @@ NOT_DOCUMENTATION = {"test", "tests", "testing", "conftest", "site-packages", "d
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-def docstring_records(packages: Iterable[str] = PACKAGES) -> Iterator[dict[str, Any]]:
+def docstring_records(packages: Iterable[str] = PACKAGES) -> Iterator[dict[str, str]]:
     """The docstrings of all public modules, classes and functions: id, text, kind, package, label.
 
     The id is the name as users write it, without the private modules that it is defined in (`scipy.linalg.inv`); the

@@ -94,7 +94,7 @@ def content_of(document: Document, reads: str) -> Any:
     return content
 
 
-def label_column(metadata: Iterable[Mapping[str, Any]], column: str, where: str) -> list[Any]:
+def label_column(metadata: Iterable[Mapping[str, object]], column: str, where: str) -> list[object]:
     """The labels of documents; a column that no document has is refused, and the message lists the others."""
     labels, columns = [], dict[str, None]()
     for keys in metadata:

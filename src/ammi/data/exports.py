@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from ammi.data.codes import EXPORT, code_columns, code_of
 from ammi.data.documents import Document, checked_vector
 from ammi.data.streams import import_extra, write_jsonl
 from ammi.files import replacing_file
-from ammi.plain import Id, checked_id, checked_metadata, checked_optional_text, from_json, short
+from ammi.plain import Id, Metadata, checked_id, checked_metadata, checked_optional_text, from_json, short
 from ammi.version import __version__
 
 FORMAT = 1
@@ -27,7 +26,7 @@ IS_NUMBER = "id_is_number"
 BATCH_ENTRIES = 1000  # of a Parquet file, in memory at once
 
 # id, packed code (ceil(m / 8),), text, metadata, vector (d,)
-Entry = tuple[Id, NDArray[np.uint8], str | None, Mapping[str, Any], NDArray[np.float32] | None]
+Entry = tuple[Id, NDArray[np.uint8], str | None, Mapping[str, object], NDArray[np.float32] | None]
 
 
 def write_export(path: str | Path, entries: Iterable[Entry], n_bits: int, fingerprint: str) -> int:
@@ -41,7 +40,7 @@ def write_export(path: str | Path, entries: Iterable[Entry], n_bits: int, finger
     return write_jsonl(path, records)
 
 
-def export_record(entry: Entry, n_bits: int, fingerprint: str) -> dict[str, Any]:
+def export_record(entry: Entry, n_bits: int, fingerprint: str) -> Metadata:
     """The line of a document."""
     id, code, text, metadata, vector = entry
     return {
@@ -54,7 +53,7 @@ def export_record(entry: Entry, n_bits: int, fingerprint: str) -> dict[str, Any]
     }
 
 
-def _write_parquet(path: Path, records: Iterator[dict[str, Any]]) -> int:
+def _write_parquet(path: Path, records: Iterator[Metadata]) -> int:
     arrow, parquet = import_extra("pyarrow"), import_extra("pyarrow.parquet")
     whole, string = arrow.int64(), arrow.string()
     kinds = {EXPORT: whole, "id": string, IS_NUMBER: arrow.bool_(), "text": string, "code": string, "bits": whole}
@@ -74,17 +73,17 @@ def _write_parquet(path: Path, records: Iterator[dict[str, Any]]) -> int:
     return n
 
 
-def _parquet_record(record: dict[str, Any]) -> dict[str, Any]:
+def _parquet_record(record: Metadata) -> Metadata:
     id, metadata = record["id"], json.dumps(record["metadata"], ensure_ascii=False)
     return record | {"id": str(id), IS_NUMBER: isinstance(id, int), "metadata": metadata}
 
 
-def is_exported(columns: Mapping[str, Any]) -> bool:
+def is_exported(columns: Mapping[str, object]) -> bool:
     """Whether a row is of a file that `write_export` wrote."""
     return EXPORT in columns
 
 
-def exported(columns: Mapping[str, Any]) -> Document:
+def exported(columns: Mapping[str, object]) -> Document:
     """The document of a row of an export."""
     if columns[EXPORT] != FORMAT:
         raise ValueError(f"its format is {short(columns[EXPORT])}, and this ammi ({__version__}) reads {FORMAT}")

@@ -13,14 +13,13 @@ from collections.abc import Iterator
 from email.parser import HeaderParser
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import Any
 
-Record = dict[str, Any]
+from ammi.plain import Metadata
 
 _MOST_BYTES = 1 << 28  # of an archive; both collections have a tenth of it
 
 
-def reuters_records(path: str | Path) -> Iterator[Record]:
+def reuters_records(path: str | Path) -> Iterator[Metadata]:
     """The articles of `reut2-*.sgm`: id, date, split, title, text, labels (topics), places.
 
     The split is that of Lewis' "Modified Apte": `train` and `test` among articles whose topics were looked at, all
@@ -37,7 +36,7 @@ def reuters_records(path: str | Path) -> Iterator[Record]:
                 raise ValueError(f"{name} has an article without the attribute {error}:{attributes}") from error
 
 
-def _article(attributes: dict[str, str], article: str) -> Record:
+def _article(attributes: dict[str, str], article: str) -> Metadata:
     split = attributes["LEWISSPLIT"].lower()
     modified_apte = attributes["TOPICS"] == "YES" and split in ("train", "test")
     body = _element("BODY", article)
@@ -69,7 +68,7 @@ def _without_markup(sgml: str | None) -> str:
     return re.sub(r"[^\n\t -~\xa0-\U0010ffff]", "", text).strip()
 
 
-def newsgroups_records(path: str | Path) -> Iterator[Record]:
+def newsgroups_records(path: str | Path) -> Iterator[Metadata]:
     """The messages `GROUP/NUMBER`: id, message_id, references, date, from, subject, text, labels (the group).
 
     Of a message that was posted to several groups, the one in the first group by name is kept. The date is in ISO
@@ -91,7 +90,7 @@ def _group_and_number(name: str) -> tuple[str, int]:
     return group, int(number)
 
 
-def _message(group: str, number: int, content: str) -> Record:
+def _message(group: str, number: int, content: str) -> Metadata:
     message = HeaderParser().parsestr(content)
     header = {name.lower(): re.sub(r"\s*\n\s*", " ", value).strip() for name, value in message.items()}
     return {

@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy.io
 from scipy.sparse import csr_matrix
 
-from ammi.data.splits import SPLITS
+from ammi.data.sampling import SPLITS
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,8 @@ def read_mat(path: str | Path) -> Benchmark:
         present = ", ".join(name for name in content if not name.startswith("__")) or "nothing"
         raise ValueError(f"{path} lacks {', '.join(missing)}: expected {', '.join(wanted)}, found {present}")
 
-    matrices: list[Any] = [csr_matrix(content[split], dtype=np.float32) for split in SPLITS]
-    labels: list[Any] = [_zero_one(content[f"gnd_{split}"], path) for split in SPLITS]
+    matrices = [csr_matrix(content[split], dtype=np.float32) for split in SPLITS]
+    labels = [_zero_one(content[f"gnd_{split}"], path) for split in SPLITS]
     for split, X, L in zip(SPLITS, matrices, labels, strict=True):
         if X.shape[0] != L.shape[0]:
             raise ValueError(f"{path} has {X.shape[0]} {split} documents but labels for {L.shape[0]}")
@@ -46,7 +45,7 @@ def read_mat(path: str | Path) -> Benchmark:
     return Benchmark(*matrices, *labels)
 
 
-def _zero_one(labels: Any, path: str | Path) -> np.ndarray:
+def _zero_one(labels: object, path: str | Path) -> np.ndarray:
     dense = csr_matrix(labels).toarray()
     if not np.isin(dense, (0, 1)).all():
         raise ValueError(f"{path} has labels other than 0 and 1: expected one column of 0/1 for each label")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,11 @@ from ammi.data.documents import BLOCK_BYTES, BLOCK_DOCUMENTS, Document
 from ammi.data.rows import BadRecordError, OnError, complaint
 from ammi.data.sampling import uniform_sample
 from ammi.plain import Id, Metadata
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Rows: TypeAlias = "NDArray[np.floating] | csr_matrix"  # (n, d)
 
 _NUMBERS = "fiu"  # kinds of numpy's types
 
@@ -24,7 +29,7 @@ class SlicedRows(Protocol):
     @property
     def dtype(self) -> np.dtype: ...
 
-    def __getitem__(self, rows: slice) -> Any: ...
+    def __getitem__(self, rows: slice) -> Rows: ...
 
 
 class VectorMatrix:
@@ -76,16 +81,17 @@ class VectorMatrix:
 
     def with_ids(self, ids: Iterable[Id]) -> Self:
         """The same rows under other ids."""
-        kept: dict[str, Any] = {"texts": self._texts, "columns": self._columns, "on_error": self._complain}
-        return type(self)(self.name, self._rows, ids=ids, **kept)
+        return type(self)(
+            self.name, self._rows, ids=ids, texts=self._texts, columns=self._columns, on_error=self._complain
+        )
 
     def __iter__(self) -> Iterator[Document]:
         for documents, rows in self.blocks():
-            vectors = rows.toarray() if self._sparse else rows
+            vectors = rows if isinstance(rows, np.ndarray) else rows.toarray()
             for document, vector in zip(documents, vectors, strict=True):
                 yield replace(document, vector=vector.copy())  # a view would keep the whole block in memory
 
-    def blocks(self) -> Iterator[tuple[list[Document], Any]]:
+    def blocks(self) -> Iterator[tuple[list[Document], Rows]]:
         """Documents without their vectors, and the rows that are their vectors."""
         return ((self._documents(numbers), rows) for numbers, rows in self._blocks())
 
@@ -93,11 +99,11 @@ class VectorMatrix:
         """The metadata of each document."""
         return (document.metadata for numbers, _ in self._blocks() for document in self._documents(numbers))
 
-    def row_blocks(self) -> Iterator[Any]:
+    def row_blocks(self) -> Iterator[Rows]:
         """The rows alone, in blocks."""
         return (rows for _, rows in self._blocks())
 
-    def in_memory(self, advance: Callable[[int], None] = lambda n_rows: None) -> Any:
+    def in_memory(self, advance: Callable[[int], None] = lambda n_rows: None) -> Rows:
         """All rows at once, (n, d), to learn from; `advance` is told how many more were read."""
         read = self._in_memory_sparse if self._sparse else self._in_memory_dense
         return read(advance)
@@ -128,14 +134,14 @@ class VectorMatrix:
             advance(len(rows))
         return X[:n]
 
-    def _in_memory_sparse(self, advance: Callable[[int], None]) -> Any:
+    def _in_memory_sparse(self, advance: Callable[[int], None]) -> Rows:
         parts = [self._rows[:0].astype(self._type)]
         for rows in self.row_blocks():
             parts.append(rows)
             advance(rows.shape[0])
         return _vstack(parts)
 
-    def _blocks(self) -> Iterator[tuple[NDArray[np.intp], Any]]:
+    def _blocks(self) -> Iterator[tuple[NDArray[np.intp], Rows]]:
         """The numbers of some rows, and these rows in memory as floating-point numbers, all of them finite."""
         self.zeros = 0
         for start in range(0, len(self), self._step):
@@ -159,7 +165,7 @@ class VectorMatrix:
         return [Document(*about, numbered=self._ids is None) for about in described]
 
 
-def _vstack(parts: list[Any]) -> Any:
+def _vstack(parts: list[Rows]) -> Rows:
     from scipy.sparse import vstack
 
     return vstack(parts, format="csr")
@@ -181,7 +187,7 @@ def _floating_type(dtype: np.dtype) -> np.dtype:
     return np.dtype(np.float32 if np.can_cast(dtype, np.float32) else np.float64)
 
 
-def _finite_rows(rows: Any) -> NDArray[np.bool_]:
+def _finite_rows(rows: Rows) -> NDArray[np.bool_]:
     """Which rows hold finite numbers alone."""
     if isinstance(rows, np.ndarray):
         return np.asarray(np.isfinite(rows).all(axis=1))
@@ -191,13 +197,13 @@ def _finite_rows(rows: Any) -> NDArray[np.bool_]:
     return finite
 
 
-def _not_finite(row: Any) -> str:
+def _not_finite(row: Rows) -> str:
     values = row.ravel() if isinstance(row, np.ndarray) else row.data
     wrong = values[~np.isfinite(values)][0]
     return f"holds {'NaN' if np.isnan(wrong) else wrong}: expected finite numbers, so fill it or drop the row"
 
 
-def _zero_rows(rows: Any) -> int:
+def _zero_rows(rows: Rows) -> int:
     """How many rows are zero."""
     nonzero = rows.any(axis=1) if isinstance(rows, np.ndarray) else np.asarray(abs(rows).sum(axis=1))
     return rows.shape[0] - int(np.count_nonzero(nonzero))

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from ammi.data.formats import MATRIX_FORMATS
 from ammi.data.matrices import SlicedRows, VectorMatrix
 from ammi.data.rows import OnError
 from ammi.data.streams import BROKEN_ARCHIVE, check_archive
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 # The arrays of an .npz that hold these, the first that is there, where a user names no others.
 VECTORS, IDS, TEXTS = ("vectors", "vector"), ("ids", "id"), ("texts", "text")
@@ -115,7 +118,7 @@ def _read_npz(path: Path, text: str | None, id: str | None, vector: str | None, 
     return VectorMatrix(str(path), X, ids=ids, texts=texts, columns=columns, on_error=on_error)
 
 
-def _arrays(path: Path) -> Any:
+def _arrays(path: Path) -> "dict[str, NDArray] | csr_matrix":
     """The arrays of an `.npz` by their names, or the sparse matrix that it is."""
     with _naming_damage(path):
         if not zipfile.is_zipfile(path):  # numpy would take it for a pickle
@@ -149,7 +152,7 @@ def _vectors_among(path: Path, arrays: Mapping[str, NDArray], vector: str | None
 
 def _taken(
     path: Path, columns: dict[str, NDArray], chosen: str | None, usual: tuple[str, ...], kinds: str, expected: str
-) -> list[Any] | None:
+) -> list[str] | None:
     """The values of an array that is no metadata, and is taken away from those that are."""
     if chosen and chosen not in columns:
         raise ValueError(f"{path} has no column {chosen!r}: the columns there are {', '.join(columns) or 'none'}")

@@ -175,7 +175,7 @@ def is_copy(tokens: Sequence[str], others: Sequence[str]) -> bool:
     return len(one & other) > MAX_COPIED * min(len(one), len(other))
 
 
-def seconds(date: Any) -> float:
+def seconds(date: object) -> float:
     """A date as ISO 8601, mail or newswire (20-MAR-1987 13:15:48.20) write it, in seconds; nan where it is none."""
     text = re.sub(r"Z$", "+00:00", str(date or "").strip())
     mail = re.sub(r"^(\d+)-([A-Za-z]{3})-(\d+)", r"\1 \2 \3", re.sub(r"(:\d\d)\.\d.*", r"\1", text))

@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import NoReturn, Protocol
 
 import numpy as np
 from safetensors import SafetensorError
@@ -19,17 +19,17 @@ from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 from scipy.sparse import csr_matrix
 
-from ammi.data.splits import SPLITS
+from ammi.data.sampling import SPLITS
 from ammi.data.streams import BROKEN_COMPRESSION, jsonl
 from ammi.files import CHECKSUMS, Files, check_writable, in_folder, of_folder, read_folder, with_checksums, write_folder
-from ammi.plain import from_json
+from ammi.plain import Metadata, from_json
 from ammi.version import __version__
 
 FORMAT, KIND = 3, "article pairs"
 CONFIG, TEXTS, MATRICES, FEATURES = "config.json", "pairs.jsonl.gz", "matrices.safetensors", "features"
 
 Pair = tuple[csr_matrix, csr_matrix]
-Record = dict[str, Any]
+Record = Metadata
 PairTexts = dict[str, list[tuple[Record, Record]]]
 
 
@@ -49,7 +49,7 @@ class HasFiles(Protocol):
 
 
 def write_pairs(
-    folder: str | Path, pairs: ArticlePairs, texts: PairTexts, features: HasFiles, about: Mapping[str, Any]
+    folder: str | Path, pairs: ArticlePairs, texts: PairTexts, features: HasFiles, about: Mapping[str, object]
 ) -> Record:
     """Write pairs as a folder, whole or not at all, in place of the pairs that are there; return its config.json.
 
@@ -202,7 +202,7 @@ def _read_pickle(path: Path) -> ArticlePairs:
     return ArticlePairs(*(_matrices(pairs, n_words, f"{path}: {name}") for name, pairs in splits.items()))
 
 
-def _matrices(pairs: Any, n_words: int, where: str) -> Pair:
+def _matrices(pairs: list[tuple[dict[int, float], dict[int, float]]], n_words: int, where: str) -> Pair:
     try:
         X, Y = zip(*pairs, strict=True) if pairs else ((), ())
     except (TypeError, ValueError) as error:

@@ -133,7 +133,7 @@ def _from_items(items: Iterable[Item], columns: Columns) -> Iterator[Document]:
         yield item if isinstance(item, Document) else document_of(_row(number, item, columns))
 
 
-def _row(number: int, item: Any, columns: Columns) -> Row:
+def _row(number: int, item: object, columns: Columns) -> Row:
     place = f"document {number}"
     value = item.as_py() if hasattr(item, "as_py") else item  # Arrow's scalars
     if isinstance(value, Mapping):

@@ -3,7 +3,7 @@
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 TEXT, ID, VECTOR = "text", "id", "vector"  # the columns of a document, where a user names no others
 
@@ -42,7 +42,7 @@ class Row(NamedTuple):
 
     place: str  # what an error message points at
     number: int  # the id of a document that has none
-    columns: dict[str, Any]
+    columns: dict[str, object]
     own_columns: bool = False  # its columns say nothing of those of other rows, as in JSON
 
 

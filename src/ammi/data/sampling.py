@@ -1,10 +1,15 @@
-"""A uniform sample of a stream, read once, in memory that does not grow with the stream."""
+"""Parts of data sets: a uniform sample of a stream, and documents held out from training."""
 
 import math
 import random
 from collections.abc import Iterable
 from itertools import islice
 from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+SPLITS = ("train", "cv", "test")  # of the published matrices and of pairs
 
 T = TypeVar("T")
 
@@ -43,3 +48,10 @@ def uniform_sample(stream: Iterable[T], n: int, *, seed: int = 0) -> Sample[T]:
             return Sample([item for _, item in sorted(kept, key=lambda entry: entry[0])], seen)
         kept[draw.randrange(n)] = found
         w *= math.exp(math.log(1 - draw.random()) / n)
+
+
+def every_tenth(n: int, *, nth: int = 10) -> NDArray[np.bool_]:
+    """A mask of n documents that is true for the last of each ten, or the `nth`: always the same documents."""
+    if not 1 <= nth <= 10:
+        raise ValueError(f"nth is {nth}: expected one of ten, 1 to 10")
+    return np.arange(n) % 10 == nth - 1  # (n,)

@@ -125,7 +125,7 @@ def check_archive(path: str | Path) -> None:
         )
 
 
-def write_jsonl(path: str | Path, records: Iterable[Mapping[str, Any]]) -> int:
+def write_jsonl(path: str | Path, records: Iterable[Mapping[str, object]]) -> int:
     """Write one JSON object a line, compressed as the ending `.gz` or `.zst` asks, and return how many.
 
     The file appears, or replaces the one before it, only when all of it is written.
@@ -138,7 +138,7 @@ def write_jsonl(path: str | Path, records: Iterable[Mapping[str, Any]]) -> int:
     return n
 
 
-def jsonl(records: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
+def jsonl(records: Iterable[Mapping[str, object]]) -> Iterator[bytes]:
     """Yield each record as a line of JSON."""
     for number, record in enumerate(records, 1):
         try:

@@ -46,7 +46,7 @@ def leave_one_out_precision(codes: Codes, labels: Labels, k: int = 100) -> float
     relevant = _label_in_common(labels, codes, labels, codes)
     k = min(k, len(codes) - 1)
     hits = sum(relevant(rows, _others(codes, rows, k)).sum() for rows in _blocks(len(codes), k + 1))
-    return hits / (len(codes) * k) * 100
+    return float(hits / (len(codes) * k) * 100)
 
 
 def matching_at_k(codes: Codes, related_codes: Codes, k: int = 100, *, ties: Ties = "insertion") -> float:
@@ -72,7 +72,7 @@ def _mean_hits(queries: Codes, base: Codes, k: int, relevant: Relevance, ties: T
         raise ValueError(f"needs k >= 1, a query and a base document, got k = {k}, {len(queries)} and {len(base)}")
     if ties == "insertion":
         found = ((rows, nearest(base, queries[rows], k)[1]) for rows in _blocks(len(queries), min(k, len(base))))
-        return sum(relevant(rows, positions).sum() for rows, positions in found) / len(queries)
+        return float(sum(relevant(rows, positions).sum() for rows, positions in found) / len(queries))
     if ties == "expected":
         return sum(_expected_hits(queries, base, k, relevant)) / len(queries)
     raise ValueError(f"ties must be 'insertion' or 'expected', got {ties!r}")

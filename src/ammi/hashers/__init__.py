@@ -71,7 +71,7 @@ __all__ = [
 
 
 def by_name(name: str) -> "type[Hasher]":
-    """The class of a method, as the command line names it."""
+    """Return the class of a method, as the command line names it."""
     return methods.get(name)
 
 

@@ -3,8 +3,8 @@
 max over the encoder, min over the prior, of β H⁺(Z) - H(Z|Y): H⁺(Z) is the cross entropy between the codes of a batch
 and a prior q(z), a Markov chain of order r > o that an adversary fits to them.
 
-By default each document is predicted from a near one. Which ones are near is decided twice: first by the words of the
-documents, then by the codes of a first, wide model that was trained on those.
+By default each document is predicted from one of its neighbours. Neighbours are found twice: first by words, then also
+by the codes of a first, wide model that was trained on the first neighbours.
 """
 
 import math
@@ -39,8 +39,8 @@ class AMMI(ChainHasher):
 
     prior_order: int | None = parameter(
         "Markov order r of the prior, at least `order`; r = order is allowed but poor, since the prior then cannot "
-        "model what the codes of different documents have in common. Useful: order + 1 to order + 5. None stands for "
-        "3, and for 5 where one encoder reads related documents.",
+        "model what the codes of different documents have in common. Useful: order + 1 to order + 5. By default 3, and "
+        "5 if one encoder reads related documents.",
         default=None,
         whole=True,
         least=0,
@@ -70,9 +70,8 @@ class AMMI(ChainHasher):
     )
 
     epochs: int | None = parameter(
-        "at most so many. None stands for 60 with related documents, and for 40 without neighbours; with "
-        "neighbours for as many as make 1,500 steps, or in large collections for 10, or for as many fewer as make "
-        "6,000 steps.",
+        "largest number of epochs. By default 60 with related documents and 40 without neighbours; with neighbours as "
+        "many as make 1,500 steps, in large collections 10, or fewer if 10 are more than 6,000 steps.",
         default=None,
         whole=True,
         least=1,
@@ -81,15 +80,15 @@ class AMMI(ChainHasher):
     neighbours: int = 100
     entropy_weight: float = 2.25
     first_bits: int = parameter(
-        "width of the first model, whose codes help to say which documents are near; 0 leaves it out. Useful: 128.",
+        "width of the first model, whose codes help to find neighbours; 0 leaves it out. Useful: 128.",
         default=128,
         whole=True,
         least=0,
         most=MOST_BITS,
     )
     reorder: int = parameter(
-        "where one encoder of independent bits reads pairs, the exact adversary puts the bits into another random "
-        "order after so many batches, so that no two may come to say the same; 0 keeps the order. Useful: 5 to 20.",
+        "if one encoder of independent bits reads pairs, the exact adversary takes another random order of the bits "
+        "after this many batches, so that no two bits become equal; 0 keeps the order. Useful: 5 to 20.",
         default=10,
         whole=True,
         least=0,

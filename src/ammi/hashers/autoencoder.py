@@ -1,4 +1,4 @@
-"""What the variational autoencoders share: an encoder, bits or numbers drawn from what it says, and a word decoder.
+"""The variational autoencoders: an encoder, bits or numbers drawn from its distribution, and a word decoder.
 
 max E[log p(x|z)] - β KL(q(z|y) ‖ p(z)),   x = y, or in predictive hashing the document related to y
 """
@@ -23,7 +23,7 @@ A = TypeVar("A", bound="Autoencoder")
 
 
 class Autoencoder(Objective):
-    """An encoder and a word decoder. A method says what is drawn, at what divergence from its prior."""
+    """An encoder and a word decoder. A method draws the code, and computes its divergence from the prior."""
 
     def __init__(self, encoder: nn.Module, decoder: WordDecoder, n_bits: int, divergence_weight: float = 1.0):
         super().__init__()
@@ -32,7 +32,7 @@ class Autoencoder(Objective):
 
     @abstractmethod
     def draw(self, rows: Rows) -> tuple[Tensor, Tensor]:
-        """What the decoder reads (B, ·), and the divergence of each row (B,)."""
+        """Return the input of the decoder (B, ·), and the divergence of each row (B,)."""
 
     def loss(self, batch: Batch) -> tuple[Tensor, Figures]:
         z, divergence = self.draw(batch.y)
@@ -53,7 +53,7 @@ class BernoulliAutoencoder(Autoencoder):
 
 
 class GaussianAutoencoder(Autoencoder):
-    """z is Gaussian given the document; a bit is 1 where its mean is above its median over the training documents."""
+    """z is Gaussian given the document; a bit is 1 if its mean is above the median over the training documents."""
 
     medians: Tensor
 
@@ -63,6 +63,10 @@ class GaussianAutoencoder(Autoencoder):
 
     def mean(self, rows: Rows) -> Tensor:
         return self.encoder(rows)[:, : self.n_bits]
+
+    def sample(self, mean: Tensor, log_variance: Tensor) -> Tensor:
+        """Draw z in training; afterwards return its mean."""
+        return mean + torch.randn_like(mean) * (log_variance / 2).exp() if self.training else mean
 
     def bits(self, rows: Rows) -> Tensor:
         return self.mean(rows) > self.medians
@@ -75,18 +79,18 @@ class GaussianAutoencoder(Autoencoder):
 
 @estimator
 class AutoencoderHasher(EncoderHasher):
-    """An estimator around an Autoencoder, which gives back the columns of a row whose value is above 0: its words."""
+    """An estimator around an Autoencoder, which reconstructs the words of a row: its columns with a value above 0."""
 
     dropout: float = parameter(
-        "the share of the hidden layers' units that is left out at random in training.", default=0.1, least=0, below=1
+        "share of the hidden layers' units left out at random in training.", default=0.1, least=0, below=1
     )
 
     def _parts(self, n_features: int, n_outputs: int, n_read: int) -> tuple[nn.Module, WordDecoder]:
-        """An encoder with so many outputs, and a decoder that reads so many numbers."""
+        """Make an encoder with n_outputs outputs, and a decoder that reads n_read numbers."""
         return self._encoder(n_features, n_outputs, self.dropout), WordDecoder(n_read, n_features)
 
     def _initialised(self, objective: A) -> A:
-        """Every parameter drawn, but for those of a network of one's own, which comes as it wants to start."""
+        """Draw every parameter, except those of a user's network, which comes initialised."""
         own = set() if isinstance(objective.encoder, Encoder) else set(objective.encoder.parameters())
         draw_uniform((parameter for parameter in objective.parameters() if parameter not in own), self.init_range)
         return objective

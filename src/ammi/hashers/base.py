@@ -1,4 +1,4 @@
-"""What every hasher is: a scikit-learn transformer from rows to bits that can be saved as a folder."""
+"""The interface of every hasher: a scikit-learn transformer from rows to bits that can be saved."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -16,66 +16,66 @@ from ammi.files import Files
 from ammi.hashers.hyperplanes import HyperplaneNames
 from ammi.hashers.parameters import check_parameters, estimator, in_words, parameter
 from ammi.hashers.saving import hasher_to_files, model_from_files, save
-from ammi.nets.matrix import Matrix, held_by_float32
+from ammi.nets.matrix import Matrix, MatrixLike, held_by_float32
 
 MOST_BITS = 2**16
 
 Bits = NDArray[np.uint8]  # (n, m) of 0 and 1, or packed (n, ceil(m / 8))
 Arrays = Mapping[str, NDArray]
-Facts = dict[str, Any]  # what config.json keeps beside the parameters: JSON
+Facts = dict[str, Any]  # JSON that config.json holds beside the parameters
 
 
 class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
-    """Rows in, codes out. A method defines fit, _bits, and what it learned as arrays."""
+    """Rows in, codes out. A method derives from TrainedHasher or ProjectionHasher; this class is what they share."""
 
     n_bits: int
     n_features_in_: int
-    predictive: ClassVar[bool] = False  # whether fit takes related documents
+    predictive: ClassVar[bool] = False  # whether `fit` takes related documents
 
     @abstractmethod
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Learn from rows X (n, V), sparse or dense."""
 
     @abstractmethod
     def _bits(self, X: Matrix) -> Bits:
-        """The codes (n, m) of checked rows."""
+        """Return the codes (n, m) of checked rows."""
 
     @abstractmethod
     def _arrays(self) -> Arrays:
-        """All that decides a code, by name."""
+        """Return everything that decides a code, by name."""
 
     @abstractmethod
     def _restore(self, arrays: Arrays, facts: Facts) -> None:
-        """Become the hasher that learned these arrays; the parameters and n_features_in_ are set already."""
+        """Load arrays that `_arrays` gave; the parameters and n_features_in_ are set already."""
 
     def _facts(self) -> Facts:
-        """What else is saved: it decides no code."""
+        """Return facts that are saved with the model but decide no code."""
         return {}
 
     def _check_parameters(self) -> None:
-        """Refuse values outside their ranges, and combinations that a method cannot work with."""
+        """Refuse parameters outside their ranges, and combinations that a method cannot work with."""
 
     def hyperplanes(self) -> HyperplaneNames | None:
-        """Which of its arrays are hyperplanes, where a bit is the side of one that a row is on; else None."""
+        """Name the arrays that hold hyperplanes if each bit is the side of one that a row is on, else return None."""
         return None
 
-    def transform(self, X: Any) -> Bits:
-        """The code of each row, (n, m) of 0 and 1."""
+    def transform(self, X: MatrixLike) -> Bits:
+        """Return the code of each row, (n, m) of 0 and 1."""
         check_is_fitted(self)
         return self._bits(self._check_rows(X, reset=False))
 
-    def encode(self, X: Any) -> Bits:
-        """The code of each row in ceil(m / 8) bytes, packed as numpy.packbits packs."""
+    def encode(self, X: MatrixLike) -> Bits:
+        """Return the code of each row in ceil(m / 8) bytes, packed as numpy.packbits packs."""
         return np.packbits(self.transform(X), axis=1)
 
     @property
     def fingerprint_(self) -> str:
-        """What tells this model from any other: a digest of its kind and of all that it learned."""
+        """A digest of the method and everything it learned, different for every model."""
         check_is_fitted(self)
         return arrays_digest(type(self).__name__, self._arrays())
 
     def describe(self) -> Facts:
-        """What there is to say about it in a few words and numbers."""
+        """Return fingerprint, method and parameters, for people to read."""
         check_is_fitted(self)
         about = {"fingerprint": self.fingerprint_, "bits": self.n_bits, "method": type(self).__name__}
         parameters = self.get_params(deep=False).items()
@@ -95,8 +95,8 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, A
         """Write the files of the model to a folder; ammi.load(folder) reads it."""
         save(self, folder)
 
-    def _check_rows(self, X: Any, *, reset: bool) -> Matrix:
-        """X as a CSR matrix or an array of float32 or float64 that float32 can hold, not copied where it is one."""
+    def _check_rows(self, X: MatrixLike, *, reset: bool) -> Matrix:
+        """Return X as a CSR matrix or an array of float32 or float64 that float32 can hold, copied only if it must."""
         return held_by_float32(validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset))
 
     @property
@@ -112,7 +112,7 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, A
 
 @estimator
 class SizedHasher(Hasher):
-    """A hasher whose codes are as long as one asks for."""
+    """A hasher with a parameter for the length of its codes."""
 
     n_bits: int = parameter("length m of the codes.", default=64, whole=True, least=1, most=MOST_BITS, positional=True)
     random_state: int | np.random.RandomState | None = parameter(

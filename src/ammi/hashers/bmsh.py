@@ -19,7 +19,7 @@ from ammi.nets.encoder import Encoder
 from ammi.nets.rows import Rows
 from ammi.training.recipe import DataShape, Recipe
 
-LARGEST_LOGIT = 10.0  # of γ as a function of y, which would otherwise run away
+LARGEST_LOGIT = 10.0  # of γ as a function of y, which would diverge otherwise
 
 
 class BMSHObjective(BernoulliAutoencoder):
@@ -64,7 +64,7 @@ class BMSH(AutoencoderHasher):
         "β, the weight of the divergence from the prior. Useful: 0.5 to 3.", default=1.0, least=0
     )
     learning_rate: float | None = parameter(
-        "η; None is 0.04 / √n_bits, since long codes overshoot at what short ones need to arrive in time.",
+        "η; by default 0.04 / √n_bits, since long codes diverge at rates that short ones need.",
         default=None,
         above=0,
         most=MOST_RATE,

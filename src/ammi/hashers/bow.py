@@ -1,25 +1,25 @@
-"""BOW: no learning. A bit for each word, 1 where the document has it, so that a code is the set of its words.
+"""BOW: no learning. A bit for each word, 1 if the document contains it, so that a code is the set of its words.
 
-The Hamming distance between two documents is |A Δ B|, the number of words that one has and the other has not.
+The Hamming distance between two documents is |A Δ B|, the number of words that only one of them contains.
 """
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ammi.hashers.base import Arrays, Bits, Facts, Hasher
-from ammi.nets.matrix import Matrix
+from ammi.nets.matrix import Matrix, MatrixLike
 
 _BITS_AT_ONCE = 2**26
 
 
 class BOW(Hasher):
-    """Codes as long as the vocabulary: the yardstick for what learning gains.
+    """Codes as long as the vocabulary: the yardstick for the gain of learning.
 
-    A word is present where its value is above 0; of dense embeddings the code is therefore the signs. `transform` gives
-    an array of documents by words, a byte each; `encode` packs block by block and needs an eighth of that: 2,500 bytes
-    a document for 20,000 words.
+    A word is present if its value is above 0; the code of a dense embedding is therefore its signs. `transform` returns
+    a byte for each word of each document; `encode` packs block by block and needs an eighth of that: 2,500 bytes a
+    document for 20,000 words.
     """
 
     @property
@@ -27,12 +27,12 @@ class BOW(Hasher):
         """The number of words."""
         return self.n_features_in_
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn nothing from rows X (n, V) but the number of words."""
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
+        """Learn only the number of words of rows X (n, V)."""
         self._check_rows(X, reset=True)
         return self
 
-    def encode(self, X: Any) -> Bits:
+    def encode(self, X: MatrixLike) -> Bits:
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)
         step = max(1, _BITS_AT_ONCE // self.n_bits)

@@ -37,12 +37,12 @@ class ChainHasher(EncoderHasher):
         most=MOST_ORDER,
     )
     related_encoder: Literal["shared", "own"] = parameter(
-        "with related documents, 'shared' has one encoder for both documents of a pair, 'own' the paper's two.",
+        "with related documents: 'shared' uses one encoder for both documents of a pair, 'own' the paper's two.",
         default="shared",
         choices=("shared", "own"),
     )
     related_order: int | None = parameter(
-        "Markov order h of an own encoder of related documents, at least `order`, which is what None stands for.",
+        "Markov order h of the related documents' own encoder, at least `order`, which is the default.",
         default=None,
         whole=True,
         least=0,
@@ -50,14 +50,14 @@ class ChainHasher(EncoderHasher):
         optional=True,
     )
     neighbours: int = parameter(
-        "without related documents, pair each document with one of this many nearest ones, or of a twentieth of all "
-        "where that is less, drawn anew each time; 0 trains on documents alone, as the paper does. Useful: 10 to 100.",
+        "without related documents, pair each document with one of its nearest ones, this many or a twentieth of all, "
+        "drawn anew each time; 0 trains on documents alone, as the paper does. Useful: 10 to 100.",
         default=10,
         whole=True,
         least=0,
     )
     word_dropout: float = parameter(
-        "where one encoder reads pairs, the share of the words of sparse rows that is left out, drawn anew each time. "
+        "if one encoder reads pairs, the share of words left out of sparse rows, drawn anew each time. "
         "Useful: 0 to 0.3.",
         default=0.3,
         least=0,

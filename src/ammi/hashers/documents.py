@@ -1,8 +1,8 @@
 """DocumentHasher: documents in, codes out. A feature maker and a hasher as one model."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,16 @@ from ammi.features import FeatureMaker, VectorFeatures, WordFeatures
 from ammi.files import Files
 from ammi.hashers.ammi import AMMI
 from ammi.hashers.base import Hasher
-from ammi.hashers.saving import load, model_from_files, model_to_files, save
+from ammi.hashers.saving import model_from_files, model_to_files, save
+from ammi.hashers.training_data import Scorer
+from ammi.nets.matrix import Matrix, MatrixLike
+
+Documents: TypeAlias = Any  # as the feature maker reads them: texts in any iterable, or the rows of a matrix
+View: TypeAlias = FeatureMaker | Callable[[Documents], MatrixLike] | MatrixLike
 
 
-def _view(view: Any, documents: Any) -> Any:
-    """Rows of the documents: those that are given, or those that a feature maker or a function makes of them."""
+def _view(view: View, documents: Documents) -> MatrixLike:
+    """Return a view's rows of the documents: itself, or what a feature maker or a function makes of them."""
     if isinstance(view, FeatureMaker):
         return clone(view).fit(documents).transform(documents)
     return view(documents) if callable(view) else view
@@ -40,11 +45,11 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     column; or with VectorFeatures the rows of a matrix.
 
     Args:
-        hasher: any method of ammi.hashers; AMMI with 64 bits where none is given.
-        features: what makes rows of documents; ammi.features.WordFeatures where none is given.
+        hasher: any method of ammi.hashers; by default AMMI with 64 bits.
+        features: makes rows of documents; by default ammi.features.WordFeatures.
     """
 
-    # Documents are what scikit-learn calls X, and nothing to route.
+    # scikit-learn's name for documents is X; they are nothing to route.
     __metadata_request__fit: ClassVar = {"documents": UNUSED}
     __metadata_request__transform: ClassVar = {"documents": UNUSED}
     __metadata_request__score: ClassVar = {"documents": UNUSED}
@@ -55,7 +60,7 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     @classmethod
     def of(cls, hasher: Hasher, features: FeatureMaker | None = None) -> Self:
-        """A model of parts that are fitted already; a hasher without a feature maker takes vectors as they are."""
+        """Return a model of fitted parts; a hasher without a feature maker takes vectors as they are."""
         check_is_fitted(hasher)
         if features is None:
             features = VectorFeatures().fit(np.zeros((1, hasher.n_features_in_)))
@@ -71,60 +76,60 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def fit(
         self,
-        documents: Any,
-        y: Any = None,
+        documents: Documents,
+        y: object = None,
         *,
-        related: Any = None,
-        views: Any = None,
-        validation: Any = None,
+        related: Documents | None = None,
+        views: View | Sequence[View] | None = None,
+        validation: tuple[Documents, Documents] | Scorer | None = None,
         **more: Any,
     ) -> Self:
-        """Learn features and codes of documents, which are gone through twice; an iterator is kept in memory.
+        """Learn features and codes of documents, which are read twice; the content of an iterator is kept in memory.
 
         Args:
             y: labels of the documents, only for a validation with labels.
             related: for predictive hashing, a document related to each, one by one.
-            views: other views of the same documents, one or a list of some, whose cosines help to find neighbours: a
-                matrix, row for row; or a feature maker or a function, which make one of the documents.
-            validation: what chooses the epoch to keep: (documents, labels), with `related` (documents, related
-                documents), or what else the hasher's `fit` takes.
-            more: what else the hasher's `fit` takes, such as callbacks.
+            views: other views of the same documents, one or a list, whose cosines help to find neighbours: a matrix,
+                row for row; or a feature maker or a function that makes a matrix of the documents.
+            validation: chooses the epoch to keep: (documents, labels), with `related` (documents, related documents),
+                or a function of the hasher.
+            more: further arguments of the hasher's `fit`, such as callbacks.
         """
         documents = list(documents) if isinstance(documents, Iterator) else documents
-        self.features_ = WordFeatures() if self.features is None else clone(self.features)
+        self.features_: FeatureMaker = WordFeatures() if self.features is None else clone(self.features)
         self.hasher_ = AMMI() if self.hasher is None else clone(self.hasher)
         X = self.features_.fit(documents).transform(documents)
         if related is not None:
             more["related"] = self.features_.transform(related)
         if views is not None:
             several = views if isinstance(views, list | tuple) else [views]
-            more["views"] = [_view(one, documents) for one in several]
+            more["views"] = [_view(view, documents) for view in several]
         if isinstance(validation, tuple | list):
             held_out, target = validation
             target = target if related is None else self.features_.transform(target)
-            validation = self.features_.transform(held_out), target
-        if validation is not None:
+            more["validation"] = self.features_.transform(held_out), target
+        elif validation is not None:
             more["validation"] = validation
         self.hasher_.fit(X, y, **more)
         return self
 
-    def transform(self, documents: Any) -> NDArray[np.uint8]:
-        """The code of each document, (n, m) of 0 and 1."""
+    def transform(self, documents: Documents) -> NDArray[np.uint8]:
+        """Return the code of each document, (n, m) of 0 and 1."""
         X = self._rows(documents)
         return self.hasher_.transform(X) if X.shape[0] else np.zeros((0, self.n_bits), np.uint8)
 
-    def encode(self, documents: Any) -> NDArray[np.uint8]:
-        """The code of each document in ceil(m / 8) bytes, packed as numpy.packbits packs."""
+    def encode(self, documents: Documents) -> NDArray[np.uint8]:
+        """Return the code of each document in ceil(m / 8) bytes, packed as numpy.packbits packs."""
         X = self._rows(documents)
         return self.hasher_.encode(X) if X.shape[0] else np.zeros((0, -(-self.n_bits // 8)), np.uint8)
 
     @available_if(_has_score)
-    def score(self, documents: Any, y: Any = None) -> float:
-        """What the hasher's `score` says of these documents: of AMMI the information of their codes, in bits."""
+    def score(self, documents: Documents, y: object = None) -> float:
+        """Return the hasher's `score` of these documents: for AMMI the information of their codes, in bits."""
         return self.hasher_.score(self._rows(documents), y)
 
-    def knows(self, document: Any) -> bool:
-        """Whether the model knows a word of a text; the code of one that it does not is that of an empty one."""
+    def knows(self, document: object) -> bool:
+        """Return whether the model knows a word of a text; if not, its code is that of an empty text."""
         X = self._rows([document])
         return bool(X.nnz if hasattr(X, "nnz") else X.any())
 
@@ -136,18 +141,18 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     @property
     def reads(self) -> str:
-        """What a document is: "text" or "vector"."""
+        """The kind of document it reads: "text" or "vector"."""
         check_is_fitted(self)
         return self.features_.reads
 
     @property
     def fingerprint_(self) -> str:
-        """What tells this model from any other: a digest of all that decides a code."""
+        """A digest of everything that decides a code, different for every model."""
         check_is_fitted(self, msg="this DocumentHasher has learned nothing yet: call fit first")
         return joint_digest(self.hasher_.fingerprint_, self.features_.fingerprint_)
 
     def describe(self) -> dict[str, Any]:
-        """What there is to say about it in a few words and numbers."""
+        """Return facts about features and hasher, for people to read."""
         return {**self.features_.describe(), **self.hasher_.describe(), "fingerprint": self.fingerprint_}
 
     def to_files(self) -> Files:
@@ -161,29 +166,21 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return model_from_files(files, cls)
 
     def save(self, folder: str | PathLike[str]) -> None:
-        """Write the files of the model to a folder; `load` and ammi.load read it."""
+        """Write the files of the model to a folder; ammi.load(folder) reads it."""
         save(self, folder)
 
-    @classmethod
-    def load(cls, folder: str | PathLike[str]) -> Self:
-        """Return the model that `save` wrote to a folder."""
-        model = load(folder)
-        if not isinstance(model, cls):
-            raise ValueError(f"{folder} holds a model of {type(model).__name__}, not of texts: read it with ammi.load")
-        return model
-
-    def _rows(self, documents: Any) -> Any:
+    def _rows(self, documents: Documents) -> Matrix:
         check_is_fitted(self, msg="this DocumentHasher has learned nothing yet: call fit first")
         return self.features_.transform(documents)
 
     @property
     def n_features_in_(self) -> int:
-        """The width of the vectors that it was fitted to; a model of texts has none."""
+        """The width of the vectors it was fitted to; a model of texts has none."""
         return self.features_.n_features_in_
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
-        """The names of the columns of a DataFrame of vectors that it was fitted to."""
+        """The names of the columns of a DataFrame of vectors it was fitted to."""
         return self.features_.feature_names_in_
 
     @property

@@ -1,4 +1,4 @@
-"""Trained hashers with an encoder network: the ReLU layers of this package, or one's own."""
+"""Trained hashers with an encoder network: the ReLU layers of this package, or a user's own."""
 
 import numpy as np
 from torch import nn
@@ -13,7 +13,7 @@ MOST_LAYERS = 100
 
 @estimator
 class EncoderHasher(TrainedHasher):
-    """A trained hasher that says which encoder to train."""
+    """A trained hasher with parameters for its encoder."""
 
     encoder: int | Factory | None = parameter(
         "the network: a number of ReLU layers, or a function (n_inputs, n_outputs) that gives a torch module from rows "

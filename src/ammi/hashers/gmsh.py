@@ -29,8 +29,7 @@ class GMSHObjective(GaussianAutoencoder):
         each = gaussian_divergence(
             mean.unsqueeze(1), log_variance.unsqueeze(1), self.means, self.log_variances
         )  # (B, K)
-        z = mean + torch.randn_like(mean) * (log_variance / 2).exp() if self.training else mean
-        return z, mixture_divergence(component, self.weights, each)
+        return self.sample(mean, log_variance), mixture_divergence(component, self.weights, each)
 
 
 @estimator

@@ -6,39 +6,33 @@ P (n, d) are the first principal components of the documents. For fixed R the be
 R is U Vᵀ, from the singular value decomposition U Σ Vᵀ of Pᵀ B. The two steps take turns.
 """
 
-from typing import Any, Self
-
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
+from ammi.hashers.hyperplanes import Hyperplanes
 from ammi.hashers.parameters import estimator, parameter
 from ammi.hashers.projections import ProjectionHasher, principal_axes
+from ammi.nets.matrix import Matrix
 
 
 @estimator
 class ITQ(ProjectionHasher):
     """Iterative quantisation.
 
-    Where documents vary in d < m directions only, R is d × m with orthonormal rows and spreads these over all bits.
+    If documents vary in d < m directions only, R is d × m with orthonormal rows and spreads them over all bits.
     """
 
     iterations: int = parameter("rounds of the two steps. The published setting: 50.", default=50, whole=True, least=0)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn axes and rotation from rows X (n, V), sparse or dense."""
-        self._check_parameters()
-        X = self._check_rows(X, reset=True)
-        rng = check_random_state(self.random_state)
+    def learn(self, X: Matrix, rng: np.random.RandomState) -> Hyperplanes:
         mean, axes = principal_axes(X, self.n_bits, rng)
         start = np.linalg.qr(rng.standard_normal((self.n_bits, axes.shape[1])).astype(X.dtype))[0].T
         weights = axes @ best_rotation(X @ axes - mean @ axes, start, self.iterations)
-        self._set(weights, mean @ weights)
-        return self
+        return Hyperplanes(weights, mean @ weights)
 
 
 def best_rotation(P: NDArray, R: NDArray, iterations: int) -> NDArray:
-    """R (d, m) with orthonormal rows that makes P R (n, m) nearly binary, from a first one."""
+    """Improve a first R (d, m) with orthonormal rows so that P R (n, m) becomes nearly binary."""
     for _ in range(iterations):
         B = np.where(P @ R > 0, P.dtype.type(1), P.dtype.type(-1))
         U, _, Vt = np.linalg.svd(P.T @ B, full_matrices=False)

@@ -1,4 +1,4 @@
-"""Codes whose bits are sides of hyperplanes, for many rows at once.
+"""Codes of many rows at once, each bit the side of a hyperplane.
 
 The products with sparse rows are summed in the order of the columns, in the weights' precision, here and in
 `Hyperplanes.logits_of`, which encodes one query: the bits are the same.
@@ -15,7 +15,7 @@ _ROWS_AT_ONCE = 4096
 
 
 def linear_bits(X: Matrix, planes: Hyperplanes) -> NDArray[np.uint8]:
-    """The bits (n, m) of rows X (n, V), a CSR matrix or an array."""
+    """Return the bits (n, m) of rows X (n, V), a CSR matrix or an array."""
     weights, thresholds = np.ascontiguousarray(planes.weights), np.ascontiguousarray(planes.thresholds)
     bits = np.empty((X.shape[0], weights.shape[1]), dtype=np.uint8)
     if not isinstance(X, np.ndarray):
@@ -33,8 +33,8 @@ def _sparse_bits(data, indices, indptr, weights, thresholds, bits):
     sums = np.empty_like(thresholds)
     for row in range(len(indptr) - 1):
         sums[:] = 0
-        for place in range(indptr[row], indptr[row + 1]):
-            value, direction = data[place], weights[indices[place]]
+        for entry in range(indptr[row], indptr[row + 1]):
+            value, direction = data[entry], weights[indices[entry]]
             for bit in range(len(sums)):
                 sums[bit] += value * direction[bit]
         for bit in range(len(sums)):

@@ -1,7 +1,7 @@
 """NASH: neural architecture for semantic hashing, a Bernoulli autoencoder of words.
 
 max E[log p(y | z + ε s(y))] - β KL(Bern(q(y)) ‖ Bern(1/2)), z drawn from Bern(q(y)) with a straight-through gradient,
-ε standard normal and s(y) the noise that the document asks for.
+ε standard normal and s(y) the noise that the encoder predicts for the document.
 """
 
 import torch

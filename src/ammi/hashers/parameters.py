@@ -1,6 +1,6 @@
-"""Parameters of estimators as dataclass fields: each written, documented and given its range once, then inherited.
+"""Parameters of estimators as dataclass fields: each declared once, with its range and documentation, then inherited.
 
-A subclass names its own, and may give an inherited one another default by writing `epochs: int = 10`.
+A subclass declares its own, and changes the default of an inherited one by writing `epochs: int = 10`.
 """
 
 import inspect
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a parameter is for, and which values it may have."""
+    """The purpose of a parameter, and its allowed values."""
 
     about: str
     whole: bool
@@ -39,7 +39,7 @@ class Parameter:
     optional: bool
 
     def accepts(self, value: object) -> bool:
-        """Whether this is a value for it."""
+        """Return whether a value is allowed."""
         if value is None:
             return self.optional
         if self.choices:
@@ -70,7 +70,7 @@ class Parameter:
 
     @property
     def expected(self) -> str:
-        """The values it may have, in words."""
+        """The allowed values, in words."""
         if self.choices:
             return " or ".join(map(repr, self.choices))
         ranges = [self._range] if self._is_number else []
@@ -100,12 +100,12 @@ def parameter(
     optional: bool = False,
     positional: bool = False,
 ) -> Any:
-    """A parameter with its default, and the values that it may have: all, unless something is said of them.
+    """Declare a parameter with its default and its allowed values: any, unless the arguments restrict them.
 
     Args:
-        types: values of these are taken, beside numbers in the range where there is one.
-        optional: None is taken.
-        positional: it needs no keyword.
+        types: allow values of these types, beside numbers in the range if there is one.
+        optional: allow None.
+        positional: the constructor takes it without a keyword.
     """
     declared = Parameter(about, whole, least, most, above, below, choices, types, optional)
     return field(default=default, kw_only=not positional, metadata={_KEY: declared})
@@ -113,11 +113,11 @@ def parameter(
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter,))
 def estimator(cls: type[T]) -> type[T]:
-    """Make a class an estimator whose constructor takes, and only stores, its parameters and the inherited ones."""
+    """Make a class an estimator whose constructor takes and stores its own and its inherited parameters."""
     inherited: dict[str, Field] = getattr(cls, "__dataclass_fields__", {})
     for name in inspect.get_annotations(cls):
         value = cls.__dict__.get(name)
-        if name in inherited and not isinstance(value, Field):  # another default for what a base declares
+        if name in inherited and not isinstance(value, Field):  # another default for an inherited parameter
             old = inherited[name]
             setattr(cls, name, field(default=value, kw_only=bool(old.kw_only), metadata=old.metadata))
     made = dataclass(kw_only=True, eq=False, repr=False)(cls)
@@ -126,7 +126,7 @@ def estimator(cls: type[T]) -> type[T]:
 
 
 def check_parameters(estimator: object) -> None:
-    """Refuse a value outside the range of its parameter."""
+    """Raise a ValueError for a parameter whose value is not allowed."""
     for name, declared in declared_parameters(type(estimator)).items():
         value = getattr(estimator, name)
         if not declared.accepts(value):
@@ -134,12 +134,12 @@ def check_parameters(estimator: object) -> None:
 
 
 def declared_parameters(cls: type) -> dict[str, Parameter]:
-    """The parameters of an estimator by name."""
-    return {one.name: one.metadata[_KEY] for one in fields(cls) if _KEY in one.metadata}
+    """Return the parameters of an estimator by name."""
+    return {declared.name: declared.metadata[_KEY] for declared in fields(cls) if _KEY in declared.metadata}
 
 
 def in_words(value: object) -> str | int | float | None:
-    """The value of a parameter as a number or a text: a function by its name and by the arguments bound to it."""
+    """Return a parameter's value as a number or a text; a function becomes its name and the arguments bound to it."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, str | int | float):
@@ -153,8 +153,8 @@ def in_words(value: object) -> str | int | float | None:
 
 
 def _documented(cls: type) -> str:
-    """A line for each parameter: the length of the codes, then what the class declares, then what its bases do."""
-    declared = {one.name: one for one in fields(cls) if _KEY in one.metadata}
+    """Return a line for each parameter: the length of the codes, then the class's own, then the inherited ones."""
+    declared = {found.name: found for found in fields(cls) if _KEY in found.metadata}
     own_first = [name for base in cls.__mro__ for name in inspect.get_annotations(base) if name in declared]
     names = dict.fromkeys([name for name in declared if not declared[name].kw_only] + own_first)
     return "\n".join(

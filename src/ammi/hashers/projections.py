@@ -1,28 +1,40 @@
-"""What LSH, SpH, STH and ITQ share: a bit is decided by one number, the row's projection on a direction of its own."""
+"""Methods in closed form: LSH, SpH, STH and ITQ find a direction for each bit without training in epochs."""
+
+from abc import abstractmethod
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.decomposition import PCA
+from sklearn.utils import check_random_state
 
 from ammi.hashers.base import Arrays, Bits, Facts, SizedHasher
 from ammi.hashers.hyperplanes import HyperplaneNames, Hyperplanes
 from ammi.hashers.linear import linear_bits
 from ammi.hashers.parameters import estimator
-from ammi.nets.matrix import Matrix
+from ammi.nets.matrix import Matrix, MatrixLike
 
 _FEW_FEATURES = 1000
 
 
 @estimator
 class ProjectionHasher(SizedHasher):
-    """Bit j of x is decided by x · w_j - t_j; fit sets the columns w_j of weights_ (V, m) and thresholds_ (m,)."""
+    """Bit j of x is decided by x · w_j - t_j. A method defines `learn`, which finds these hyperplanes."""
+
+    @abstractmethod
+    def learn(self, X: Matrix, rng: np.random.RandomState) -> Hyperplanes:
+        """Return directions w_j as the columns of weights (V, m), and thresholds (m,), for checked rows X."""
+
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
+        """Learn from rows X (n, V), sparse or dense."""
+        self._check_parameters()
+        X = self._check_rows(X, reset=True)
+        self.weights_, self.thresholds_ = self.learn(X, check_random_state(self.random_state))
+        return self
 
     def hyperplanes(self) -> HyperplaneNames | None:
         return HyperplaneNames("weights", "thresholds", are_biases=False)
-
-    def _set(self, weights: NDArray[np.floating], thresholds: NDArray[np.floating]) -> None:
-        self.weights_, self.thresholds_ = weights, thresholds
 
     def _bits(self, X: Matrix) -> Bits:
         return linear_bits(X, Hyperplanes(self.weights_, self.thresholds_))
@@ -34,13 +46,13 @@ class ProjectionHasher(SizedHasher):
         weights, thresholds = arrays["weights"], arrays["thresholds"]
         if (weights.shape, thresholds.shape) != ((self.n_features_in_, self.n_bits), (self.n_bits,)):
             raise ValueError(f"weights of shape {weights.shape}, expected {(self.n_features_in_, self.n_bits)}")
-        self._set(weights, thresholds)
+        self.weights_, self.thresholds_ = weights, thresholds
 
 
 def principal_axes(X: Matrix, n_axes: int, rng: np.random.RandomState) -> tuple[NDArray, NDArray]:
-    """The mean (V,) of the rows and up to n_axes orthonormal directions (V, d) of largest variance around it.
+    """Return the mean (V,) of the rows and up to n_axes orthonormal directions (V, d) of largest variance around it.
 
-    There are fewer where the rows do not vary in so many directions, and none where all rows are equal.
+    There are fewer if the rows vary in fewer directions, and none if all rows are equal.
     """
     if not _vary(X):
         return np.asarray(X.mean(axis=0)).reshape(-1), np.zeros((X.shape[1], 0), dtype=X.dtype)
@@ -53,6 +65,6 @@ def principal_axes(X: Matrix, n_axes: int, rng: np.random.RandomState) -> tuple[
 
 
 def _vary(X: Matrix) -> bool:
-    """Whether any row differs from the first."""
+    """Return whether any row differs from the first."""
     highest, lowest = X.max(axis=0), X.min(axis=0)
     return (highest != lowest).nnz > 0 if issparse(X) else bool((highest != lowest).any())

@@ -5,13 +5,11 @@ cos(ω (x_i - min_i)) with ω = kπ / R_i, k = 1, 2, …; the smaller ω, the fe
 m smallest make the bits: long sides are cut at several places, short ones never.
 """
 
-from typing import Any, Self
-
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from ammi.hashers.base import Bits
+from ammi.hashers.hyperplanes import Hyperplanes
 from ammi.hashers.parameters import estimator
 from ammi.hashers.projections import ProjectionHasher, principal_axes
 from ammi.nets.matrix import Matrix
@@ -21,24 +19,19 @@ _ROWS_AT_ONCE = 4096
 
 @estimator
 class SpH(ProjectionHasher):
-    """Spectral hashing. Where documents have fewer dimensions than bits, these are cut at more places."""
+    """Spectral hashing. If documents have fewer dimensions than bits, each is cut at more places."""
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the box from rows X (n, V), sparse or dense."""
-        self._check_parameters()
-        X = self._check_rows(X, reset=True)
-        _, axes = principal_axes(X, self.n_bits, check_random_state(self.random_state))
+    def learn(self, X: Matrix, rng: np.random.RandomState) -> Hyperplanes:
+        _, axes = principal_axes(X, self.n_bits, rng)
         if axes.shape[1] == 0:  # all documents are equal, and so are their codes
-            self._set(np.zeros((X.shape[1], self.n_bits)), np.zeros(self.n_bits))
-            return self
+            return Hyperplanes(np.zeros((X.shape[1], self.n_bits)), np.zeros(self.n_bits))
         projected = X @ axes
         lowest, sides = projected.min(axis=0), np.ptp(projected, axis=0)
         axis, frequency = slowest_modes(sides, self.n_bits)
-        self._set((axes[:, axis] * frequency).astype(X.dtype), (lowest[axis] * frequency).astype(X.dtype))
-        return self
+        return Hyperplanes((axes[:, axis] * frequency).astype(X.dtype), (lowest[axis] * frequency).astype(X.dtype))
 
     def hyperplanes(self) -> None:
-        """A bit is not a side of a hyperplane here: the cosine cuts an axis at several places."""
+        """Return None: a bit is not a side of one hyperplane here, since the cosine cuts an axis at several places."""
 
     def _bits(self, X: Matrix) -> Bits:
         bits = np.empty((X.shape[0], self.n_bits), dtype=np.uint8)
@@ -49,7 +42,7 @@ class SpH(ProjectionHasher):
 
 
 def slowest_modes(sides: NDArray, n: int) -> tuple[NDArray[np.intp], NDArray]:
-    """The axes and the frequencies kπ / R of the n slowest modes of a box, without the constant one, slowest first."""
+    """Return the axes and the frequencies kπ / R of the n slowest modes of a box after the constant one."""
     frequencies = np.pi * np.arange(1, n + 1)[:, None] / sides  # (k, axis)
     chosen = np.argsort(frequencies, axis=None, kind="stable")[:n]
     return chosen % len(sides), frequencies.ravel()[chosen]

@@ -9,7 +9,6 @@ unrolled into an autoencoder, is then fine-tuned with noise on its code: max E[l
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import torch
@@ -42,22 +41,22 @@ class Machine(nn.Module):
         self.hidden_bias = nn.Parameter(torch.zeros(n_hidden))
 
     def hidden(self, v: Rows) -> Tensor:
-        """The probability (B, n_hidden) of each hidden unit, given the visible ones."""
+        """Return the probability (B, n_hidden) of each hidden unit, given the visible ones."""
         return torch.sigmoid(product(v, self.weight) + self.hidden_bias)
 
     def visible(self, h: Tensor) -> Tensor:
-        """The probability (B, n_visible) of each visible unit, given the hidden ones."""
+        """Return the probability (B, n_visible) of each visible unit, given the hidden ones."""
         return torch.sigmoid(h @ self.weight.T + self.visible_bias)
 
     def free_energy(self, v: Rows) -> Tensor:
-        """F(v) (B,), minus the log probability of the visible units but for a constant."""
+        """Return F(v) (B,), minus the log probability of the visible units up to a constant."""
         bias = product(v, self.visible_bias[:, None])[:, 0]
         return -bias - F.softplus(product(v, self.weight) + self.hidden_bias).sum(1)
 
     def divergence(self, v: Rows, *, words: bool) -> Tensor:
-        """Contrastive divergence of a batch after one step; its gradient is that of ⟨v h⟩_data - ⟨v h⟩_step.
+        """Return the contrastive divergence of a batch after one step; its gradient is ⟨v h⟩_step - ⟨v h⟩_data.
 
-        Visible words are drawn, since few are: the products with them stay sparse. Others keep their probability.
+        Visible words are drawn, so that products with them stay sparse; other units keep their probability.
         """
         with torch.no_grad():
             again = self.visible(torch.bernoulli(self.hidden(v).nan_to_num()))
@@ -71,7 +70,7 @@ class Machine(nn.Module):
 
 @dataclass(frozen=True)
 class Pretraining:
-    """How the machines are trained."""
+    """The schedule of the machines' training."""
 
     epochs: int
     learning_rate: float
@@ -81,7 +80,7 @@ class Pretraining:
     def machines(
         self, sizes: list[int], X: Matrix, rng: np.random.Generator, progress: Progress, device: torch.device
     ) -> list[Machine]:
-        """Machines of these sizes, trained one on top of the other."""
+        """Train machines of these sizes, one on top of the other."""
         machines = [Machine(*shape) for shape in pairwise(sizes)]
         for machine in machines:
             nn.init.uniform_(machine.weight, -self.init_range, self.init_range)
@@ -95,9 +94,12 @@ class Pretraining:
         return machines
 
     def _train(self, machine: Machine, below: list[Machine], batches: Batches, advance: Advance) -> None:
-        weight: dict[str, Any] = {"params": [machine.weight], "weight_decay": WEIGHT_DECAY}
-        biases: dict[str, Any] = {"params": [machine.visible_bias, machine.hidden_bias]}
-        optimiser = torch.optim.SGD([weight, biases], lr=self.learning_rate, fused=True)
+        biases = [machine.visible_bias, machine.hidden_bias]
+        groups: list[dict[str, object]] = [
+            {"params": [machine.weight], "weight_decay": WEIGHT_DECAY},
+            {"params": biases},
+        ]
+        optimiser = torch.optim.SGD(groups, lr=self.learning_rate, fused=True)
         for epoch in range(self.epochs):
             for group in optimiser.param_groups:
                 group["momentum"] = MOMENTUM[2 * epoch >= self.epochs]
@@ -138,14 +140,14 @@ class Unrolled(Objective):
             _copy(down, machine.weight.T, machine.visible_bias)
 
     def code(self, rows: Rows) -> Tensor:
-        """f(x) (B, m): the code's units before their sigmoid."""
+        """Return f(x) (B, m), the code's units before their sigmoid."""
         return self.up(presence(rows))
 
     def bits(self, rows: Rows) -> Tensor:
         return self.code(rows) > 0
 
     def loss(self, batch: Batch) -> tuple[Tensor, Figures]:
-        """Minus the log probability of the words, given noisy units; once trained, given the bits."""
+        """Return minus the log probability of the words: in training given noisy units, afterwards given the bits."""
         code = self.code(batch.y)
         noisy = torch.sigmoid(code + self.noise * torch.randn_like(code))
         units = noisy if self.training else (code > 0).to(code.dtype)
@@ -167,8 +169,8 @@ def _copy(layer: FirstLayer | WordDecoder, weight: Tensor, bias: Tensor) -> None
 class SRBM(TrainedHasher):
     """Stacked restricted Boltzmann machines, on the words that are present (values above 0).
 
-    They want some thousand documents: after a handful of steps every code is the same. What is said of
-    learning_rate, clip, epochs and patience is of the fine-tuning alone.
+    They need some thousand documents: after a handful of steps every code is the same. The parameters
+    learning_rate, clip, epochs and patience are those of the fine-tuning.
     """
 
     hidden_layers: int = parameter("layers between the words and the code.", default=2, whole=True, least=0, most=100)
@@ -199,7 +201,7 @@ class SRBM(TrainedHasher):
 
 
 def presence(rows: Rows) -> Rows:
-    """1 for each word that is there, 0 for the others."""
+    """Return 1 for each word that is present, 0 for the others."""
     if isinstance(rows, Tensor):
         return (rows > 0).to(rows.dtype)
 
@@ -210,7 +212,7 @@ def presence(rows: Rows) -> Rows:
 
 
 def _set_word_frequencies(machine: Machine, X: Matrix) -> None:
-    """Start from visible units that are on as often as their words are there, whatever the hidden units do."""
+    """Start from visible units that are on as often as their words occur, whatever the hidden units do."""
     share = (np.asarray((X > 0).sum(axis=0)).ravel() + 0.5) / (X.shape[0] + 1)
     with torch.no_grad():
         machine.visible_bias.copy_(torch.from_numpy(np.log(share / (1 - share))))

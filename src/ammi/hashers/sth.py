@@ -7,21 +7,19 @@ L = D - W, without the constant one: y = D^-1/2 u for the largest eigenvectors u
 at its median is a bit.
 """
 
-from typing import Any, Self
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.neighbors import NearestNeighbors
 from sklearn.svm import LinearSVC
-from sklearn.utils import check_random_state
 from sklearn.utils.extmath import svd_flip
 
+from ammi.hashers.hyperplanes import Hyperplanes
 from ammi.hashers.parameters import estimator, parameter
 from ammi.hashers.projections import ProjectionHasher
 from ammi.nets.matrix import Matrix
-from ammi.training.progress import Lines, Progress, Silent
+from ammi.training.progress import Lines, Silent
 
 _ROUNDING = 1e-9
 _SMALL_GRAPH = 500
@@ -37,28 +35,24 @@ class STH(ProjectionHasher):
     C: float = parameter("weight of the SVMs' errors against their margin. Useful: 0.03 to 1.", default=0.1, above=0)
     verbose: bool = parameter("show progress on standard error.", default=True, types=(bool, np.bool_))
 
-    def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None) -> Self:
-        """Learn from rows X (n, V), sparse or dense; `progress` is what shows it, in place of lines."""
-        self._check_parameters()
-        X = self._check_rows(X, reset=True)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+    def learn(self, X: Matrix, rng: np.random.RandomState) -> Hyperplanes:
+        seed = rng.randint(2**31)
         weights, thresholds = np.zeros((X.shape[1], self.n_bits), X.dtype), np.zeros(self.n_bits, X.dtype)
-        with progress or (Lines("STH") if self.verbose else Silent()) as shown:
+        with Lines("STH") if self.verbose else Silent() as shown:
             W = neighbour_graph(X, self.neighbours)
-            codes = graph_codes(W, self.n_bits, rng)
-            X = X.astype(np.float64, copy=False)  # the solver's, once for all bits
+            codes = graph_codes(W, self.n_bits, np.random.default_rng(seed))
+            X = X.astype(np.float64, copy=False)  # as the solver wants it, once for all bits
             advance = shown.part("bits", self.n_bits)
             for j, bit in enumerate(codes.T):
-                if bit.any():  # otherwise weights of 0 give it
+                if bit.any():  # a bit that is 0 for all documents needs no SVM
                     svm = LinearSVC(C=self.C, dual=False, tol=0.01).fit(X, bit)
                     weights[:, j], thresholds[j] = svm.coef_[0], -svm.intercept_[0]
                 advance(1)
-        self._set(weights, thresholds)
-        return self
+        return Hyperplanes(weights, thresholds)
 
 
 def neighbour_graph(X: Matrix, k: int) -> csr_matrix:
-    """W (n, n): the cosine of two rows, where it is above 0 and one is among the k nearest of the other; else 0."""
+    """Return W (n, n): the cosine of two rows if it is above 0 and one is among the k nearest of the other, else 0."""
     n = X.shape[0]
     if n < 2:
         return csr_matrix((n, n))
@@ -68,7 +62,7 @@ def neighbour_graph(X: Matrix, k: int) -> csr_matrix:
 
 
 def graph_codes(W: csr_matrix, n_bits: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """The codes (n, m) of the documents of a graph: eigenvectors of its Laplacian, each cut at its median."""
+    """Return the codes (n, m) of the documents of a graph: eigenvectors of its Laplacian, each cut at its median."""
     n = W.shape[0]
     codes = np.zeros((n, n_bits), dtype=bool)
     degree = np.asarray(W.sum(axis=1)).ravel()
@@ -83,7 +77,7 @@ def graph_codes(W: csr_matrix, n_bits: int, rng: np.random.Generator) -> NDArray
     else:
         without = LinearOperator((n, n), lambda v: S @ v - 2 * constant * (constant @ v), dtype=np.float64)
         eigenvalues, u = eigsh(without, k=found, which="LA", v0=rng.standard_normal(n))
-    y = scale[:, None] * svd_flip(u, None)[0]  # u and -u are both eigenvectors: which one is found is up to the machine
-    informative = np.flatnonzero(np.abs(eigenvalues) > _ROUNDING)[::-1][:found]  # the others are any vectors at all
+    y = scale[:, None] * svd_flip(u, None)[0]  # u and -u are both eigenvectors: the machine decides which is found
+    informative = np.flatnonzero(np.abs(eigenvalues) > _ROUNDING)[::-1][:found]  # the others are arbitrary
     codes[:, : len(informative)] = y[:, informative] > np.median(y[:, informative], axis=0)
     return codes

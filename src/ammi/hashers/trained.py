@@ -68,7 +68,7 @@ class TrainedHasher(SizedHasher):
         types=(str,),
     )
     n_jobs: int | None = parameter(
-        "threads for encoding and validation; None leaves torch's setting. Results do not depend on it.",
+        "threads of a fit and of encoding; None uses torch's setting, normally all cores. Results do not depend on it.",
         default=None,
         whole=True,
         least=1,

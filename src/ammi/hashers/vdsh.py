@@ -24,11 +24,10 @@ class VDSHObjective(GaussianAutoencoder):
     def draw(self, rows: Rows) -> tuple[Tensor, Tensor]:
         mean, log_variance = self.encoder(rows).chunk(2, dim=1)
         divergence = gaussian_divergence(mean, log_variance, torch.zeros_like(mean), torch.zeros_like(mean))
-        if not self.training:
-            return mean, divergence
-        self.step = self.step + 1
-        weight = (self.step / self.warm_up).clamp(max=1)
-        return mean + torch.randn_like(mean) * (log_variance / 2).exp(), weight * divergence
+        if self.training:
+            self.step = self.step + 1
+            divergence = (self.step / self.warm_up).clamp(max=1) * divergence
+        return self.sample(mean, log_variance), divergence
 
 
 @estimator

@@ -2,7 +2,7 @@
 
     log p(x|z) = Σ over the words v of x of log softmax(z E + b)_v
 
-The words of a batch are a list of places in its (B, V) scores; they are never written out as a matrix.
+The words of a batch are a list of positions in its (B, V) scores; they are never expanded to a matrix.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from ammi.nets.rows import Rows
 
 
 class WordDecoder(nn.Module):
-    """Codes (B, n_inputs) to the log probability of the words of documents."""
+    """A module from codes (B, n_inputs) to the log probability of the words of documents."""
 
     def __init__(self, n_inputs: int, n_words: int):
         super().__init__()
@@ -22,12 +22,12 @@ class WordDecoder(nn.Module):
         self.bias = nn.Parameter(torch.empty(n_words))
 
     def forward(self, z: Tensor, rows: Rows) -> Tensor:
-        """log p(x|z) of each row, each of its words counted once, in nats (B,)."""
+        """Return log p(x|z) of each row, each of its words counted once, in nats (B,)."""
         return _LogProbability.apply(z, self.weight, self.bias, *words(rows))
 
 
 def words(rows: Rows) -> tuple[Tensor, Tensor]:
-    """The words of documents, those whose value is above 0: for each its document and its number, two (n,) tensors."""
+    """Return the words of documents, the columns above 0, as two (n,) tensors: document and column of each."""
     if isinstance(rows, Tensor):
         document, word = (rows > 0).nonzero().T
         return document, word

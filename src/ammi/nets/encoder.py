@@ -1,4 +1,4 @@
-"""Encoders: a document's row to the numbers that define its code."""
+"""Encoders: from a document's row to the numbers that define its code."""
 
 from collections.abc import Iterable
 from itertools import pairwise
@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from ammi.nets.rows import Rows, product
 
-LINEAR = "encoder.0.weight", "encoder.0.bias"  # of a linear Encoder that a module calls its encoder
+LINEAR = "encoder.0.weight", "encoder.0.bias"  # parameters of a linear Encoder, if a module names it `encoder`
 
 
 class FirstLayer(nn.Module):
@@ -24,7 +24,7 @@ class FirstLayer(nn.Module):
 
 
 class Encoder(nn.Sequential):
-    """Rows (B, V) to (B, n_outputs), through a number of ReLU layers with dropout; none makes it linear."""
+    """A network from rows (B, V) to (B, n_outputs) with ReLU layers and dropout; without hidden layers it is linear."""
 
     def __init__(
         self, n_inputs: int, n_outputs: int, hidden_layers: int = 0, hidden_size: int = 512, dropout: float = 0.0
@@ -44,7 +44,7 @@ class Encoder(nn.Sequential):
 
     @property
     def is_linear(self) -> bool:
-        """Whether there is but the first layer, `0.weight` and `0.bias`."""
+        """Whether there is only the first layer, `0.weight` and `0.bias`."""
         return len(self) == 1
 
 

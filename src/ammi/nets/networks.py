@@ -1,7 +1,7 @@
 """Encoder networks that users and other packages add, beside the ReLU layers of encoder.py.
 
-A factory is a function `(n_inputs, n_outputs, **arguments)` that gives a torch module from rows (B, V) to numbers
-(B, n_outputs). To be saved with a model it has a name: by `register_network`, or as an entry point of the group
+A factory is a function `(n_inputs, n_outputs, **arguments)` that returns a torch module from rows (B, V) to numbers
+(B, n_outputs). To be saved with a model it needs a name: from `register_network`, or as an entry point of the group
 ammi.networks.
 """
 
@@ -20,13 +20,13 @@ networks: Registry[Factory] = Registry("ammi.networks", "network", {})
 
 
 def register_network(factory: Factory) -> Factory:
-    """Let models with this factory be saved and loaded, under the factory's own name. A decorator."""
+    """Register a factory by its own name, so that models with it can be saved and loaded. A decorator."""
     networks.register(factory.__name__, factory)
     return factory
 
 
 def build_network(factory: Factory, n_inputs: int, n_outputs: int) -> nn.Module:
-    """The module that a factory makes."""
+    """Call a factory, and check that it returned a module."""
     network = factory(n_inputs, n_outputs)
     if not isinstance(network, nn.Module):
         raise ValueError(f"the encoder {factory!r} gave {network!r:.60}, expected a torch module: return one from it")
@@ -34,7 +34,7 @@ def build_network(factory: Factory, n_inputs: int, n_outputs: int) -> nn.Module:
 
 
 def network_to_json(factory: Factory) -> dict[str, Any]:
-    """A factory by its name, and the arguments that functools.partial has bound."""
+    """Return the name of a factory and the arguments bound by functools.partial, as JSON."""
     arguments: dict[str, Any] = {}
     while isinstance(factory, partial):
         if factory.args:
@@ -56,7 +56,7 @@ def network_to_json(factory: Factory) -> dict[str, Any]:
 
 
 def network_from_json(saved: dict[str, Any]) -> Factory:
-    """The factory that was saved."""
+    """Return the factory that `network_to_json` described."""
     name, arguments = saved["network"], saved.get("arguments", {})
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise ValueError(f"{saved!r:.80} names no network: expected its name and its arguments")

@@ -1,4 +1,4 @@
-"""The paper's variational prior q(z): a network with more parameters than the table it defines."""
+"""The paper's variational prior q(z): a table of logits computed by a small network."""
 
 import torch
 from torch import Tensor, nn

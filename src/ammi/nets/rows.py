@@ -1,6 +1,6 @@
 """Rows of a document matrix as tensors, and their product with a dense matrix.
 
-tf-idf rows have some 70 words of ten thousand: a sparse product and a sparse gradient are what makes training fast.
+tf-idf rows have some 70 words of ten thousand: sparse products and sparse gradients make training fast.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ ROWS_AT_ONCE = 4096  # in passes over a whole collection
 
 
 class Csr(NamedTuple):
-    """A sparse matrix by rows: row i has the values[s] at the columns indices[s], s = starts[i] to starts[i+1]."""
+    """A sparse matrix by rows: row i has values[s] in the columns indices[s], s from starts[i] to starts[i+1] - 1."""
 
     starts: Tensor
     indices: Tensor
@@ -26,7 +26,7 @@ class Csr(NamedTuple):
 
 
 class SparseRows(NamedTuple):
-    """Sparse documents, by rows for the product and, where they are trained on, by columns for its gradient."""
+    """Sparse documents, by rows for the product and, for training, by columns for its gradient."""
 
     by_row: Csr
     by_column: Csr | None
@@ -36,7 +36,7 @@ Rows = Tensor | SparseRows
 
 
 def to_rows(X: Matrix, device: torch.device, *, gradient: bool = False) -> Rows:
-    """Rows of a CSR matrix or of an array, as float32 on a device; `gradient` if weights will be trained on them."""
+    """Return rows of a matrix as float32 on a device; `gradient` if weights are to be trained on them."""
     if isinstance(X, np.ndarray):
         return torch.as_tensor(np.ascontiguousarray(X, dtype=np.float32), device=device)
     return SparseRows(_to_csr(X, device), _to_csr(X.T.tocsr(), device) if gradient else None)
@@ -49,7 +49,7 @@ def row_blocks(X: Matrix, device: torch.device) -> Iterator[Rows]:
 
 
 def to_dense(rows: Rows, n_columns: int) -> Tensor:
-    """Rows (B, V) with their zeros written out."""
+    """Return rows as a dense tensor (B, V)."""
     if isinstance(rows, Tensor):
         return rows
     starts, indices, values = rows.by_row
@@ -65,12 +65,12 @@ def _to_csr(X: csr_matrix, device: torch.device) -> Csr:
 
 
 def product(rows: Rows, weight: Tensor) -> Tensor:
-    """rows @ weight, (B, V) times (V, H)."""
+    """Return rows @ weight, (B, V) times (V, H)."""
     return rows @ weight if isinstance(rows, Tensor) else _SparseProduct.apply(weight, rows)
 
 
 class _SparseProduct(torch.autograd.Function):
-    """The gradient of X W is X^T G: a sparse product as well, where torch's own would visit the entries one by one."""
+    """X W with the gradient X^T G as a sparse product, too; torch's own would visit the entries one by one."""
 
     @staticmethod
     def forward(ctx: Any, weight: Tensor, rows: SparseRows) -> Tensor:

@@ -1,7 +1,7 @@
-"""Dense rows as a network reads them: from their centre, in units of their spread.
+"""Centring and scaling of dense rows.
 
-Embeddings are rows of unit length whose numbers are small and lie around a point other than 0: read as they are, they
-tell an encoder of small random weights next to nothing. Sparse rows, whose zeros mean something, stay as they are.
+Embeddings are rows of unit length with small numbers around a point other than 0: unscaled, they tell an encoder with
+small random weights next to nothing. Sparse rows, whose zeros have a meaning, stay as they are.
 """
 
 from typing import Any
@@ -11,20 +11,19 @@ import torch
 from torch import Tensor, nn
 
 from ammi.nets.matrix import Matrix, is_dense
-from ammi.nets.rows import Rows, to_dense
+from ammi.nets.rows import ROWS_AT_ONCE, Rows, to_dense
 
-SCALING = "scaling.centre", "scaling.spread"  # of a Scaling that a module calls its scaling
+SCALING = "scaling.centre", "scaling.spread"  # buffers of a Scaling, if a module names it `scaling`
 
 LENGTH = 6.0  # of a row, the root of the mean square: longer ones make Adam's steps too large, shorter ones too small
 
-_ROWS_AT_ONCE = 4096
-_ROUNDING = 1e-6  # a spread this small beside the values themselves is what float32 makes of equal rows
+_ROUNDING = 1e-6  # relative to the values: rows with a smaller spread are equal but for rounding
 
 
 class Scaling(nn.Module):
-    """(x - c) / s of each row x, with c the mean of the rows and s one number, so that rows are about LENGTH long.
+    """Maps each row x to (x - c) / s, with c the mean of the rows and s one number, so that rows have length LENGTH.
 
-    Until it has learned these from dense rows it leaves rows alone, and has nothing to be saved.
+    Before it has learned c and s from dense rows it returns rows unchanged, and has no state.
     """
 
     centre: Tensor | None  # (V,)
@@ -37,11 +36,11 @@ class Scaling(nn.Module):
         self.register_load_state_dict_pre_hook(_make_room)
 
     def learn(self, X: Matrix, device: torch.device) -> None:
-        """Find centre and spread where the rows are dense."""
+        """Learn centre and spread if the rows are dense."""
         if not is_dense(X):
             return
         mean = X.mean(axis=0, dtype=np.float64)
-        blocks = (X[start : start + _ROWS_AT_ONCE] - mean for start in range(0, len(X), _ROWS_AT_ONCE))
+        blocks = (X[start : start + ROWS_AT_ONCE] - mean for start in range(0, len(X), ROWS_AT_ONCE))
         distance = np.sqrt(sum(np.square(block).sum() for block in blocks) / len(X))
         equal = distance <= _ROUNDING * np.linalg.norm(mean)
         self.centre = torch.from_numpy(mean).float().to(device)
@@ -54,7 +53,7 @@ class Scaling(nn.Module):
 
 
 def _make_room(module: nn.Module, state: dict[str, Any], prefix: str, *_: object) -> None:
-    """Before a saved state is loaded: have centre and spread where it has, and else not."""
+    """Create centre and spread before a state is loaded that has them."""
     assert isinstance(module, Scaling)
     known = state.get(f"{prefix}centre")
     module.centre = None if known is None else torch.zeros_like(known)

@@ -1,1 +1,1 @@
-"""The paper's tables, figures and claims: which experiments they are made of, doing those, and the report of them."""
+"""Reproduce the paper: plan its experiments, run them, judge its claims, and write the report."""

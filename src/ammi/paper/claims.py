@@ -1,20 +1,20 @@
-"""The paper's claims, each a list of checks with the figures it rests on, judged by what was found."""
+"""The paper's claims: each is a list of checks of the results, with the figures they rest on."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from statistics import mean
 
 from ammi.paper import published
 from ammi.paper.findings import Findings, spread
-from ammi.paper.judging import EQUAL, NOT_YET, RANKS, Check, Claim, ahead, judged, not_behind
+from ammi.paper.judging import EQUAL, NOT_YET, RANKS, Check, Claim, Compare, ahead, judged, not_behind
 from ammi.paper.plan import TABLE_1, WHO_DID_WHAT
 
 POOR = 2.0  # points of precision
 ACCURATE = 0.1  # bits of entropy
 REACHED = 0.05  # bits of entropy
 PAPERS_ORDER = 3  # of the prior, in all of the paper's tables
-FEW = 100  # pairs of articles, of which a share is not judged
-UNEVEN = 2.0  # points by which such a share may rise
+FEW = 100  # pairs of articles; a share of fewer is not judged
+UNEVEN = 2.0  # points by which a share may rise from step to step
 
 AMMI, RECIPE, BMMI, BMSH, DVQ, BOW = "AMMI", "AMMI, recipe", "BMMI", "BMSH", "DVQ", "BOW"
 RIVALS = tuple(row.name for row in TABLE_1 if row.name not in (BOW, AMMI, RECIPE, BMMI))
@@ -23,7 +23,7 @@ BEYOND = f"by more than {EQUAL} points and one standard deviation over seeds"
 
 
 def all_claims(findings: Findings) -> list[Claim]:
-    """Every claim, in the order of the paper."""
+    """Judge every claim, in the order of the paper."""
     *_, large, largest = findings.scale.bits
     checked = [as_good_as_the_program(findings)] if published.PROGRAM.keys() >= set(findings.scale.sets) else []
     return [
@@ -53,8 +53,8 @@ def richer_prior(findings: Findings, order: int) -> Claim:
         f"precision is at least {POOR:.0f} points below that with the paper's r = {PAPERS_ORDER}, and more than "
         f"{EQUAL} below that with any r > {order}."
     )
-    line = findings.line(order)
-    if len(line) < len(_priors(findings, order)):
+    line = _line(findings, order)
+    if line is None:
         return judged(claim, [NOT_YET])
     equal, papers = line.pop(order), line[PAPERS_ORDER]
     worst = min(line, key=lambda prior: line[prior])
@@ -70,7 +70,7 @@ def accurate_entropy(findings: Findings) -> Claim:
         "An accurate estimate of the entropy takes a prior of an order well above the encoder's, which is 0: up to "
         f"r = {PAPERS_ORDER} it is more than {ACCURATE} bits too high, with some higher r it is not."
     )
-    if not _all_bounds(findings):
+    if not _has_all_bounds(findings):
         return judged(claim, [NOT_YET])
     excess = {r: bound["exact"] - bound["entropy"] for r, bound in findings.bounds.items()}
     high, accurate = max(excess), [r for r in sorted(excess) if excess[r] <= ACCURATE]
@@ -89,7 +89,7 @@ def gradient_prior(findings: Findings) -> Claim:
         "A prior fitted by gradient steps reaches the best prior of its order, which has a closed form (a check of our "
         f"own: within {REACHED} bits at every order)."
     )
-    if not _all_bounds(findings):
+    if not _has_all_bounds(findings):
         return judged(claim, [NOT_YET])
     gaps = {r: bound["gradient"] - bound["exact"] for r, bound in findings.bounds.items()}
     widest = max(gaps, key=lambda r: gaps[r])
@@ -99,10 +99,10 @@ def gradient_prior(findings: Findings) -> Claim:
 
 def order_0_suffices(findings: Findings) -> Claim:
     claim = f"An encoder of order 0 suffices: order 1 is at most {EQUAL} points better (validation, each at its best)."
-    lines = [findings.line(order) for order in (0, 1)]
-    if any(len(line) < len(_priors(findings, order)) for order, line in enumerate(lines)):
+    lines = [_line(findings, order) for order in (0, 1)]
+    if None in lines:
         return judged(claim, [NOT_YET])
-    order_0, order_1 = (max(line.values()) for line in lines)
+    order_0, order_1 = (max(line.values()) for line in lines if line)
     return judged(claim, [Check(f"order 0 {order_0:.1f}, order 1 {order_1:.1f}", order_1 - order_0 <= EQUAL)])
 
 
@@ -112,8 +112,8 @@ def adversary_surpasses_brute_force(findings: Findings) -> Claim:
         f"{findings.scale.bits[0]} bits, the better entropy weight of each; within {EQUAL} points counts as equal, "
         "which is holding in part)."
     )
-    brute, line = findings.orders.get(("bmmi", 0, 0)), findings.line(0)
-    if brute is None or len(line) < len(_priors(findings, 0)):
+    brute, line = findings.orders.get(("bmmi", 0, 0)), _line(findings, 0)
+    if brute is None or line is None:
         return judged(claim, [NOT_YET])
     papers, above = line[PAPERS_ORDER], [r for r in line if line[r] > brute + EQUAL]
     also = f"above BMMI with r = {', '.join(map(str, above)) or 'none'}"
@@ -126,27 +126,19 @@ def adversary_surpasses_brute_force(findings: Findings) -> Claim:
 
 def no_worse_than_brute_force(findings: Findings) -> Claim:
     bits = findings.scale.bits[0]
-
-    def checks(ours: str) -> list[Check]:
-        return [_versus(findings, ours, [BMMI], name, bits, not_behind) for name in findings.scale.sets]
-
-    return _with_recipe(f"AMMI is no worse than BMMI at {bits} bits, on every set ({AS_EQUAL}).", checks)
+    claim = f"AMMI is no worse than BMMI at {bits} bits, on every set ({AS_EQUAL})."
+    return _against(findings, claim, [BMMI], bits, not_behind)
 
 
 def leads(findings: Findings, bits: int) -> Claim:
-    def checks(ours: str) -> list[Check]:
-        return [_versus(findings, ours, RIVALS, name, bits, not_behind) for name in findings.scale.sets]
-
-    return _with_recipe(f"AMMI leads or shares the lead at {bits} bits, on every set ({AS_EQUAL}).", checks)
+    claim = f"AMMI leads or shares the lead at {bits} bits, on every set ({AS_EQUAL})."
+    return _against(findings, claim, RIVALS, bits, not_behind)
 
 
 def ahead_of_bmsh(findings: Findings) -> Claim:
     bits = findings.scale.bits[-1]
-
-    def checks(ours: str) -> list[Check]:
-        return [_versus(findings, ours, [BMSH], name, bits, ahead) for name in findings.scale.sets]
-
-    return _with_recipe(f"AMMI is well ahead of BMSH at {bits} bits, on every set ({BEYOND}).", checks)
+    claim = f"AMMI is well ahead of BMSH at {bits} bits, on every set ({BEYOND})."
+    return _against(findings, claim, [BMSH], bits, ahead)
 
 
 def best_average(findings: Findings) -> Claim:
@@ -190,7 +182,7 @@ def dvq_competes(findings: Findings) -> Claim:
     if dvq is not None and bmsh is not None:
         average = Check(f"averages DVQ {dvq:.2f}, BMSH {bmsh:.2f}", dvq >= bmsh - EQUAL)
     return judged(
-        claim, [average, *(_versus(findings, DVQ, [BMSH], name, bits, ahead) for name in findings.scale.sets)]
+        claim, [average, *(_versus(findings, DVQ, [BMSH], (name, bits), ahead) for name in findings.scale.sets)]
     )
 
 
@@ -236,7 +228,7 @@ def semantic_drift(findings: Findings) -> Claim:
     )
     checks = []
     for name in (name for name in findings.scale.pair_sets if name != WHO_DID_WHAT):  # which has no texts
-        steps = findings.drifts.get(name, {}).get("agreement", [])
+        steps = findings.drifts[name]["agreement"] if name in findings.drifts else []
         shares = [step["shared"] for step in steps if step["pairs"] >= FEW]
         if not shares:
             checks.append(NOT_YET)
@@ -248,7 +240,7 @@ def semantic_drift(findings: Findings) -> Claim:
 
 
 def as_good_as_the_program(findings: Findings) -> Claim:
-    """Not the paper's: whether the method was rebuilt well enough for the claims to be judged by it."""
+    """Check of our own: is this implementation good enough to judge the claims by?"""
     cells = [(name, bits) for name in findings.scale.sets for bits in findings.scale.bits]
 
     def checks(ours: str) -> list[Check]:
@@ -263,42 +255,42 @@ def as_good_as_the_program(findings: Findings) -> Claim:
     return _with_recipe(claim, checks)
 
 
-def _priors(findings: Findings, order: int) -> list[int]:
-    """The orders of priors that figure 1 (b) has for an encoder of some order."""
-    return [prior for prior in findings.scale.prior_orders if prior >= order]
+def _line(findings: Findings, order: int) -> dict[int, float] | None:
+    """Return figure 1 (b) for an encoder of this order, None if a prior is missing."""
+    line = findings.line(order)
+    return line if len(line) == sum(prior >= order for prior in findings.scale.prior_orders) else None
 
 
-def _all_bounds(findings: Findings) -> bool:
+def _has_all_bounds(findings: Findings) -> bool:
     return findings.bounds.keys() >= set(findings.scale.bound_orders)
 
 
 def _counted(what: str, true: list[bool], shown: str) -> list[Check]:
-    """Many checks whose figures are told together."""
+    """Return many checks with one sentence for all of them."""
     together = Check(f"{sum(true)} of {len(true)} {what}; {shown}", true[0])
     return [together, *(Check("", outcome) for outcome in true[1:])]
 
 
-def _versus(
-    findings: Findings,
-    ours: str,
-    others: Iterable[str],
-    name: str,
-    bits: int,
-    compare: Callable[[list[float], list[float]], bool],
-) -> Check:
-    """A line of table 1 against the best of others, on a set at a width."""
-    own = findings.precision.get((ours, name, bits))
-    found = {row: findings.precision.get((row, name, bits)) for row in others}
-    theirs = {row: scores for row, scores in found.items() if scores}
-    if not own or len(theirs) < len(found):
+def _against(findings: Findings, claim: str, rivals: Sequence[str], bits: int, compare: Compare) -> Claim:
+    """Judge a claim that compares AMMI with the best of its rivals on every set."""
+    return _with_recipe(
+        claim, lambda ours: [_versus(findings, ours, rivals, (name, bits), compare) for name in findings.scale.sets]
+    )
+
+
+def _versus(findings: Findings, ours: str, rivals: Sequence[str], column: tuple[str, int], compare: Compare) -> Check:
+    """Compare a row of table 1 with the best of its rivals, on a set at a width."""
+    own = findings.precision.get((ours, *column))
+    theirs = {row: scores for row in rivals if (scores := findings.precision.get((row, *column)))}
+    if not own or len(theirs) < len(rivals):
         return NOT_YET
     best = max(theirs, key=lambda row: mean(theirs[row]))
-    figures = f"{name} {mean(own):.1f} against {mean(theirs[best]):.1f} ({best})"
+    figures = f"{column[0]} {mean(own):.1f} against {mean(theirs[best]):.1f} ({best})"
     return Check(figures, all(compare(own, scores) for scores in theirs.values()))
 
 
 def _with_recipe(claim: str, checks: Callable[[str], list[Check]]) -> Claim:
-    """The verdict on the paper's objective; where this package's own addition does better, its figures say so."""
+    """Judge the paper's objective; add the figures of this package's recipe if it does better."""
     papers, own = judged(claim, checks(AMMI)), judged(claim, checks(RECIPE))
     if 0 < RANKS[papers.verdict] < RANKS[own.verdict]:
         addition = f"With the recipe, which is this package's addition and not the paper's, it {own.verdict}"

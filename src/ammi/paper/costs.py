@@ -1,4 +1,4 @@
-"""The report's section on what was tuned, how much, and what it cost."""
+"""The section of the report on tuning and its cost."""
 
 from ammi.paper.folder import PaperFolder
 from ammi.paper.page import escaped, table
@@ -43,9 +43,9 @@ def _search_row(folder: PaperFolder, search: Search, trials: list[TrialRow]) -> 
     best = max((trial for trial in trials if trial["state"] == "complete"), key=lambda trial: trial["validation"])
     varied = {name: value for name, value in (folder.found(search) or {}).items() if name not in search.fixed}
     found = ", ".join(f"{name} {value}" for name, value in varied.items())
-    place = "first, near the defaults of then" if best["trial"] == 0 else str(best["trial"])
+    best_trial = "first, near the defaults of then" if best["trial"] == 0 else str(best["trial"])
     hours = _hours(sum(map(_seconds, trials)))
-    figures = (str(len(trials)), str(given_up), f"{best['validation']:.2f}", place, hours)
+    figures = (str(len(trials)), str(given_up), f"{best['validation']:.2f}", best_trial, hours)
     return (search.task, search.method.upper(), *figures, escaped(found))
 
 
@@ -54,7 +54,7 @@ def _seconds(trial: TrialRow) -> float:
 
 
 def _machines(results: list[Result]) -> list[str]:
-    """On what the experiments were done, and when."""
+    """Return the machines and dates of the experiments."""
     if not results:
         return []
     kinds = {

@@ -1,7 +1,7 @@
-"""Table 3: how the meaning of articles drifts with the Hamming distance of their codes, in words and in figures."""
+"""Table 3: articles at growing distance from chosen ones, and how often articles at a distance share a label."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -9,38 +9,70 @@ from ammi.data.pairs import SPLITS, ArticlePairs, PairTexts, Record
 from ammi.evaluate import drift, label_matrix
 from ammi.hashers import Hasher
 
-CHOSEN: dict[str, tuple[Any, ...]] = {  # articles to start from, of different subjects, from the test parts
+CHOSEN: dict[str, tuple[str | int, ...]] = {  # articles to start from, of different subjects, from the test parts
     "reuters-pairs": (21216, 6957, 9315, 11826),
     "newsgroup-replies": ("sci.med/58810", "rec.sport.baseball/104376", "sci.crypt/15817", "talk.religion.misc/84253"),
     "article-halves": ("19684 1/2", "12135 1/2", "sci.space/60935 1/2", "rec.sport.hockey/54367 1/2"),
 }
 QUERIES = 500
-STEP = 5  # bits, of the figure
+STEP = 5  # bits between two points of the figure
 
 
-def drift_of(name: str, pairs: ArticlePairs, texts: PairTexts, hasher: Hasher) -> dict[str, Any]:
-    """Where chosen articles lead to, and how often articles at each distance share a label."""
+class Article(TypedDict):
+    """What a reader judges an article by."""
+
+    id: str | int
+    title: str
+    labels: list[str]
+    beginning: str
+
+
+class Step(Article):
+    """An article of a walk, with its distance from the start."""
+
+    distance: int
+
+
+Walk = TypedDict("Walk", {"from": Article, "steps": list[Step]})  # an article, and others at growing distance
+
+
+class Agreement(TypedDict):
+    """Articles at least `distance` bits apart: how many pairs, and the percentage with a label in common."""
+
+    distance: int
+    pairs: int
+    shared: float
+
+
+class Drift(TypedDict):
+    """Table 3 for a set of pairs."""
+
+    walks: list[Walk]
+    agreement: list[Agreement]
+
+
+def drift_of(name: str, pairs: ArticlePairs, texts: PairTexts, hasher: Hasher) -> Drift:
+    """Walk from the chosen articles of a set, and count how often articles at each distance share a label."""
     records = [pair[side] for split in SPLITS for side in (0, 1) for pair in texts[split]]
     codes = np.concatenate([hasher.encode(getattr(pairs, split)[side]) for split in SPLITS for side in (0, 1)])
-    places = {record["id"]: place for place, record in enumerate(records)}
-    starts = [places[id] for id in CHOSEN.get(name, ()) if id in places] or [len(records) - 1]
+    positions = {record["id"]: position for position, record in enumerate(records)}
+    starts = [positions[id] for id in CHOSEN.get(name, ()) if id in positions] or [len(records) - 1]
     return {
         "walks": [_walk(start, codes, records) for start in starts],
         "agreement": _agreement(codes, [record.get("labels") for record in records]),
     }
 
 
-def _walk(start: int, codes: np.ndarray, records: Sequence[Record]) -> dict[str, Any]:
+def _walk(start: int, codes: np.ndarray, records: Sequence[Record]) -> Walk:
     others = np.delete(np.arange(len(codes)), start)
     steps = drift(codes[start], codes[others])
     return {
-        "from": _shown(records[start]),
-        "steps": [{"distance": step.distance, **_shown(records[others[step.position]])} for step in steps],
+        "from": _article(records[start]),
+        "steps": [{"distance": step.distance, **_article(records[others[step.position]])} for step in steps],
     }
 
 
-def _shown(record: Record) -> dict[str, Any]:
-    """What a person judges an article by."""
+def _article(record: Record) -> Article:
     title = record.get("title") or record.get("subject") or ""
     return {
         "id": record["id"],
@@ -50,8 +82,8 @@ def _shown(record: Record) -> dict[str, Any]:
     }
 
 
-def _agreement(codes: np.ndarray, labels: Sequence[Any]) -> list[dict[str, float]]:
-    """For articles so many bits apart, in steps: how many there are, and the percentage with a label in common."""
+def _agreement(codes: np.ndarray, labels: Sequence[object]) -> list[Agreement]:
+    """Count, for each distance in steps of 5 bits, the pairs of articles and those with a label in common."""
     targets = label_matrix(labels)
     labelled = np.flatnonzero(np.diff(targets.indptr))
     codes, rows = codes[labelled], targets[labelled].astype(np.int32)

@@ -1,11 +1,13 @@
-"""Findings: what the results of the paper's experiments say so far, as plain figures for claims, tables and plots."""
+"""Findings: the figures of all results so far, for claims, tables and plots."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import mean, stdev
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ammi.files import read_json
+from ammi.paper.bounds import Bound
+from ammi.paper.drifts import Drift
 from ammi.paper.folder import PaperFolder
 from ammi.paper.plan import Scale
 from ammi.tuning.experiments import Experiment, Result, Results
@@ -25,23 +27,23 @@ class PairScore(NamedTuple):
 
 @dataclass(frozen=True)
 class Findings:
-    """Figures by what they are of. One whose experiments are not all done is not there."""
+    """Figures of tables and plots. A figure is missing if one of its experiments is."""
 
     scale: Scale
-    precision: dict[tuple[str, str, int], list[float]] = field(default_factory=dict)  # row, set, bits: one a seed
+    precision: dict[tuple[str, str, int], list[float]] = field(default_factory=dict)  # row, set, bits: one per seed
     orders: dict[tuple[str, int, int], float] = field(default_factory=dict)  # method, o, r: validation precision
-    bounds: dict[int, dict[str, Any]] = field(default_factory=dict)  # by r: entropy, exact and gradient, in bits
-    pairs: dict[tuple[str, str], list[PairScore]] = field(default_factory=dict)  # row, set: one a seed
-    drifts: dict[str, dict[str, Any]] = field(default_factory=dict)  # by pair set: walks and agreement
+    bounds: dict[int, Bound] = field(default_factory=dict)  # by r
+    pairs: dict[tuple[str, str], list[PairScore]] = field(default_factory=dict)  # row, set: one per seed
+    drifts: dict[str, Drift] = field(default_factory=dict)  # by pair set
 
     def average(self, row: str, names: Iterable[str] | None = None) -> float | None:
-        """The mean precision of a line over widths and sets, where all of them are there."""
+        """Return the mean precision of a row over widths and sets, None if one is missing."""
         widths = (0,) if row == "BOW" else self.scale.bits
         cells = [self.precision.get((row, name, bits)) for name in names or self.scale.sets for bits in widths]
         return mean(mean(scores) for scores in cells if scores) if all(cells) else None
 
     def curve(self, row: str, name: str) -> list[tuple[int, float]]:
-        """The mean precision of a line on a set at each width that is there."""
+        """Return the widths and mean precisions of a row on a set."""
         return [
             (bits, mean(self.precision[row, name, bits]))
             for bits in self.scale.bits
@@ -49,17 +51,17 @@ class Findings:
         ]
 
     def line(self, order: int) -> dict[int, float]:
-        """AMMI's validation precision by the order of the prior, for an encoder of some order."""
+        """Return AMMI's validation precision by the order of the prior, for an encoder of this order."""
         return {r: score for (method, o, r), score in sorted(self.orders.items()) if (method, o) == ("ammi", order)}
 
 
 def spread(scores: list[float]) -> float:
-    """The standard deviation over seeds, 0 where there is one seed."""
+    """Return the standard deviation over seeds, 0 for one seed."""
     return stdev(scores) if len(scores) > 1 else 0.0
 
 
 def read_findings(folder: PaperFolder) -> Findings:
-    """All that is in the folder of the results."""
+    """Read all results in the folder."""
     plan, results, findings = folder.plan(), folder.results, Findings(folder.scale)
     for cell in plan.table1():
         if seeds := _all_results(results, cell.experiments):
@@ -80,6 +82,6 @@ def read_findings(folder: PaperFolder) -> Findings:
 
 
 def _all_results(results: Results, experiments: list[Experiment]) -> list[Result]:
-    """The results of experiments, or none where one is missing."""
+    """Return the results of experiments, or none if one is missing."""
     found = [results.get(experiment) for experiment in experiments]
     return [result for result in found if result] if all(found) else []

@@ -1,11 +1,11 @@
-"""Judging: what counts as ahead, and what a list of checks makes of a claim.
+"""Judge claims by their checks.
 
-A claim holds where all of its checks are true, holds in part where some are, and is not judged before every figure is
-there. Of two precisions one is ahead where it is higher by more than half a point and by more than the standard
-deviation over seeds of either; else they are equal.
+A claim holds if all of its checks are true, and in part if some are; it is not judged until every figure is there. A
+precision is ahead of another if it is higher by more than half a point and by more than the standard deviation over
+seeds of either; otherwise they are equal.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from statistics import mean
 from typing import Literal, NamedTuple
 
@@ -16,9 +16,11 @@ RANKS: dict[Verdict, int] = {"not run yet": 0, "does not hold": 1, "holds in par
 
 EQUAL = 0.5  # points of precision
 
+Compare = Callable[[list[float], list[float]], bool]  # our scores and theirs, one per seed
+
 
 class Claim(NamedTuple):
-    """A claim in a sentence, whether it holds, and the figures that say so."""
+    """A claim in a sentence, the verdict, and the figures it rests on."""
 
     claim: str
     verdict: Verdict
@@ -26,7 +28,7 @@ class Claim(NamedTuple):
 
 
 class Check(NamedTuple):
-    """One comparison: its figures, and whether it came out as claimed; None where a figure is missing."""
+    """A comparison: its figures, and whether it is as claimed; None if a figure is missing."""
 
     figures: str
     true: bool | None
@@ -36,7 +38,7 @@ NOT_YET = Check("", None)
 
 
 def judged(claim: str, checks: Iterable[Check]) -> Claim:
-    """The verdict of checks, and their figures as one sentence."""
+    """Return the verdict of checks, with their figures as one sentence."""
     checks = list(checks)
     done = [check for check in checks if check.true is not None]
     figures = "; ".join(check.figures for check in done if check.figures)
@@ -48,12 +50,8 @@ def judged(claim: str, checks: Iterable[Check]) -> Claim:
 
 
 def ahead(ours: list[float], theirs: list[float]) -> bool:
-    return mean(ours) - mean(theirs) > _margin(ours, theirs)
+    return mean(ours) - mean(theirs) > max(EQUAL, spread(ours), spread(theirs))
 
 
 def not_behind(ours: list[float], theirs: list[float]) -> bool:
     return not ahead(theirs, ours)
-
-
-def _margin(ours: list[float], theirs: list[float]) -> float:
-    return max(EQUAL, spread(ours), spread(theirs))

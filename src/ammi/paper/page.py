@@ -1,4 +1,4 @@
-"""Markdown from figures and texts, and from Markdown one page that needs no other file."""
+"""Write Markdown tables, and turn Markdown into one self-contained HTML page."""
 
 import re
 from base64 import b64encode
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-COLOURED = {"✓": "yes", "◐": "partly", "✗": "no"}  # what bold words begin with, and their class
+COLOURED = {"✓": "yes", "◐": "partly", "✗": "no"}  # first character of bold words, and its CSS class
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --line: #d7dbe0; --faint: #f4f6f8; --link: #0a58a8;
   --yes: #0b6e4f; --partly: #8a5a00; --no: #b3261e }
@@ -26,18 +26,18 @@ strong.yes { color: var(--yes) } strong.partly { color: var(--partly) } strong.n
 
 
 def escaped(text: str) -> str:
-    """Any text on one line, as Markdown that shows it as it is, also in a table."""
+    """Escape a text for Markdown, on one line, also inside a table."""
     return re.sub(r"([\\`*_\[\]<>&|~#!$])", r"\\\1", " ".join(text.split()))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: bool = False) -> str:
-    """A Markdown table; one of numbers has all columns but the first at the right."""
+    """Return a Markdown table; with `numbers`, all columns but the first are aligned to the right."""
     rule = ["---", *(["---:" if numbers else "---"] * (len(head) - 1))]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *rows))
 
 
 def to_page(markdown: str, folder: Path, title: str) -> str:
-    """The page of a Markdown text whose images are PNG files, by links from a folder."""
+    """Return the HTML page of a Markdown text, with its linked PNG files embedded."""
     from markdown_it import MarkdownIt
 
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from ammi.data import ArticlePairs, Document, pairing, write_pairs
-from ammi.data.pairs import SPLITS, Pair, PairTexts, Record, check_place
+from ammi.data import Document, pairing
+from ammi.data.pairs import SPLITS, ArticlePairs, Pair, PairTexts, Record, check_place, write_pairs
 from ammi.features import FeatureMaker, PieceFeatures
 from ammi.search.duplicates import OF_TEXTS, duplicate_groups
 from ammi.tuning.display import SILENT, Advance, Bar

@@ -1,4 +1,4 @@
-"""Pictures of the paper's results, each understood without the text around it."""
+"""Plots of the paper's results that can be read without any text around them."""
 
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ Label = tuple[float, str, str]  # height, text, colour
 
 
 def precision_by_bits(findings: Findings, name: str) -> "Figure":
-    """A set of table 1: the methods of the claims in colour, the others in grey, each named where its line ends."""
+    """Plot a set of table 1: methods of the claims in colour, the others in grey, labelled at their ends."""
     figure, axes = new_axes(figsize=(7, 5.2))
     widths, labels = findings.scale.bits, []
     curves = {row: findings.curve(row, name) for row in dict.fromkeys(row for row, _, _ in findings.precision)}
@@ -38,15 +38,13 @@ def precision_by_bits(findings: Findings, name: str) -> "Figure":
     axes.minorticks_off()
     axes.set_xlim(widths[0] / 1.4, widths[-1] * 1.05)
     axes.set(xlabel="bits of the code", ylabel="top-100 precision on the test part, %")
-    _title(
-        axes, f"{name}: precision by the width of the code", "the paper has AMMI (red) in front where codes are long"
-    )
+    _title(axes, f"{name}: precision by the width of the code", "the paper: AMMI (red) leads if codes are long")
     _label_ends(axes, labels)
     return figure
 
 
 def bound_by_order(findings: Findings) -> "Figure":
-    """Figure 1 (a): the bound on the entropy by the order of the prior, and the entropy itself."""
+    """Plot figure 1 (a): the bound on the entropy by the order of the prior, and the entropy itself."""
     figure, axes = new_axes(figsize=(7, 4.4))
     bounds = [findings.bounds[order] for order in sorted(findings.bounds)]
     orders, entropy = [bound["order"] for bound in bounds], bounds[0]["entropy"]
@@ -60,16 +58,12 @@ def bound_by_order(findings: Findings) -> "Figure":
     axes.annotate(f"entropy by brute force, {entropy:.2f} bits", (orders[0], entropy), (0, 4), **above)
     axes.set(xlabel="Markov order r of the prior (of the encoder: 0)", ylabel="cross entropy of a batch of codes, bits")
     axes.set_xticks(orders)
-    _title(
-        axes,
-        "The bound on the entropy by the order of the prior",
-        "the paper: it comes down to the entropy only for r > 10",
-    )
+    _title(axes, "The entropy bound by the order of the prior", "the paper: it reaches the entropy only for r > 10")
     return figure
 
 
 def precision_by_order(findings: Findings) -> "Figure":
-    """Figure 1 (b): validation precision by the order of the prior, for encoders of order 0 and 1, and of BMMI."""
+    """Plot figure 1 (b): validation precision by the order of the prior, for encoders of order 0 and 1, and BMMI."""
     figure, axes = new_axes(figsize=(7, 4.4))
     labels: list[Label] = []
     for order, colour in ((0, RED), (1, BLUE)):
@@ -83,16 +77,14 @@ def precision_by_order(findings: Findings) -> "Figure":
     axes.set_xticks(findings.scale.prior_orders)
     about = f"{findings.scale.figure_set}, {findings.scale.bits[0]} bits"
     _title(
-        axes,
-        f"Precision by the order of the prior ({about})",
-        "the paper: poor where r = o, good above, and better than BMMI with its exact entropy",
+        axes, f"Precision by the order of the prior ({about})", "the paper: poor if r = o, good above, better than BMMI"
     )
     _label_ends(axes, labels)
     return figure
 
 
 def matching_by_codes(findings: Findings, name: str) -> "Figure":
-    """Table 2 on a set: top-100 matching against the share of training articles that have a code of their own."""
+    """Plot table 2 on a set: top-100 matching by the share of distinct codes."""
     figure, axes = new_axes(figsize=(7, 4.4))
     for (row, pair_set), scores in findings.pairs.items():
         if pair_set == name and row != "BOW":
@@ -102,16 +94,12 @@ def matching_by_codes(findings: Findings, name: str) -> "Figure":
     axes.legend(frameon=False, labelcolor="linecolor")
     axes.margins(0.2)
     axes.set(xlabel="distinct codes, % of the training articles", ylabel="top-100 matching on the test part, %")
-    _title(
-        axes,
-        f"{name}: matching by the number of distinct codes",
-        "the paper has AMMI highest and farthest left; a point a seed",
-    )
+    _title(axes, f"{name}: matching by the number of distinct codes", "the paper: AMMI highest and farthest left")
     return figure
 
 
 def agreement_by_distance(findings: Findings, few: int) -> "Figure":
-    """How often articles so many bits apart have a label in common, with small points where there are few pairs."""
+    """Plot how often articles share a label by the distance of their codes; small points have few pairs."""
     figure, axes = new_axes(figsize=(7, 4.4))
     labels: list[Label] = []
     for (name, drift), colour in zip(findings.drifts.items(), (RED, BLUE, GREEN), strict=False):
@@ -122,23 +110,19 @@ def agreement_by_distance(findings: Findings, few: int) -> "Figure":
         labels.append((shares[-1], name, colour))
     axes.set_ylim(0)
     axes.set(xlabel="Hamming distance of the codes, bits (steps of 5)", ylabel="articles with a label in common, %")
-    _title(
-        axes,
-        "Likeness of articles by the distance of their codes",
-        f"drift is semantic where it falls; small points: under {few} pairs",
-    )
+    _title(axes, "Shared labels by the distance of codes", f"drift is semantic if they fall; small: under {few} pairs")
     _label_ends(axes, labels)
     return figure
 
 
 def _title(axes: "Axes", title: str, expected: str) -> None:
-    """What is shown, and below it what to look for."""
+    """Write the title, and below it what the paper expects."""
     axes.set_title(f"{title}\n", loc="left", fontweight="bold")
     axes.text(0, 1.02, expected, transform=axes.transAxes, va="bottom", color="0.35")
 
 
 def _label_ends(axes: "Axes", labels: list[Label]) -> None:
-    """Write at the right of the last points what the lines are, apart from each other."""
+    """Label lines at their right ends, without overlaps."""
     labels = sorted(labels)
     heights = [height for height, _, _ in labels]
     low, high = axes.get_ylim()
@@ -147,6 +131,6 @@ def _label_ends(axes: "Axes", labels: list[Label]) -> None:
     lowered = list(accumulate(heights[::-1], lambda above, own: min(own, above - gap)))[::-1]
     right = axes.get_yaxis_transform()
     for (height, text, colour), up, down in zip(labels, raised, lowered, strict=True):
-        middle = (up + down) / 2  # those of two lists with gaps have gaps as well
+        middle = (up + down) / 2  # the mean of two spaced lists is spaced as well
         axes.plot((1, 1.03), (height, middle), color=colour, lw=0.6, transform=right, clip_on=False)
         axes.text(1.035, middle, text, color=colour, va="center", transform=right)

@@ -1,4 +1,4 @@
-"""The report: the paper's claims, tables and figures beside the results, as Markdown and as one page. It only reads."""
+"""Write the report: claims, tables and figures beside the results, as Markdown and as one HTML page."""
 
 from collections import Counter
 from importlib.util import find_spec
@@ -20,7 +20,7 @@ SIGNS: dict[Verdict, str] = {"holds": "✓", "holds in part": "◐", "does not h
 
 
 def write_report(folder: PaperFolder, markdown: Path) -> Path:
-    """Write the Markdown, its figures and the page; the path of the page is returned."""
+    """Write the Markdown, its figures and the page; return the path of the page."""
     _check_installed()
     findings = read_findings(folder)
     files = FigureFiles(folder.figures, markdown.parent)
@@ -37,7 +37,7 @@ def write_report(folder: PaperFolder, markdown: Path) -> Path:
 
 
 def write_part(folder: PaperFolder, part: str) -> str:
-    """Draw the figures of a table or figure, and return its part of the report without them."""
+    """Write the plots of a table or figure, and return its section without them."""
     _check_installed()
     paragraphs = SECTIONS[part](read_findings(folder), FigureFiles(folder.figures, folder.folder))
     return "\n\n".join(text for text in paragraphs if not text.startswith("!["))

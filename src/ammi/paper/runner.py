@@ -1,9 +1,9 @@
-"""The runner: does what the plan has and the folder has not. Several may work on one folder side by side."""
+"""Run the experiments of the plan that have no result yet; several processes can share a folder."""
 
 from collections.abc import Iterable
 from functools import cache
 
-from ammi.data import read_pair_texts, read_pairs
+from ammi.data.pairs import read_pair_texts, read_pairs
 from ammi.files import write_json
 from ammi.paper.bounds import partly_trained_batch, upper_bound
 from ammi.paper.drifts import drift_of
@@ -18,23 +18,23 @@ from ammi.tuning.search import Tuning
 
 
 class Runner:
-    """Does the parts of the paper, and tells a display how far it is."""
+    """Runs parts of the paper, with progress on a display."""
 
     def __init__(self, folder: PaperFolder, display: Display = SILENT):
         self.folder, self.scale, self.display = folder, folder.scale, display
         self.sets = PaperSets(folder, display)
 
     def run(self, part: str) -> None:
-        """Do what is missing of a table or figure."""
+        """Run what is missing of a table or figure."""
         {"table1": self.table1, "figure1": self.figure1, "table2": self.table2, "table3": self.table3}[part]()
 
     def table1(self) -> None:
-        """Search at one width on every set, and try every method at every width."""
+        """Search at one width on every set, then run every method at every width."""
         self._search("table1")
         self._complete("table 1", _experiments(self.folder.plan().table1()))
 
     def figure1(self) -> None:
-        """Bounds of priors of every order on one batch, and the precision that is reached with each."""
+        """Compute the bounds of priors of every order on one batch, and the precision with each."""
         missing = [order for order in self.scale.bound_orders if self._has_no_bound(order)]
         batch = cache(lambda: partly_trained_batch(self.sets.task(self.scale.figure_set), seed=0))
         with self.display.bar("figure 1 (a)", len(missing)) as advance:
@@ -49,12 +49,12 @@ class Runner:
         self._complete("figure 1 (b)", [experiment for line in lines for experiment in line])
 
     def table2(self) -> None:
-        """Search on every set of article pairs, and try the methods that learn from pairs."""
+        """Search on every set of article pairs, then run the methods that learn from pairs."""
         self._search("table2")
         self._complete("table 2", _experiments(self.folder.plan().table2()))
 
     def table3(self) -> None:
-        """Walk from chosen articles to others, farther and farther, under AMMI's codes of table 2."""
+        """Walk from chosen articles to others at growing distance, by AMMI's codes of table 2."""
         self.table2()
         missing = [experiment for experiment in self.folder.plan().table3().values() if self._has_no_walks(experiment)]
         with self.display.bar("table 3", len(missing)) as advance:
@@ -66,7 +66,7 @@ class Runner:
             make_missing(missing, self.folder.walks, self._has_no_walks, make)
 
     def _search(self, part: str) -> None:
-        """The searches that have not had their trials, each by one process at a time."""
+        """Run the unfinished searches, each by one process at a time."""
         make_missing(
             Plan(self.scale).searches(part),
             lambda planned: self.folder.search(planned.search),
@@ -95,7 +95,7 @@ class Runner:
         return not self.folder.walks(experiment).exists()
 
     def _walk(self, experiment: Experiment) -> None:
-        """Learn the codes of an experiment again, and walk among them."""
+        """Learn the codes of an experiment again, and write table 3 for them."""
         name, hasher, pairs = experiment.task, experiment.hasher(), self.sets.pairs(experiment.task)
         self.sets.task(name).fit(hasher)
         found = drift_of(name, read_pairs(pairs), read_pair_texts(pairs), hasher)

@@ -1,15 +1,16 @@
-"""The report's sections: the paper's tables and figures beside the results, each a list of paragraphs in Markdown."""
+"""The sections of the report, each a list of Markdown paragraphs: our results beside the published ones."""
 
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from ammi.files import replacing_file
 from ammi.paper import plots, published
 from ammi.paper.claims import FEW
+from ammi.paper.drifts import Article
 from ammi.paper.findings import Findings, spread
 from ammi.paper.page import escaped, table
 from ammi.paper.plan import ARTICLE_HALVES, TABLE_1, TABLE_2, TINY, TINY_PAIRS, WHO_DID_WHAT
@@ -32,7 +33,7 @@ PROGRAM = "AMMI, the published program"
 
 
 class FigureFiles:
-    """Draws figures into a folder and says how the Markdown links to them."""
+    """Writes plots to a folder, and returns the Markdown links to them."""
 
     def __init__(self, folder: Path, seen_from: Path):
         self.folder, self.seen_from = folder, seen_from
@@ -73,7 +74,7 @@ def table1_section(findings: Findings, files: FigureFiles) -> list[str]:
 
 
 def _precisions(findings: Findings, name: str) -> str:
-    """Table 1 on a set."""
+    """Return table 1 on a set."""
     widths, columns = findings.scale.bits, []
     for bits in widths:
         scores = [findings.precision.get((row.name, name, bits), []) for row in TABLE_1]
@@ -90,7 +91,7 @@ def _precisions(findings: Findings, name: str) -> str:
 
 
 def _averages(findings: Findings) -> str:
-    """The last column of table 1, and of its parts."""
+    """Return the averages of table 1, by set and in all."""
     columns = []
     averages = published.AVERAGES if published.BOW.keys() >= set(findings.scale.sets) else {}
     for names in (*([name] for name in findings.scale.sets), None):
@@ -151,7 +152,7 @@ def table2_section(findings: Findings, files: FigureFiles) -> list[str]:
 
 
 def _matchings(findings: Findings, name: str) -> str:
-    """Table 2 on a set of pairs."""
+    """Return table 2 on a set of pairs."""
     scores = [findings.pairs.get((row.name, name), []) for row in TABLE_2]
     codes, matching = zip(*(published.TABLE_2.get(row.name, (None, None)) for row in TABLE_2), strict=True)
     columns = [
@@ -173,8 +174,8 @@ def table3_section(findings: Findings, files: FigureFiles) -> list[str]:
     for name, drift in findings.drifts.items():
         parts.append(f"### Walks in {name}")
         for walk in drift["walks"]:
-            steps = [{"distance": "from", **walk["from"]}, *walk["steps"]]
-            parts.append(table(("bits away", "title", "labels", "beginning"), [_article(step) for step in steps]))
+            rows = [_article("from", walk["from"])] + [_article(str(step["distance"]), step) for step in walk["steps"]]
+            parts.append(table(("bits away", "title", "labels", "beginning"), rows))
     if findings.drifts:
         alt = "Share of articles with a label in common, by the distance of their codes"
         parts += ["### In figures", files.add("drift", alt, plots.agreement_by_distance(findings, FEW))]
@@ -183,9 +184,9 @@ def table3_section(findings: Findings, files: FigureFiles) -> list[str]:
     return parts
 
 
-def _article(step: dict[str, Any]) -> tuple[str, ...]:
+def _article(distance: str, step: Article) -> tuple[str, ...]:
     texts = (step["title"], ", ".join(map(str, step["labels"])), step["beginning"])
-    return (str(step["distance"]), *map(escaped, texts))
+    return (distance, *map(escaped, texts))
 
 
 def sets_section(findings: Findings) -> list[str]:
@@ -213,7 +214,7 @@ def _column(
     best: Callable[[Iterable[float]], float] = max,
     form: str = ".2f",
 ) -> list[str]:
-    """A column of means over seeds, the best in bold, each with the paper's figure; empty where there is none."""
+    """Return a column of means over seeds, the best in bold, each with the paper's figure; empty if missing."""
     first = best([mean(seeds) for seeds in scores if seeds] or [0.0])
     cells = []
     for seeds, other in zip(scores, theirs or [None] * len(scores), strict=True):
@@ -229,7 +230,7 @@ def _one_score(score: float | None) -> list[float]:
 
 
 def _published_mean(row: str, name: str) -> float | None:
-    """The mean of the paper's figures on a set, where it has them for all widths."""
+    """Return the mean of the paper's figures on a set, None if a width is missing."""
     if row == "BOW":
         return published.BOW.get(name)
     figures = published.TABLE_1.get(row, {}).get(name, ())

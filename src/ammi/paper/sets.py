@@ -1,22 +1,26 @@
 """The paper's sets as tasks; article pairs are made from their corpus on first use."""
 
-from itertools import chain
+from collections.abc import Iterator
+from functools import cache
+from itertools import chain, islice
 from pathlib import Path
 
-from ammi.data import corpus_path, read_documents, read_pairs
+from ammi.data import Document, corpus_path, read_documents
+from ammi.data.docstrings import docstring_records
+from ammi.data.pairs import Record, read_pairs
 from ammi.paper.folder import PaperFolder
 from ammi.paper.pair_sets import Kind, PairPlan, build_pairs
 from ammi.paper.plan import ARTICLE_HALVES, TINY, TINY_PAIRS, WHO_DID_WHAT
-from ammi.paper.tiny import tiny_articles, tiny_task
 from ammi.tuning.display import Display
 from ammi.tuning.locks import lock_for
-from ammi.tuning.tasks import PairTask, Task, benchmark_task
+from ammi.tuning.tasks import LabelledTask, PairTask, Task, benchmark_task, documents_task
 
 CORPORA: dict[str, tuple[tuple[str, ...], Kind]] = {
     "reuters-pairs": (("reuters",), "articles"),
     "newsgroup-replies": (("newsgroups",), "replies"),
     ARTICLE_HALVES: (("reuters", "newsgroups"), "halves"),
 }
+SIZE = 500  # of the tiny set
 
 
 class PaperSets:
@@ -55,3 +59,21 @@ class PaperSets:
         if name in self.folder.scale.pair_sets:
             return PairTask(read_pairs(self.pairs(name)))
         return tiny_task() if name == TINY else benchmark_task(name)
+
+
+@cache
+def _records() -> list[Record]:
+    """Read docstrings of scipy, once, since it takes seconds: both tiny sets are made of them."""
+    return list(islice(docstring_records(("scipy",)), 4 * SIZE))
+
+
+def tiny_task() -> LabelledTask:
+    """Return docstrings of scipy, labelled by their subpackage."""
+    records = _records()[::4]
+    return documents_task([record["text"] for record in records], [record["label"] for record in records])
+
+
+def tiny_articles() -> Iterator[Document]:
+    """Yield docstrings of scipy with titles and labels, for pairs of their halves."""
+    for record in _records():
+        yield Document(record["id"], record["text"], {"labels": [record["label"]], "title": record["id"]})

@@ -1,28 +1,29 @@
-"""A Ray cluster for as long as a command runs: one that is there, or one of this machine's cores."""
+"""Connect to a Ray cluster, or start one on this machine, for as long as a command runs."""
 
 import logging
 import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from types import ModuleType
 
-_SECONDS = 5.0  # to answer; Ray itself would try for minutes
+_SECONDS = 5.0  # to wait for an answer; Ray itself would try for minutes
 QUIET = {
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else Ray warns of what it will do some day
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else Ray warns of a future change
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DEDUP_LOGS": "1",
-    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # what nodes say of workers that are tried again goes to standard output
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # else nodes report retried workers on standard output
 }
 
 
 @contextmanager
 def on_ray(address: str | None = None, workers: int | None = None) -> Iterator[int]:
-    """A cluster to work on, and how many workers to have on it: one for each of its cores, unless they are given.
+    """Connect to a cluster; yield the number of workers to use, by default one for each of its cores.
 
     Args:
-        address: HOST:PORT of a cluster that runs, or "auto" for the one of this machine; by default what RAY_ADDRESS
-            names, or else one that is started on this machine and ends with the block.
+        address: HOST:PORT of a running cluster, or "auto" for the one of this machine. By default the address in
+            RAY_ADDRESS, or else a cluster that is started on this machine and ends with the block.
+        workers: number of workers.
     """
     ray = import_ray()
     address = address or os.environ.get("RAY_ADDRESS") or None
@@ -31,17 +32,16 @@ def on_ray(address: str | None = None, workers: int | None = None) -> Iterator[i
     if ray.is_initialized():
         yield workers or cores()
         return
-    if address and address != "local":
-        where: dict[str, Any] = {"address": address}
-    else:
+    where: dict[str, object] = {"address": address}
+    if address in (None, "local"):
         where = {"address": "local", "num_cpus": max(workers or 0, os.cpu_count() or 1), "include_dashboard": False}
     try:
         ray.init(**where, log_to_driver=False, logging_level=logging.ERROR)
-    except Exception as error:  # of its own kinds, and plain ones
+    except Exception as error:  # Ray raises errors of many kinds here
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise ConnectionError(
-            f"Ray could not be used at {address or 'this machine'} ({reason}): check the address, that Ray and Python "
-            "have the same versions there, and that the machine is not overloaded"
+            f"cannot use Ray at {address or 'this machine'} ({reason}): check the address, that Ray and Python have "
+            "the same versions there, and that the machine is not overloaded"
         ) from error
     try:
         yield workers or cores()
@@ -49,8 +49,8 @@ def on_ray(address: str | None = None, workers: int | None = None) -> Iterator[i
         ray.shutdown()
 
 
-def import_ray() -> Any:
-    """Ray, made quiet."""
+def import_ray() -> ModuleType:
+    """Import Ray, with its messages turned off."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     try:
@@ -61,34 +61,32 @@ def import_ray() -> Any:
 
 
 def cores() -> int:
-    """How many cores the cluster has."""
+    """Return the number of cores of the cluster."""
     import ray
 
     return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
-def _speaks_http2(connection: socket.socket) -> bool:
-    """Whether a server greets as gRPC's do, Ray's among them: with settings (a frame of type 4) for settings."""
-    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0")
-    try:
-        return connection.recv(9)[3:4] == b"\4"
-    except TimeoutError:
-        return False
-
-
 def check_address(address: str) -> None:
-    """Refuse an address where nothing answers, at once."""
+    """Refuse an address where no cluster answers, without waiting for Ray's own time limit."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit() or "/" in address:
-        raise ValueError(
-            f"the address {address} is not HOST:PORT, such as 10.0.0.1:6379, where Ray's head node answers"
-        )
+        raise ValueError(f"the address {address} is not HOST:PORT of Ray's head node, such as 10.0.0.1:6379")
     try:
         with socket.create_connection((host, int(port)), timeout=_SECONDS) as connection:
             if os.environ.get("RAY_USE_TLS", "0") == "0" and not _speaks_http2(connection):
-                raise ConnectionError("what answers is no Ray cluster")
+                raise ConnectionError("the server there is not a Ray cluster")
     except (OSError, OverflowError) as error:
         raise ConnectionError(
             f"no Ray cluster answers at {address} ({getattr(error, 'strerror', None) or error}): start one with ray "
             "start --head, or leave out the address to use this machine"
         ) from error
+
+
+def _speaks_http2(connection: socket.socket) -> bool:
+    """Tell whether a server answers HTTP/2 settings with its own (a frame of type 4), as Ray's gRPC server does."""
+    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0")
+    try:
+        return connection.recv(9)[3:4] == b"\4"
+    except TimeoutError:
+        return False

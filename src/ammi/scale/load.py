@@ -1,6 +1,6 @@
-"""Shards of documents into a store: actors encode them, and what writes depends on the store.
+"""Load shards of documents into a collection.
 
-A server takes many writers: each actor adds its own shards in transactions. A folder has one writer, the process that
+A server takes many writers: each worker adds its own shards in transactions. A folder has one writer, the process that
 runs the command, which adds the blocks in the order of the files. Either way a block is added whole or not at all, and
 loading the same shards again continues after the blocks that are there.
 """
@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,25 +18,26 @@ from ammi.collection import Collection
 from ammi.data import Document, blocks
 from ammi.ingest import Block
 from ammi.scale.shards import Reading, Shard
-from ammi.scale.workers import Kept, Worker, each_in_turn, in_one_sentence, pool
+from ammi.scale.workers import Handle, ModelFiles, Shared, Worker, original_errors, pool, run_jobs
+from ammi.search.vectors import Rows
 
-_BLOCKS_AHEAD = 8  # of a shard, that wait for the writer
+_BLOCKS_AHEAD = 8  # blocks of a shard that may wait for the writer
 
 Advance = Callable[[int], None]
 
 
 class EncodedBlock(NamedTuple):
-    """Documents with all that a collection keeps of them."""
+    """Documents, their codes, and their vectors if the collection keeps them."""
 
     documents: list[Document]
     codes: NDArray[np.uint8]
-    vectors: Any
+    vectors: Rows | None
     skipped: list[str]  # bad records before them
 
 
 @dataclass
 class Loaded:
-    """What was done with shards: documents that were there, that were added, and bad records."""
+    """Outcome of loading: documents that were there, that were added, and bad records."""
 
     there: int
     added: int
@@ -44,33 +45,35 @@ class Loaded:
 
 
 class Loader(Worker):
-    """Encodes shards, and writes them where the store takes many writers."""
+    """A worker that encodes shards, and writes them if the store takes many writers."""
 
-    def blocks(self, files: Kept, shard: Shard, reading: Reading, there: int, keep: bool) -> Iterator[EncodedBlock]:
-        """The documents of a shard, without as many at its beginning as are there."""
+    def blocks(
+        self, files: ModelFiles, shard: Shard, reading: Reading, n_there: int, keep_vectors: bool
+    ) -> Iterator[EncodedBlock]:
+        """Yield the documents of a shard after the first `n_there`, which are in the collection."""
         self.know(files)
         skipped: list[str] = []
-        for block in blocks(islice(reading.documents(shard, skipped), there, None)):
-            yield self._encoded(block, keep, skipped)
+        for block in blocks(islice(reading.documents(shard, skipped), n_there, None)):
+            yield self._encoded(block, keep_vectors, skipped)
             skipped.clear()
         if skipped:
             yield EncodedBlock([], np.empty((0, 0), np.uint8), None, skipped)
 
-    def load(self, files: Kept, shard: Shard, reading: Reading, location: str) -> Loaded:
+    def load(self, files: ModelFiles, shard: Shard, reading: Reading, location: str) -> Loaded:
         """Add the documents of a shard to a collection, after those that are there."""
         self.know(files)
         with Collection.open(location) as collection:
             skipped: list[str] = []
-            there, rest = split_there(collection, reading.documents(shard, skipped))
-            loaded = Loaded(there, 0, skipped)
+            n_there, rest = split_there(collection, reading.documents(shard, skipped))
+            loaded = Loaded(n_there, 0, skipped)
             for block in rest:
                 encoded = self._encoded(block, collection.store.vectors is not None, skipped)
                 loaded.added += add(collection, encoded, self.kept.fingerprint)
             return loaded
 
-    def _encoded(self, documents: list[Document], keep: bool, skipped: list[str]) -> EncodedBlock:
+    def _encoded(self, documents: list[Document], keep_vectors: bool, skipped: list[str]) -> EncodedBlock:
         block, fingerprint = Block(documents), self.kept.fingerprint
-        if keep:
+        if keep_vectors:
             return EncodedBlock(documents, *block.codes_and_vectors(self.model, fingerprint), list(skipped))
         return EncodedBlock(documents, block.codes(self.model, fingerprint), None, list(skipped))
 
@@ -84,15 +87,15 @@ def load_shards(
     workers: int,
     advance: Advance = lambda n_documents: None,
 ) -> Loaded:
-    """Add the documents of shards to a collection, open at its location, whose model is that of the files."""
-    total, kept = Loaded(0, 0, []), Kept(dict(files))
+    """Add the documents of shards to a collection, which is open at this location and has the model of these files."""
+    total, shared = Loaded(0, 0, []), Shared(dict(files))
     with pool(Loader, min(workers, len(shards))) as actors:
         if collection.store.shared:
-            parts: Iterable[Loaded] = each_in_turn(
-                actors, list(shards), lambda actor, shard: actor.load.remote(kept, shard, reading, location)
+            parts: Iterable[Loaded] = run_jobs(
+                actors, shards, lambda actor, shard: actor.load.remote(shared, shard, reading, location)
             )
         else:
-            parts = _in_order(collection, kept, shards, reading, actors)
+            parts = _in_order(collection, shared, shards, reading, actors)
         for part in parts:
             total.there += part.there
             total.added += part.added
@@ -103,17 +106,17 @@ def load_shards(
 
 
 def split_there(collection: Collection, documents: Iterator[Document]) -> tuple[int, Iterator[list[Document]]]:
-    """How many documents at the beginning are in a collection as they are here, and the blocks of the rest."""
-    there, coming = 0, blocks(documents)
+    """Return how many of the first documents are in a collection, unchanged, and the blocks of the others."""
+    n_there, coming = 0, blocks(documents)
     for block in coming:
         if not _has(collection, block):
-            return there, chain([block], coming)
-        there += len(block)
-    return there, coming
+            return n_there, chain([block], coming)
+        n_there += len(block)
+    return n_there, coming
 
 
 def add(collection: Collection, encoded: EncodedBlock, fingerprint: str) -> int:
-    """Add a block in one transaction; return how many documents it has."""
+    """Add a block in one transaction; return its number of documents."""
     block = Block(encoded.documents)
     if encoded.documents:
         collection.store.add_records(
@@ -123,49 +126,51 @@ def add(collection: Collection, encoded: EncodedBlock, fingerprint: str) -> int:
 
 
 def _in_order(
-    collection: Collection, files: Kept, shards: Sequence[Shard], reading: Reading, actors: list[Any]
+    collection: Collection, files: ModelFiles, shards: Sequence[Shard], reading: Reading, actors: list[Handle]
 ) -> Iterator[Loaded]:
-    """Write the blocks of all shards in their order, while actors encode those that come next."""
+    """Write the blocks of all shards in their order, while workers encode the next ones."""
     import ray
 
-    keep, fingerprint = collection.store.vectors is not None, collection.fingerprint
+    keep_vectors, fingerprint = collection.store.vectors is not None, collection.fingerprint
     assert fingerprint is not None
-    coming = _left(collection, shards, reading)
-    streams: deque[tuple[Any, int, Any]] = deque()
+    coming = _remaining(collection, shards, reading)
+    streams: deque[tuple[Handle, int, Handle]] = deque()
 
-    def begin(actor: Any) -> None:
-        for shard, there in islice(coming, 1):
+    def begin(actor: Handle) -> None:
+        for shard, n_there in islice(coming, 1):
             method = actor.blocks.options(num_returns="streaming", _generator_backpressure_num_objects=_BLOCKS_AHEAD)
-            streams.append((actor, there, method.remote(files, shard, reading, there, keep)))
+            streams.append((actor, n_there, method.remote(files, shard, reading, n_there, keep_vectors)))
 
     for actor in actors:
         begin(actor)
-    with in_one_sentence():
+    with original_errors():
         while streams:
-            actor, there, stream = streams.popleft()
-            yield Loaded(there, 0, [])
+            actor, n_there, stream = streams.popleft()
+            yield Loaded(n_there, 0, [])
             for reference in stream:
                 encoded = ray.get(reference)
                 yield Loaded(0, add(collection, encoded, fingerprint), encoded.skipped)
             begin(actor)
 
 
-def _left(collection: Collection, shards: Sequence[Shard], reading: Reading) -> Iterator[tuple[Shard, int]]:
-    """The shards, each with the number of documents at its beginning that are there: all of those before the first
-    that is not, since blocks are written in order."""
-    whole = len(collection) > 0
+def _remaining(collection: Collection, shards: Sequence[Shard], reading: Reading) -> Iterator[tuple[Shard, int]]:
+    """Yield each shard with the number of its first documents that are in the collection.
+
+    Blocks are written in order, so no shard after the first incomplete one has any.
+    """
+    complete = len(collection) > 0
     for shard in shards:
-        there = 0
-        if whole:
-            there, rest = split_there(collection, reading.documents(shard, []))
-            whole = next(rest, None) is None
-        yield shard, there
+        n_there = 0
+        if complete:
+            n_there, rest = split_there(collection, reading.documents(shard, []))
+            complete = next(rest, None) is None
+        yield shard, n_there
 
 
 def _has(collection: Collection, block: list[Document]) -> bool:
     try:
         entries = collection.get([document.id for document in block])
-    except ValueError:  # some are not there
+    except ValueError:  # an id does not exist
         return False
     return all(
         (entry.text, entry.metadata) == (document.text, document.metadata)

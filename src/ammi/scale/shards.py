@@ -1,10 +1,9 @@
-"""Shards: the files that many workers read and write, one at a time each."""
+"""Shards: files of documents that workers read one at a time."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from ammi.data import BadRecordError, Document, read_documents
 
@@ -13,20 +12,20 @@ ENDINGS = (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
 
 @dataclass(frozen=True)
 class Shard:
-    """A file of documents, and a name for what is made of it that no other shard has."""
+    """A file of documents, with a name that no other shard has."""
 
     path: Path
     name: str
 
     def digest(self) -> str:
-        """What tells its content from any other."""
+        """Return the digest of the file."""
         with open(self.path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How documents are read of shards: their columns, what the model reads, and whether bad records are skipped."""
+    """How to read shards: the columns, the part that the model reads, and whether to skip bad records."""
 
     text: str | None = None
     id: str | None = None
@@ -36,9 +35,9 @@ class Reading:
     skip: bool = False
 
     def documents(self, shard: Shard, skipped: list[str]) -> Iterator[Document]:
-        """The documents of a shard; those without an id are called NAME:LINE, since other shards have the same lines.
+        """Yield the documents of a shard; those without an id are called SHARD:LINE, unique over all shards.
 
-        Bad records are added to `skipped`, or refused.
+        A bad record is appended to `skipped`, or raised.
         """
 
         def complain(problem: BadRecordError) -> None:
@@ -46,15 +45,20 @@ class Reading:
                 raise problem
             skipped.append(str(problem))
 
-        vector = self.vector or ("vector" if self.reads == "vector" else None)
-        columns: dict[str, Any] = {"text": self.text, "id": self.id, "vector": vector}
-        read = read_documents(shard.path, **columns, reads=self.reads, width=self.width, on_error=complain)
-        for document in read:
+        for document in read_documents(
+            shard.path,
+            text=self.text,
+            id=self.id,
+            vector=self.vector or ("vector" if self.reads == "vector" else None),
+            reads=self.reads,
+            width=self.width,
+            on_error=complain,
+        ):
             yield replace(document, id=f"{shard.name}:{document.id}", numbered=False) if document.numbered else document
 
 
 def find_shards(sources: Sequence[str]) -> list[Shard]:
-    """The shards of files and folders, those of a folder in the order of their names."""
+    """Return the shards in files and folders; those of a folder are sorted by name."""
     paths = [path for source in sources for path in _files(Path(source))]
     names: dict[str, Path] = {}
     for path in paths:

@@ -1,26 +1,46 @@
-"""What Ray's workers are: actors that load the model once, spread over the nodes, and replaced where one is lost."""
+"""Ray actors that load the model once, spread over the nodes, and are replaced when lost."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from ammi.stored_model import StoredModel
 
 if TYPE_CHECKING:
     from ammi.hashers import DocumentHasher
 
-# A worker is replaced so often; what it had begun is tried again each time. So a document that ends every process that
-# reads it does not go round for ever.
+T = TypeVar("T")
+Handle: TypeAlias = Any  # of an actor or of a result; Ray's types say no more
+
+# How often a lost worker is replaced. Each time the work it had begun is tried again, so a document that crashes every
+# process that reads it would otherwise be tried for ever.
 TRIES = 10
 
 
+class Shared(Generic[T]):
+    """A value in Ray's object store, which any node gets by calling this object."""
+
+    def __init__(self, value: T):
+        import ray
+
+        self._reference = ray.put(value)
+
+    def __call__(self) -> T:
+        import ray
+
+        return ray.get(self._reference)
+
+
+ModelFiles: TypeAlias = Callable[[], Mapping[str, bytes]]  # such as a Shared
+
+
 class Worker:
-    """Has the model, which every job brings and the first one loads: one in place of a lost worker gets it as well."""
+    """An actor with a model. Every job brings the model's files, so that a replaced worker gets them as well."""
 
     kept: StoredModel
 
-    def know(self, files: Callable[[], Mapping[str, bytes]]) -> None:
-        """Load the model of these files, unless it is there."""
+    def know(self, files: ModelFiles) -> None:
+        """Load the model, unless it is loaded."""
         if not hasattr(self, "kept"):
             self.kept = StoredModel(files())
 
@@ -29,26 +49,12 @@ class Worker:
         return self.kept.whole
 
 
-class Kept:
-    """A value that Ray keeps for as long as this object lives, and hands to those who call it on any node."""
-
-    def __init__(self, value: Any):
-        import ray
-
-        self._reference = ray.put(value)
-
-    def __call__(self) -> Any:
-        import ray
-
-        return ray.get(self._reference)
-
-
 @contextmanager
-def pool(kind: type[Any], n: int) -> Iterator[list[Any]]:
-    """So many actors of a class, until the block ends.
+def pool(kind: type, n: int) -> Iterator[list[Handle]]:
+    """Start n actors of a class, which end with the block.
 
-    They ask for a core to be placed and hold none, as Ray has it by default: so one that is lost with its node finds
-    room on another, even where no core is left.
+    Actors need a core to be placed but hold none (Ray's default), so a lost one finds room on another node even if no
+    core is free.
     """
     import ray
 
@@ -62,8 +68,8 @@ def pool(kind: type[Any], n: int) -> Iterator[list[Any]]:
 
 
 @contextmanager
-def in_one_sentence() -> Iterator[None]:
-    """Let an error of a worker be the one that it raised there."""
+def original_errors() -> Iterator[None]:
+    """Raise an error of a worker as it was raised there."""
     from ray.exceptions import RayError, RayTaskError
 
     try:
@@ -72,14 +78,14 @@ def in_one_sentence() -> Iterator[None]:
         raise error.cause from None
     except RayError as error:
         raise OSError(
-            f"a worker was lost {TRIES} times ({type(error).__name__}), and the same command goes on: look for nodes "
-            "that run out of memory"
+            f"a worker was lost {TRIES} times ({type(error).__name__}): look for nodes that run out of memory, then "
+            "run the same command to continue"
         ) from error
 
 
-def each_in_turn(actors: list[Any], jobs: list[Any], submit: Callable[[Any, Any], Any]) -> Iterator[Any]:
-    """The results of jobs as they come, each done by an actor that has nothing else to do."""
+def run_jobs(actors: list[Handle], jobs: Sequence[T], submit: Callable[[Handle, T], Handle]) -> Iterator[Any]:
+    """Yield the results of jobs as they arrive; each job goes to an idle actor."""
     from ray.util import ActorPool
 
-    with in_one_sentence():
-        yield from ActorPool(actors).map_unordered(submit, jobs)
+    with original_errors():
+        yield from ActorPool(actors).map_unordered(submit, list(jobs))

@@ -1,6 +1,6 @@
-"""The adversary of AMMI: given the mean statistics of a batch, a prior q(z) that makes H⁺(Z) small.
+"""The adversary of AMMI: it responds to the mean statistics of a batch with a prior q(z) that makes H⁺(Z) small.
 
-Of a chain of order r the statistics are the mean windows μ (m, 2**(r+1)) and the prior is a table (m, 2**r).
+For a chain of order r the statistics are the mean windows μ (m, 2**(r+1)), and the prior is a table (m, 2**r).
 """
 
 from abc import ABC, abstractmethod
@@ -14,38 +14,38 @@ from ammi.nets.prior import Prior
 
 
 class Adversary(nn.Module, ABC):
-    """A prior of a structure that follows the batches."""
+    """A prior of some structure, updated after each batch."""
 
     def __init__(self, structure: Structure):
         super().__init__()
         self.structure = structure
 
     def arranged(self, p: Distributions) -> Distributions:
-        """The codes of a batch as the prior sees them."""
+        """Return the distributions of a batch in the order of bits that the prior uses."""
         return p
 
     @abstractmethod
     def respond(self, statistics: Tensor) -> Tensor:
-        """The prior's table after a batch with these mean statistics."""
+        """Update the prior for a batch with these mean statistics, and return its table."""
 
     @abstractmethod
     def prior(self) -> Tensor:
-        """The prior's table as it is now."""
+        """Return the prior's table."""
 
 
 class ExactAdversary(Adversary):
-    """The minimiser in closed form (`best_prior`) of statistics averaged over batches with a decay.
+    """The closed-form minimiser (`best_prior`) for statistics averaged over batches with a decay.
 
     Args:
-        decay: how much of the average a batch leaves.
-        reorder: after so many batches the bits of the prior come into another random order, and what was averaged in
-            the old one is forgotten; 0 keeps the order. A chain sees only what near bits have in common: in one order
-            for all time, bits that are far apart may come to say the same. The encoder's bits have to be independent.
+        decay: the weight of the old average when a batch is added.
+        reorder: after this many batches, put the bits of the prior into another random order and start the average
+            anew; 0 keeps the order. A chain sees only dependencies between near bits: in a fixed order, bits far apart
+            may become equal. The encoder's bits have to be independent.
     """
 
     windows: Tensor
-    order: Tensor  # (m,), which bit of the encoder each bit of the prior is
-    since: Tensor  # how many batches have seen this order
+    order: Tensor  # (m,), the encoder's bit at each position of the prior
+    since: Tensor  # batches since the order changed
 
     def __init__(self, structure: Structure, decay: float = 0.9, reorder: int = 0):
         super().__init__(structure)
@@ -55,7 +55,7 @@ class ExactAdversary(Adversary):
         self.register_buffer("since", torch.zeros((), dtype=torch.long))
 
     def begin(self) -> int | None:
-        """Take another order if it is time to; return how many batches may see this one, None for any number."""
+        """Change the order if it is due; return how many batches may use the current one, None for any number."""
         if not self.reorder:
             return None
         if self.since >= self.reorder:
@@ -65,7 +65,7 @@ class ExactAdversary(Adversary):
         return self.reorder - int(self.since)
 
     def took(self, n_batches: int) -> None:
-        """So many batches have been answered."""
+        """Count batches that were responded to."""
         self.since = self.since + n_batches
 
     def arranged(self, p: Distributions) -> Distributions:
@@ -83,7 +83,7 @@ class ExactAdversary(Adversary):
 
 
 class GradientAdversary(Adversary):
-    """The paper's: G steps of Adam on each batch, the network carried over from batch to batch."""
+    """The paper's adversary: G steps of Adam on each batch, with a network that is kept from batch to batch."""
 
     def __init__(self, network: Prior, steps: int, learning_rate: float, clip: float, init_range: float):
         super().__init__(network.structure)

@@ -1,4 +1,4 @@
-"""Callbacks for fit(..., callbacks=[...]): each is called with the figures of an epoch when it is over."""
+"""Callbacks for fit(..., callbacks=[...]): each is called with the figures of every epoch."""
 
 import os
 import struct
@@ -10,13 +10,13 @@ _CASTAGNOLI = 0x82F63B78  # the polynomial of CRC-32C, reversed
 
 
 class TensorBoard:
-    """Writes the figures of each epoch as a file that TensorBoard shows: `tensorboard --logdir FOLDER`.
+    """Write the figures of each epoch to a file that TensorBoard shows: `tensorboard --logdir FOLDER`.
 
-    The format is a record for each event, with checksums, of a protocol buffer of which only a few fields are used;
-    nothing needs to be installed to write it.
+    The file has a record with checksums for each event, a protocol buffer with a few fields. It is written here, so
+    that nothing needs to be installed for it.
 
     Args:
-        folder: where to write; a folder a run makes runs comparable.
+        folder: where to write; use one folder for each run to compare runs.
     """
 
     def __init__(self, folder: str | os.PathLike[str]):
@@ -44,12 +44,12 @@ class TensorBoard:
 
 
 def _field(number: int, content: bytes) -> bytes:
-    """A field of bytes of a protocol buffer."""
+    """Encode a bytes field of a protocol buffer."""
     return _varint(number << 3 | 2) + _varint(len(content)) + content
 
 
 def _varint(value: int) -> bytes:
-    """A number in groups of seven bits, the lowest first."""
+    """Encode a number in groups of seven bits, the lowest first."""
     groups = bytearray()
     while value > 0x7F:
         groups.append(value & 0x7F | 0x80)
@@ -58,7 +58,7 @@ def _varint(value: int) -> bytes:
 
 
 def _checksum(content: bytes) -> bytes:
-    """CRC-32C, rotated and shifted as TensorFlow's records want it."""
+    """Return the CRC-32C, rotated and shifted as TensorFlow's records have it."""
     crc = 0xFFFFFFFF
     for byte in content:
         crc ^= byte

@@ -1,4 +1,4 @@
-"""A training run on disk after every epoch, so that a killed run goes on where it was."""
+"""A training run on disk after every epoch, so that a killed run can be resumed."""
 
 import io
 import os
@@ -13,10 +13,10 @@ from ammi.files import read_with_digest, write_with_digest
 
 
 class Checkpoint:
-    """Files in a folder, each replaced whole and with its digest; they belong to one configuration on one data set.
+    """Files in a folder, each replaced as a whole, with a digest. They belong to one configuration and one data set.
 
     Args:
-        identity: what the run is made of (parameters, data); a checkpoint of another one is refused.
+        identity: parameters and digests of the data; a checkpoint with another identity is refused.
     """
 
     def __init__(self, folder: str | os.PathLike[str], identity: Mapping[str, str | int | float | None]):
@@ -25,25 +25,25 @@ class Checkpoint:
         self.path.parent.mkdir(parents=True, exist_ok=True)
 
     def part(self, name: str) -> "Checkpoint":
-        """A checkpoint of a run that is part of this one, in a folder below."""
+        """Return the checkpoint of a run that is part of this one, in a sub-folder."""
         return Checkpoint(self.path.parent / name, {**self.identity, "part": name})
 
     def load(self) -> dict[str, Any] | None:
-        """The last state that was written, on the CPU, or None where there is none yet."""
+        """Return the last saved state, on the CPU, or None if there is none yet."""
         return self._read(self.path)
 
     def save(self, state: Mapping[str, object]) -> None:
-        """Replace what was written before."""
+        """Replace the saved state."""
         self._write(self.path, state)
 
     def save_array(self, name: str, array: NDArray) -> None:
-        """Keep what a run makes once, before its first epoch, for when it goes on."""
+        """Save an array that a run computes once, before its first epoch."""
         self._write(self.path.with_name(f"{name}.pt"), torch.from_numpy(array))
 
     def array(self, name: str) -> NDArray | None:
-        """What was kept under a name, or None."""
-        kept = self._read(self.path.with_name(f"{name}.pt"))
-        return None if kept is None else kept.numpy()
+        """Return a saved array, or None."""
+        saved = self._read(self.path.with_name(f"{name}.pt"))
+        return None if saved is None else saved.numpy()
 
     def _write(self, path: Path, content: object) -> None:
         buffer = io.BytesIO()

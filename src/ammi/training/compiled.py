@@ -8,9 +8,10 @@ from ammi.nets.encoder import Encoder, FirstLayer
 from ammi.nets.scaling import Scaling
 from ammi.training.adversaries import ExactAdversary
 from ammi.training.batches import Batches
+from ammi.training.compiled_steps import CompiledSteps
 from ammi.training.information import AMMIObjective
 from ammi.training.objective import Objective
-from ammi.training.steps import CompiledSteps, Steps, TorchSteps
+from ammi.training.steps import Steps, TorchSteps
 
 MOST_COMPILED_ORDER = 7  # of the prior
 

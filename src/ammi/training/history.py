@@ -1,4 +1,4 @@
-"""What a training run went through, epoch by epoch, and a picture of it."""
+"""The figures of a training run, epoch by epoch, and a plot of them."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ History = list[dict[str, float]]
 
 
 def plot_history(history: Sequence[Mapping[str, float]], kept_epoch: int) -> "Figure":
-    """A matplotlib figure: the measured quantities above, the validation score below."""
+    """Return a matplotlib figure: the figures of the objective above, the validation score below."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:

@@ -2,9 +2,20 @@
 
     loss = conditional - β H⁺(Z),    H⁺(Z) = -sum_i sum_w μ_i(w) log q(z_i | the r bits before)
 
-It is what `AMMIObjective.loss` and torch's Adam compute, with the gradient written out and nothing in between kept:
-some hundred thousand numbers a step fit in the processor's cache, and calls of torch would take longer than the sums.
-Inside, documents are the last dimension, as in ammi.chain. Sums are of float32, in one thread, always in one order.
+It computes what `AMMIObjective.loss` and torch's Adam compute, with the gradient written out and nothing in between
+kept: the numbers of a step fit into the processor's cache, and calls of torch would take longer than the sums.
+
+A step has six phases, and each phase is a list of blocks that the threads of a `team` share:
+
+    1  logits of the rows, and meanwhile the next batch is prepared        blocks of rows
+    2  probabilities, in the order of the prior's chain                    blocks of bits
+    3  mean windows, the prior's response, its gradient by each window     a block per bit of the chain
+    4  gradient by the logits                                              blocks of bits
+    5  gradient by the weights, and its norm                               blocks of words
+    6  Adam                                                                blocks of words
+
+Blocks have fixed limits and every sum has a fixed order, so the result is the same on any number of threads.
+Inside a phase, documents are the last dimension, as in ammi.chain.
 """
 
 from typing import NamedTuple
@@ -13,8 +24,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-_TINY = np.float32(1e-30)  # of a window that never occurs
+from ammi.training.team import claim, meet
+
+_TINY = np.float32(1e-30)  # probability of a window that never occurs
 _ONE, _ZERO, _HALF = np.float32(1), np.float32(0), np.float32(0.5)
+_ROWS, _BITS, _WORDS = 32, 16, 256  # in a block; 16 float32 are a cache line, which two threads should not share
 _compiled = njit(fastmath=True, cache=True, error_model="numpy", nogil=True)
 
 
@@ -26,8 +40,16 @@ class Documents(NamedTuple):
     values: NDArray[np.float32]
 
 
+class Pairs(NamedTuple):
+    """The documents of an epoch in their order, and the partner of each; x is empty for documents alone."""
+
+    y: NDArray[np.integer]  # (n,)
+    x: NDArray[np.integer]  # (n,) or (0,)
+    batch_size: int
+
+
 class Linear(NamedTuple):
-    """What is trained, and Adam's two means of its gradient."""
+    """The encoder that is trained, and Adam's two means of its gradient."""
 
     weights: NDArray[np.float32]  # (V, m)
     biases: NDArray[np.float32]  # (1, m)
@@ -35,6 +57,14 @@ class Linear(NamedTuple):
     biases_mean: NDArray[np.float32]
     weights_square: NDArray[np.float32]
     biases_square: NDArray[np.float32]
+
+
+class Prior(NamedTuple):
+    """The exact adversary's prior: its average windows, changed in place, and the order of the bits in its chain."""
+
+    windows: NDArray[np.float32]  # (m, 2**(r+1))
+    order: NDArray[np.integer]  # (m,), the bit at each position of the chain
+    positions: NDArray[np.integer]  # (m,), the position of each bit
 
 
 class Settings(NamedTuple):
@@ -45,335 +75,423 @@ class Settings(NamedTuple):
     decay: float  # of the prior's windows
     learning_rate: float
     clip: float
+    steps_before: int  # that Adam has taken
 
 
-class Seen(NamedTuple):
-    """What the encoder makes of a batch, as far as the gradient needs it."""
+class Batch(NamedTuple):
+    """The rows of a batch after word dropout, by document and by word, for as many entries as a batch can have."""
 
-    logits: NDArray[np.float32]  # (m, R)
-    probs: NDArray[np.float32]  # (m, R)
-    padded: NDArray[np.float32]  # (r + m, R), the probabilities in the prior's order behind r bits that are 0
-    of_older: NDArray[np.float32]  # (m, 2**older, R), those of the older half of each window, and
-    of_newer: NDArray[np.float32]  # (m, 2**newer, R), of the newer one
-    means: NDArray[np.float32]  # (m, 2**(r+1)), the mean windows
+    counts: NDArray[np.int64]  # (3,): documents n, rows R (n, or 2 n of pairs), words that occur
+    starts: NDArray[np.int64]  # (R + 1,), of the entries by document:
+    words: NDArray[np.int32]
+    values: NDArray[np.float32]
+    ends: NDArray[np.int64]  # (V,), of the entries by word:
+    rows: NDArray[np.int32]
+    values_by_word: NDArray[np.float32]
+    slots: NDArray[np.int32]  # (V,), the row of each word in the gradient; row 0 is for words that do not occur
+
+
+class Work(NamedTuple):
+    """Numbers that the threads hand over from phase to phase."""
+
+    logits: NDArray[np.float32]  # (R, m)
+    by_bit: NDArray[np.float32]  # (m, R), the same
+    padded: NDArray[np.float32]  # (r + m, R), probabilities in the prior's order behind r bits that are 0
+    shares: NDArray[np.float32]  # (m, r + 1, R), of each window in the gradient of the bits that it covers
+    by_logits: NDArray[np.float32]  # (R, m), gradient
+    by_biases: NDArray[np.float32]  # (1, m), gradient
+    by_weights: NDArray[np.float32]  # (slots, m), gradient
+    entropies: NDArray[np.float64]  # (m,), the part of each position of the chain in H⁺(Z)
+    conditionals: NDArray[np.float64]  # (m,), the part of each bit in the conditional entropy
+    squares: NDArray[np.float64]  # of the gradient, a sum per block of words
+
+
+def new_batch(n_rows: int, n_entries: int, n_words: int) -> Batch:
+    """Return room for a batch."""
+    return Batch(
+        np.zeros(3, np.int64),
+        np.zeros(n_rows + 1, np.int64),
+        np.zeros(n_entries, np.int32),
+        np.zeros(n_entries, np.float32),
+        np.zeros(n_words, np.int64),
+        np.zeros(n_entries, np.int32),
+        np.zeros(n_entries, np.float32),
+        np.zeros(n_words, np.int32),
+    )
+
+
+def new_work(n_rows: int, n_slots: int, n_words: int, windows: tuple[int, int]) -> Work:
+    """Return room for a step; `windows` is the shape of the prior's."""
+    m, r = windows[0], windows[1].bit_length() - 2
+    return Work(
+        logits=np.zeros((n_rows, m), np.float32),
+        by_bit=np.zeros((m, n_rows), np.float32),
+        padded=np.zeros((r + m, n_rows), np.float32),
+        shares=np.zeros((m, r + 1, n_rows), np.float32),
+        by_logits=np.zeros((n_rows, m), np.float32),
+        by_biases=np.zeros((1, m), np.float32),
+        by_weights=np.zeros((n_slots, m), np.float32),
+        entropies=np.zeros(m),
+        conditionals=np.zeros(m),
+        squares=np.zeros(-(-n_words // _WORDS)),
+    )
 
 
 @_compiled
-def take_steps(documents, y, x, batch_size, linear, windows, order, steps_before, settings, rng):
-    """Train on documents y (n,), each with one of x (n,) or alone where x is empty; return sums.
-
-    The sums are of H⁺, of H(Z|·), and of the squares of the gradients.
+def take_steps(team, n_threads, documents, pairs, batches, linear, prior, work, settings, rng):
+    """Train on pairs, one call a thread with the same arguments; return the sums of H⁺, H(Z|·) and squared gradients.
 
     Args:
-        windows: (m, 2**(r+1)), the prior's mean windows, changed in place.
-        order: (m,), the order of the bits in the prior's chain.
-        steps_before: how many steps Adam has taken.
-        rng: draws the words that are dropped.
+        batches: two of them; while a step uses one, the other is prepared for the next step.
+        rng: draws the words that are dropped, for one batch after the other.
     """
     code_entropy, conditional, squares = 0.0, 0.0, 0.0
-    for start in range(0, len(y), batch_size):
-        n = min(batch_size, len(y) - start)
-        rows = np.empty(2 * n if len(x) else n, np.int64)
-        for i in range(n):
-            rows[i] = y[start + i]
-            if len(x):
-                rows[n + i] = x[start + i]
-        batch = take(documents, rows, settings.dropout, rng)
-        seen = see(batch, linear, order, windows.shape[1])
-        entropy, costs = respond(seen.means, windows, settings.decay)
-        by_logits, own_entropy = slope(seen, costs, order, n, settings.entropy_weight)
-        slots, by_weights, by_biases = by_words(batch, by_logits, batch.words, len(linear.weights))
-        step = steps_before + start // batch_size + 1
-        squares += update(linear, slots, by_weights, by_biases, step, settings)
-        code_entropy += n * entropy
-        conditional += n * own_entropy
+    n_words, m = linear.weights.shape
+    scratch = _scratch(work, prior)
+    n_batches = (len(pairs.y) + pairs.batch_size - 1) // pairs.batch_size
+    if claim(team) == 0:
+        prepare(documents, pairs, 0, batches[0], settings.dropout, rng)
+    if not meet(team, n_threads):
+        return code_entropy, conditional, squares
+    for number in range(n_batches):
+        batch, following = batches[number % 2], batches[(number + 1) % 2]
+        n, n_rows = batch.counts[0], batch.counts[1]
+        n_blocks = _blocks(n_rows, _ROWS)
+        block = claim(team)
+        while block <= n_blocks:
+            if block > 0:
+                logits_of(batch, linear, work, block - 1)
+            elif number + 1 < n_batches:  # it takes longest, so it comes first
+                prepare(documents, pairs, number + 1, following, settings.dropout, rng)
+            block = claim(team)
+        if not meet(team, n_threads):
+            break
+        block = claim(team)
+        while block < _blocks(m, _BITS):
+            probabilities_of(n_rows, prior, work, block)
+            block = claim(team)
+        if not meet(team, n_threads):
+            break
+        position = claim(team)
+        while position < m:
+            window_of(n_rows, prior, work, settings.decay, scratch, position)
+            position = claim(team)
+        if not meet(team, n_threads):
+            break
+        block = claim(team)
+        while block < _blocks(m, _BITS):
+            gradient_by_logits(n, n_rows, prior, work, settings.entropy_weight, block)
+            block = claim(team)
+        if not meet(team, n_threads):
+            break
+        code_entropy += n * work.entropies.sum()
+        conditional += n * work.conditionals.sum()
+        block = claim(team)
+        while block < _blocks(n_words, _WORDS):
+            gradient_by_weights(batch, work, block)
+            block = claim(team)
+        if not meet(team, n_threads):
+            break
+        square = _sum_of_squares(work.by_biases[0]) + work.squares.sum()
+        squares += square
+        step = settings.steps_before + number + 1
+        block = claim(team)
+        while block < _blocks(n_words, _WORDS):
+            update(linear, batch, work, square, step, settings, block)
+            block = claim(team)
+        if not meet(team, n_threads):
+            break
     return code_entropy, conditional, squares
 
 
 @_compiled
-def take(documents, rows, dropout, rng):
-    """Rows of a CSR matrix, each word left out with the probability `dropout`."""
-    size = 0
-    for row in rows:
-        size += documents.starts[row + 1] - documents.starts[row]
-    starts = np.empty(len(rows) + 1, np.int64)
-    words, values = np.empty(size, np.int32), np.empty(size, np.float32)
-    end = 0
-    for i, row in enumerate(rows):
-        starts[i] = end
-        for place in range(documents.starts[row], documents.starts[row + 1]):
-            words[end], values[end] = documents.words[place], documents.values[place]
-            if dropout == 0 or rng.random() >= dropout:  # else the next one is written over it
-                end += 1
-    starts[len(rows)] = end
-    return Documents(starts, words[:end], values[:end])
+def _blocks(size, block_size):
+    return (size + block_size - 1) // block_size
 
 
 @_compiled
-def _logits(batch, linear):
-    """The logits (m, R) of rows."""
-    n_rows, m = len(batch.starts) - 1, linear.biases.shape[1]
-    logits = np.empty((n_rows, m), np.float32)
+def _scratch(work, prior):
+    """Room for the tables of one window's halves, and for the gradient by them."""
+    r = len(work.padded) - len(prior.windows)
+    return np.empty((4, 1 << (r // 2 + 1), work.padded.shape[1]), np.float32)
+
+
+@_compiled
+def prepare(documents, pairs, number, batch, dropout, rng):
+    """Take the rows of a batch, each word left out with the probability `dropout`, and sort their entries by word."""
+    first = number * pairs.batch_size
+    n = min(pairs.batch_size, len(pairs.y) - first)
+    n_rows = 2 * n if len(pairs.x) else n
+    ends, slots = batch.ends, batch.slots
+    for word in range(len(ends)):
+        ends[word] = 0
+    end = 0
     for i in range(n_rows):
-        sums = logits[i]
+        batch.starts[i] = end
+        row = pairs.y[first + i] if i < n else pairs.x[first + i - n]
+        for place in range(documents.starts[row], documents.starts[row + 1]):
+            word = documents.words[place]
+            batch.words[end], batch.values[end] = word, documents.values[place]
+            kept = 1 if dropout == 0 else int(rng.random() >= dropout)  # no branch, which could not be predicted
+            ends[word] += kept
+            end += kept
+    batch.starts[n_rows] = end
+    n_slots, total = 1, 0
+    for word in range(len(ends)):
+        count = ends[word]
+        ends[word] = total  # where its entries begin, until they are filled in below
+        total += count
+        if count:
+            slots[word] = n_slots
+            n_slots += 1
+        else:
+            slots[word] = 0
+    for i in range(n_rows):
+        for place in range(batch.starts[i], batch.starts[i + 1]):
+            word = batch.words[place]
+            batch.rows[ends[word]], batch.values_by_word[ends[word]] = i, batch.values[place]
+            ends[word] += 1
+    batch.counts[0], batch.counts[1], batch.counts[2] = n, n_rows, n_slots - 1
+
+
+@_compiled
+def logits_of(batch, linear, work, block):
+    """Phase 1: the logits of a block of rows."""
+    m = linear.biases.shape[1]
+    for i in range(block * _ROWS, min((block + 1) * _ROWS, batch.counts[1])):
+        sums = work.logits[i]
         for bit in range(m):
             sums[bit] = linear.biases[0, bit]
         for place in range(batch.starts[i], batch.starts[i + 1]):
             value, direction = batch.values[place], linear.weights[batch.words[place]]
             for bit in range(m):
                 sums[bit] += value * direction[bit]
-    return np.ascontiguousarray(logits.T)
 
 
 @_compiled
-def _sigmoid(logits):
-    probs = np.empty_like(logits)
-    flat, out = logits.ravel(), probs.ravel()
-    for i in range(len(flat)):
-        out[i] = _ONE / (_ONE + np.exp(-flat[i]))
-    return probs
+def probabilities_of(n_rows, prior, work, block):
+    """Phase 2: the probabilities of a block of bits, where the prior's chain has them; their logits by bit."""
+    m = len(prior.order)
+    r = len(work.padded) - m
+    first, last = block * _BITS, min((block + 1) * _BITS, m)
+    for i in range(n_rows):  # a row of the block is one cache line
+        for bit in range(first, last):
+            work.by_bit[bit, i] = work.logits[i, bit]
+    for bit in range(first, last):
+        logits, probs = work.by_bit[bit], work.padded[r + prior.positions[bit]]
+        for i in range(n_rows):
+            probs[i] = _ONE / (_ONE + np.exp(-logits[i]))
 
 
 @_compiled
-def see(batch, linear, order, n_windows):
-    """What the encoder makes of a batch, with the mean windows (m, n_windows) of its codes in the prior's order."""
-    logits = _logits(batch, linear)
-    probs = _sigmoid(logits)
-    m, n_rows = probs.shape
-    r = _log2(n_windows) - 1
+def window_of(n_rows, prior, work, decay, scratch, position):
+    """Phase 3: the mean windows that end at a position, the prior's response, and the gradient of H⁺ by their bits.
+
+    The older and the newer half of a window are independent given the document, so that a table of each is enough.
+    """
+    r = len(work.padded) - len(prior.windows)
     newer = (r + 1) // 2
     older = r + 1 - newer
-    padded = np.zeros((r + m, n_rows), np.float32)  # bits before the first one are 0
-    for place in range(m):
-        _copy(probs[order[place]], padded[r + place])
-    of_older, of_newer = _halves(padded, r - newer, m, older), _halves(padded, r, m, newer)
-    return Seen(logits, probs, padded, of_older, of_newer, _means(of_older, of_newer))
+    # Arrays are cut along their first dimension alone: rows that stay contiguous are summed several times faster.
+    bits, shares = work.padded[position : position + r + 1], work.shares[position]  # (r + 1, R), the oldest first
+    of_older, of_newer = scratch[0, : 1 << older], scratch[1, : 1 << newer]
+    _table(n_rows, bits[:older], of_older)
+    _table(n_rows, bits[older:], of_newer)
+    means = _means(n_rows, of_older, of_newer)
+    costs, work.entropies[position] = _respond(means, prior.windows[position], decay)
+    by_older, by_newer = scratch[2, : 1 << older], scratch[3, : 1 << newer]
+    _weigh(n_rows, costs, of_older, of_newer, by_older, by_newer)
+    _gradient_by_bits(n_rows, bits[:older], by_older, shares[:older])
+    _gradient_by_bits(n_rows, bits[older:], by_newer, shares[older:])
 
 
 @_compiled
-def slope(seen, costs, order, n, entropy_weight):
-    """The gradient (R, m) of the loss by the logits, and the conditional entropy of n documents."""
-    gradient = np.empty_like(seen.logits)
-    _prior_slope(seen, costs, order, entropy_weight, gradient)
-    conditional = _conditional_step(seen.logits, seen.probs, n, gradient)
-    return np.ascontiguousarray(gradient.T), conditional
+def _table(n_rows, bits, table):
+    """The probabilities (2**width, R) of all values of bits (width, R)."""
+    for window in range(len(table)):
+        _fill(n_rows, table[window], _ONE)
+        _multiply(n_rows, table[window], bits, window, -1)
 
 
 @_compiled
-def _prior_slope(seen, costs, order, entropy_weight, gradient):
-    """Sets the gradient (m, R) of -β H⁺(Z)."""
-    m, n_rows = seen.probs.shape
-    r = len(seen.padded) - m
-    newer, older = _log2(seen.of_newer.shape[1]), _log2(seen.of_older.shape[1])
-    by_padded = np.zeros_like(seen.padded)
-    _add_gradient(seen.padded, r - newer, older, _weighted(seen.of_newer, costs, False), by_padded)
-    _add_gradient(seen.padded, r, newer, _weighted(seen.of_older, costs, True), by_padded)
-    scale = np.float32(-entropy_weight / n_rows)
-    for place in range(m):
-        p, by_prob, out = seen.probs[order[place]], by_padded[r + place], gradient[order[place]]
-        for i in range(n_rows):
-            out[i] = scale * by_prob[i] * p[i] * (_ONE - p[i])
+def _fill(n_rows, out, number):
+    for i in range(n_rows):
+        out[i] = number
 
 
 @_compiled
-def _copy(numbers, to):
-    for i in range(len(numbers)):  # what numba makes of to[:] = numbers takes it seconds to compile
-        to[i] = numbers[i]
-
-
-@_compiled
-def _log2(power):
-    exponent = 0
-    while 1 << exponent < power:
-        exponent += 1
-    return exponent
-
-
-@_compiled
-def _halves(padded, first, m, width):
-    """The probabilities (m, 2**width, R) of the `width` bits that end at the places first, first + 1, ..."""
-    tables = np.ones((m, 1 << width, padded.shape[1]), np.float32)
-    for end in range(m):
-        for window in range(1 << width):
-            _multiply(tables[end, window], padded, first + end - width + 1, width, window, -1)
-    return tables
-
-
-@_compiled
-def _multiply(out, padded, first, width, window, left_out):
-    """Multiply by the probabilities of a window's bits, one of them left out."""
+def _multiply(n_rows, out, bits, window, left_out):
+    """Multiply by the probabilities that the bits have the values of a window, one of them left out."""
+    width = len(bits)
     for j in range(width):
         if j == left_out:
             continue
-        p = padded[first + j]
+        p = bits[j]
         if window >> (width - 1 - j) & 1:
-            for i in range(len(out)):
+            for i in range(n_rows):
                 out[i] *= p[i]
         else:
-            for i in range(len(out)):
+            for i in range(n_rows):
                 out[i] *= _ONE - p[i]
 
 
 @_compiled
-def _means(of_older, of_newer):
-    """The mean windows (m, 2**(r+1)): the halves of a window are independent given the document."""
-    m, n_older, n_rows = of_older.shape
-    n_newer = of_newer.shape[1]
-    means = np.empty((m, n_older * n_newer), np.float32)
-    for end in range(m):
-        for u in range(n_older):
-            for v in range(n_newer):
-                a, b, total = of_older[end, u], of_newer[end, v], _ZERO
-                for i in range(n_rows):
-                    total += a[i] * b[i]
-                means[end, u * n_newer + v] = total / n_rows
+def _means(n_rows, of_older, of_newer):
+    """The mean windows (2**(r+1),), the older half the more significant."""
+    n_newer = len(of_newer)
+    means = np.empty(len(of_older) * n_newer, np.float32)
+    for u in range(len(of_older)):
+        for v in range(n_newer):
+            a, b, total = of_older[u], of_newer[v], _ZERO
+            for i in range(n_rows):
+                total += a[i] * b[i]
+            means[u * n_newer + v] = total / n_rows
     return means
 
 
 @_compiled
-def respond(means, windows, decay):
-    """Bring the prior's windows up to date; H⁺ of the batch, and what each window costs, -log q(bit | context)."""
+def _respond(means, windows, decay):
+    """Update the prior's windows; return the cost -log q(bit | context) of each window, and the mean cost."""
     costs = np.empty_like(means)
     entropy = 0.0
     keep, add = np.float32(decay), np.float32(1 - decay)
-    for end in range(len(means)):
-        for window in range(0, means.shape[1], 2):
-            zero = keep * windows[end, window] + add * means[end, window]
-            one = keep * windows[end, window + 1] + add * means[end, window + 1]
-            windows[end, window], windows[end, window + 1] = zero, one
-            zero, one = max(zero, _TINY), max(one, _TINY)
-            costs[end, window], costs[end, window + 1] = np.log(_ONE + one / zero), np.log(_ONE + zero / one)
-            entropy += means[end, window] * costs[end, window] + means[end, window + 1] * costs[end, window + 1]
-    return entropy, costs
+    for window in range(0, len(windows), 2):
+        zero = keep * windows[window] + add * means[window]
+        one = keep * windows[window + 1] + add * means[window + 1]
+        windows[window], windows[window + 1] = zero, one
+        zero, one = max(zero, _TINY), max(one, _TINY)
+        costs[window], costs[window + 1] = np.log(_ONE + one / zero), np.log(_ONE + zero / one)
+        entropy += means[window] * costs[window] + means[window + 1] * costs[window + 1]
+    return costs, entropy
 
 
 @_compiled
-def _weighted(tables, costs, of_older):
-    """The gradient of H⁺ by the tables of one half, from those of the other: sums of them, weighted by the costs."""
-    m, n_here, n_rows = tables.shape
-    n_there = costs.shape[1] // n_here
-    sums = np.zeros((m, n_there, n_rows), np.float32)
-    for end in range(m):
-        for there in range(n_there):
-            out = sums[end, there]
-            for here in range(n_here):
-                cost = costs[end, here * n_there + there] if of_older else costs[end, there * n_here + here]
-                table = tables[end, here]
-                for i in range(n_rows):
-                    out[i] += cost * table[i]
-    return sums
+def _weigh(n_rows, costs, of_older, of_newer, by_older, by_newer):
+    """The gradient of H⁺ by the table of each half: sums over the other one, weighted by the costs."""
+    n_newer = len(of_newer)
+    for u in range(len(of_older)):
+        _fill(n_rows, by_older[u], _ZERO)
+        for v in range(n_newer):
+            _add(n_rows, by_older[u], costs[u * n_newer + v], of_newer[v])
+    for v in range(n_newer):
+        _fill(n_rows, by_newer[v], _ZERO)
+        for u in range(len(of_older)):
+            _add(n_rows, by_newer[v], costs[u * n_newer + v], of_older[u])
 
 
 @_compiled
-def _add_gradient(padded, first, width, by_tables, by_padded):
-    """From the gradient by the tables of a half to that by the probabilities of its bits."""
-    m, n_windows, n_rows = by_tables.shape
+def _add(n_rows, out, factor, numbers):
+    for i in range(n_rows):
+        out[i] += factor * numbers[i]
+
+
+@_compiled
+def _gradient_by_bits(n_rows, bits, by_table, out):
+    """From the gradient by the table of a half to that by the probabilities (width, R) of its bits."""
+    width = len(bits)
     part = np.empty(n_rows, np.float32)
-    for end in range(m):
-        start = first + end - width + 1
-        for window in range(n_windows):
-            for j in range(width):
-                _copy(by_tables[end, window], part)
-                _multiply(part, padded, start, width, window, j)
-                sign = _ONE if window >> (width - 1 - j) & 1 else -_ONE
-                out = by_padded[start + j]
-                for i in range(n_rows):
-                    out[i] += sign * part[i]
+    for j in range(width):
+        _fill(n_rows, out[j], _ZERO)
+        for window in range(len(by_table)):
+            by_window = by_table[window]
+            for i in range(n_rows):
+                part[i] = by_window[i]
+            _multiply(n_rows, part, bits, window, j)
+            _add(n_rows, out[j], _ONE if window >> (width - 1 - j) & 1 else -_ONE, part)
 
 
 @_compiled
-def _conditional_step(logits, probs, n, gradient):
-    """The conditional entropy of n documents, alone or with n others behind them; adds its gradient (m, R).
+def gradient_by_logits(n, n_rows, prior, work, entropy_weight, block):
+    """Phase 4: the gradient of the loss by the logits of a block of bits, and by their biases."""
+    m = len(prior.order)
+    r = len(work.padded) - m
+    scale = np.float32(-entropy_weight / n_rows)
+    first, last = block * _BITS, min((block + 1) * _BITS, m)
+    gradients = np.zeros((last - first, n_rows), np.float32)
+    for bit in range(first, last):
+        position, gradient = prior.positions[bit], gradients[bit - first]
+        p = work.padded[r + position]
+        for end in range(position, min(position + r + 1, m)):  # of the windows that cover it
+            _add(n_rows, gradient, scale, work.shares[end, r - (end - position)])
+        for i in range(n_rows):
+            gradient[i] *= p[i] * (_ONE - p[i])
+        work.conditionals[bit] = _conditional(n, n_rows, work.by_bit[bit], p, gradient)
+        total = _ZERO
+        for i in range(n_rows):
+            total += gradient[i]
+        work.by_biases[0, bit] = total
+    for i in range(n_rows):
+        for bit in range(first, last):
+            work.by_logits[i, bit] = gradients[bit - first, i]
+
+
+@_compiled
+def _conditional(n, n_rows, logits, probs, gradient):
+    """The part of a bit in the conditional entropy of n documents, alone or with n others behind; adds its gradient.
 
     Of documents alone it is H(p). Of a pair of p and q it is the mean of H(p), H(p, q), H(q) and H(q, p), which is
-    the mean of s(a) + s(b) - (p + q)(a + b) / 2 over the bits, with a, b their logits and s the softplus.
+    half of s(a) + s(b) - (p + q)(a + b) / 2, with a, b their logits and s the softplus.
     """
-    m, n_rows = logits.shape
-    total = _ZERO
-    share = np.float32(1.0 / n)
-    for bit in range(m):
-        a, p, out = logits[bit, :n], probs[bit, :n], gradient[bit, :n]
-        if n_rows == n:
-            for i in range(n):
-                total += _softplus(a[i]) - p[i] * a[i]
-                out[i] -= share * a[i] * p[i] * (_ONE - p[i])
-            continue
-        b, q, other = logits[bit, n:], probs[bit, n:], gradient[bit, n:]
+    total, share = _ZERO, np.float32(1.0 / n)
+    if n_rows == n:
         for i in range(n):
-            both = _HALF * (a[i] + b[i])
-            total += _HALF * (_softplus(a[i]) + _softplus(b[i]) - (p[i] + q[i]) * both)
-            apart = _HALF * _HALF * (p[i] - q[i])
-            out[i] += share * (apart - _HALF * both * p[i] * (_ONE - p[i]))
-            other[i] -= share * (apart + _HALF * both * q[i] * (_ONE - q[i]))
+            total += _softplus(logits[i], probs[i]) - probs[i] * logits[i]
+            gradient[i] -= share * logits[i] * probs[i] * (_ONE - probs[i])
+        return total * share
+    for i in range(n):
+        a, b, p, q = logits[i], logits[n + i], probs[i], probs[n + i]
+        both = _HALF * (a + b)
+        total += _HALF * (_softplus(a, p) + _softplus(b, q) - (p + q) * both)
+        apart = _HALF * _HALF * (p - q)
+        gradient[i] += share * (apart - _HALF * both * p * (_ONE - p))
+        gradient[n + i] -= share * (apart + _HALF * both * q * (_ONE - q))
     return total * share
 
 
 @_compiled
-def _softplus(logit):
-    return max(logit, _ZERO) + np.log(_ONE + np.exp(-abs(logit)))
+def _softplus(logit, prob):
+    """log(1 + exp(logit)), where the sigmoid of the logit is known."""
+    return max(logit, _ZERO) - np.log(max(prob, _ONE - prob))
 
 
 @_compiled
-def by_words(batch, by_logits, all_words, n_words):
-    """The gradient of the weights and of the biases from that of the logits (R, m).
-
-    That of the weights has a row for each word that occurs among `all_words`, behind one of zeros; what comes first
-    says which row is that of each of the n_words. Entries are sorted by word first, so that each row is summed at one
-    go.
-    """
-    ends, slots = np.zeros(n_words, np.int64), np.zeros(n_words, np.int32)
-    for word in batch.words:
-        ends[word] += 1
-    for word in all_words:
-        slots[word] = 1
-    n_slots, total = 1, 0
-    for word in range(n_words):
-        count = ends[word]
-        ends[word] = total
-        total += count
-        if slots[word]:
-            slots[word] = n_slots
-            n_slots += 1
-    rows, values = np.empty(total, np.int32), np.empty(total, np.float32)
-    for i in range(len(batch.starts) - 1):
-        for place in range(batch.starts[i], batch.starts[i + 1]):
-            to = ends[batch.words[place]]
-            rows[to], values[to] = i, batch.values[place]
-            ends[batch.words[place]] += 1
-    sums = np.zeros((n_slots, by_logits.shape[1]), np.float32)
-    place = 0
-    for word in range(n_words):
-        if slots[word] == 0:
+def gradient_by_weights(batch, work, block):
+    """Phase 5: the gradient of the weights of a block of words, and the sum of its squares."""
+    square = _ZERO
+    m = work.by_weights.shape[1]
+    place = batch.ends[block * _WORDS - 1] if block else 0
+    for word in range(block * _WORDS, min((block + 1) * _WORDS, len(batch.ends))):
+        if batch.slots[word] == 0:
             continue
-        out = sums[slots[word]]
-        while place < ends[word]:
-            value, row = values[place], by_logits[rows[place]]
-            for bit in range(len(row)):
-                out[bit] += value * row[bit]
+        out = work.by_weights[batch.slots[word]]
+        for bit in range(m):
+            out[bit] = _ZERO
+        while place < batch.ends[word]:
+            value, by_logits = batch.values_by_word[place], work.by_logits[batch.rows[place]]
+            for bit in range(m):
+                out[bit] += value * by_logits[bit]
             place += 1
-    by_biases = np.zeros((1, by_logits.shape[1]), np.float32)
-    for i in range(len(by_logits)):
-        for bit in range(by_logits.shape[1]):
-            by_biases[0, bit] += by_logits[i, bit]
-    return slots, sums, by_biases
+        square += _sum_of_squares(out)
+    work.squares[block] = square
 
 
 @_compiled
-def update(linear, slots, by_weights, by_biases, step, settings):
-    """A step of Adam, its gradient shortened to a norm of `clip`; the square of its norm before."""
-    square = _sum_of_squares(by_weights) + _sum_of_squares(by_biases)
+def update(linear, batch, work, square, step, settings, block):
+    """Phase 6: a step of torch's Adam for a block of words, the gradient shortened to a norm of `clip`."""
     scale = np.float32(min(1.0, settings.clip / max(np.sqrt(square), 1e-30)))
     rate = np.float32(settings.learning_rate / (1 - 0.9**step))
     root = np.float32(1 / np.sqrt(1 - 0.999**step))
-    _adam(linear.weights, linear.weights_mean, linear.weights_square, by_weights, slots, scale, rate, root)
-    only = np.zeros(1, np.int32)
-    _adam(linear.biases, linear.biases_mean, linear.biases_square, by_biases, only, scale, rate, root)
-    return square
+    rows = slice(block * _WORDS, min((block + 1) * _WORDS, len(linear.weights)))
+    weights = linear.weights[rows], linear.weights_mean[rows], linear.weights_square[rows]
+    _adam(*weights, work.by_weights, batch.slots[rows], scale, rate, root)
+    if block == 0:
+        biases = linear.biases, linear.biases_mean, linear.biases_square
+        _adam(*biases, work.by_biases, np.zeros(1, np.int32), scale, rate, root)
 
 
 @_compiled
-def _sum_of_squares(matrix):
-    numbers, total = matrix.ravel(), _ZERO
+def _sum_of_squares(numbers):
+    total = _ZERO
     for i in range(len(numbers)):  # by index: over the numbers themselves it would not be vectorised
         total += numbers[i] * numbers[i]
     return total
@@ -381,7 +499,7 @@ def _sum_of_squares(matrix):
 
 @_compiled
 def _adam(weights, mean, square, gradient, slots, scale, rate, root):
-    """torch's Adam with its usual means of 0.9 and 0.999; the gradient of a row of weights is in the row of its slot.
+    """Adam with its usual means of 0.9 and 0.999; the gradient of a row of weights is in the row of its slot.
 
     One call for all rows: to hand a row over takes longer than its sums.
     """

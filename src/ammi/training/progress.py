@@ -1,4 +1,4 @@
-"""How a training run is shown: by whoever called it, or else in plain lines on standard error."""
+"""The display of a training run: the caller's own, or plain lines on standard error."""
 
 import sys
 import time
@@ -8,24 +8,24 @@ from typing import Protocol, Self, TextIO
 Advance = Callable[[int], None]
 
 _SHORT = {"entropy": "H(Z)", "conditional_entropy": "H(Z|Y)", "information": "I", "score": "valid"}
-_ELSEWHERE = {"epoch", "seconds", "documents_per_second"}
+_NOT_FIGURES = {"epoch", "seconds", "documents_per_second"}
 
 
 class Progress(Protocol):
-    """What shows a run. A context manager around it."""
+    """Shows a run. It is a context manager around the run."""
 
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *exception: object) -> None: ...
 
     def part(self, name: str, total: int) -> Advance:
-        """A part of the run before its epochs has begun; the function is called with the steps that are done."""
+        """Begin a part of the run before its epochs; call the returned function with each number of finished steps."""
 
     def epoch(self, row: Mapping[str, float], epochs: int) -> None:
-        """An epoch is over, of at most so many; a row of the history says what it measured."""
+        """Show an epoch of at most `epochs`, given its row of the history."""
 
     def say(self, text: str) -> None:
-        """A sentence for the user."""
+        """Show a sentence."""
 
 
 class Silent:
@@ -48,7 +48,7 @@ class Silent:
 
 
 class AsPart(Silent):
-    """Shows a run that is part of another one: its epochs are the steps of a part."""
+    """Shows a run that is part of another one: its epochs are the steps of that part."""
 
     def __init__(self, progress: Progress, name: str):
         self._progress, self._name = progress, name
@@ -64,14 +64,14 @@ class AsPart(Silent):
 
 
 class Lines:
-    """One line that is written over on a terminal; elsewhere a new line every so often, and one at the end."""
+    """One line that is overwritten on a terminal; otherwise a new line every ten seconds, and one at the end."""
 
     def __init__(self, name: str, stream: TextIO | None = None, seconds_between: float = 10.0):
         self.name, self.seconds_between = name, seconds_between
         self._stream = sys.stderr if stream is None else stream
         self._terminal = self._stream.isatty()
         self._last_time = time.monotonic()
-        self._pending = ""  # what was not written, because the last line is too young
+        self._pending = ""  # a line not written yet, since the last one was written just before
         self._width = 0
 
     def __enter__(self) -> Self:
@@ -118,6 +118,6 @@ class Lines:
 
 
 def measured(row: Mapping[str, float]) -> str:
-    """What an epoch measured, in short."""
-    figures = [f"{_SHORT.get(name, name)} {value:.1f}" for name, value in row.items() if name not in _ELSEWHERE]
+    """Return the figures of an epoch as a short text."""
+    figures = [f"{_SHORT.get(name, name)} {value:.1f}" for name, value in row.items() if name not in _NOT_FIGURES]
     return "  ".join([*figures, f"{row['documents_per_second']:,.0f} docs/s"])

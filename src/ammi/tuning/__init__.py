@@ -1,1 +1,1 @@
-"""Comparing methods: tasks, experiments whose results are kept, and the search for hyperparameters."""
+"""Compare methods: tasks, experiments with their results, and the search for hyperparameters."""

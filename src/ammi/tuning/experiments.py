@@ -1,7 +1,7 @@
-"""Experiments: one method fitted to one task and measured, kept as one JSON file whose path says what was done.
+"""Experiments: one method fitted to one task and measured, with the result in one JSON file.
 
-The path is of all parameters that decide a result, also of those at their defaults: where a default changes, an old
-result is not taken for a new one.
+The file's path has a digest of all parameters that affect the result, defaults included, so that an old result is not
+taken for a new one when a default changes.
 """
 
 import hashlib
@@ -20,16 +20,16 @@ from ammi.tuning.locks import make_missing
 from ammi.tuning.machine import machine
 from ammi.tuning.tasks import Task
 
-GENERAL_PARAMETERS = ("n_bits", "random_state", "verbose")  # which an experiment sets itself
-UNDECISIVE_PARAMETERS = ("checkpoint", "device", "n_jobs")  # which change no result
+GENERAL_PARAMETERS = ("n_bits", "random_state", "verbose")  # set by the experiment
+NEUTRAL_PARAMETERS = ("checkpoint", "device", "n_jobs")  # do not affect the result
 
-Parameters = Mapping[str, Any]  # a hyperparameter may be anything that JSON holds
-Result = dict[str, Any]  # of an experiment, as its JSON file has it
+Parameters = Mapping[str, Any]  # a hyperparameter has any JSON type
+Result = dict[str, Any]  # the JSON file of an experiment
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A method with some of its parameters set, on a task, with a seed; BOW has 0 bits, which is one for each word."""
+    """A method with parameters, a task and a seed. BOW has 0 bits, which stands for one bit per word."""
 
     task: str
     method: str
@@ -39,37 +39,37 @@ class Experiment:
 
     @property
     def effective_parameters(self) -> dict[str, Any]:
-        """All parameters that decide its result: those that are set, and the method's defaults."""
+        """All parameters that affect the result: those that are set, and the method's defaults."""
         parameters = {**default_parameters(self.method), **self.parameters}
-        apart = (*GENERAL_PARAMETERS, *UNDECISIVE_PARAMETERS)
-        return {name: value for name, value in parameters.items() if name not in apart}
+        others = (*GENERAL_PARAMETERS, *NEUTRAL_PARAMETERS)
+        return {name: value for name, value in parameters.items() if name not in others}
 
     @property
     def path(self) -> Path:
-        """Where its result belongs: a digest tells parameters apart."""
+        """The path of its result, with a digest of the parameters."""
         digest = parameters_digest(self.effective_parameters)
         return Path(self.task, f"{self.method}-{self.bits}-{digest}-{self.seed}.json")
 
     def hasher(self) -> Hasher:
-        """The method with its parameters, not fitted yet."""
+        """Return the method with its parameters, not yet fitted."""
         general = dict(zip(GENERAL_PARAMETERS, (self.bits, self.seed, False), strict=True))
         known = default_parameters(self.method)
-        fitting = {name: value for name, value in general.items() if name in known}
-        return by_name(self.method)(**fitting, **self.parameters)
+        own = {name: value for name, value in general.items() if name in known}
+        return by_name(self.method)(**own, **self.parameters)
 
 
 def parameters_digest(parameters: Parameters) -> str:
-    """A short name of parameters."""
+    """Return a short digest of parameters."""
     return hashlib.blake2b(json.dumps(parameters, sort_keys=True).encode(), digest_size=4).hexdigest()
 
 
 def default_parameters(method: str) -> dict[str, Any]:
-    """The parameters that a method has, each with its default."""
+    """Return the parameters of a method with their defaults."""
     return {name: parameter.default for name, parameter in inspect.signature(by_name(method)).parameters.items()}
 
 
 def measure(experiment: Experiment, task: Task) -> Result:
-    """Fit and measure: what was done, its scores, the seconds it took and on what machine."""
+    """Fit and measure a method; return the experiment, its scores, its seconds and the machine."""
     hasher = experiment.hasher()
     start, cpu_start = time.perf_counter(), time.process_time()
     task.fit(hasher)
@@ -96,7 +96,7 @@ def measure(experiment: Experiment, task: Task) -> Result:
 
 
 class Results:
-    """A folder of results. An experiment whose result is there is not done again."""
+    """A folder of results. An experiment with a result is not done again."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -105,7 +105,7 @@ class Results:
         return self.folder / experiment.path
 
     def get(self, experiment: Experiment) -> Result | None:
-        """The result of an experiment, if it was done."""
+        """Return the result of an experiment, or None."""
         path = self.path(experiment)
         return read_json(path) if path.exists() else None
 
@@ -121,7 +121,7 @@ class Results:
         task_of: Callable[[str], Task],
         done: Callable[[Experiment], None] = lambda experiment: None,
     ) -> None:
-        """Do those that are missing, and tell of each; several processes may do so side by side."""
+        """Do the missing experiments, and call `done` after each; several processes can do so at the same time."""
 
         def make(experiment: Experiment) -> None:
             write_json(self.path(experiment), measure(experiment, task_of(experiment.task)))

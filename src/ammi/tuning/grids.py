@@ -1,11 +1,12 @@
-"""What a search varies of each method, and what it draws of that."""
+"""The grid of hyperparameters of each method, and how a trial draws from it."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from ammi.tuning.experiments import Parameters, default_parameters
 
-Grid = Mapping[str, tuple[Any, ...]]
+Value = str | int | float | None  # of a hyperparameter
+Values = tuple[Value, ...]
+Grid = Mapping[str, Values]
 
 _ENTROPY: Grid = {
     "batch_size": (16, 32, 64, 128),
@@ -20,7 +21,7 @@ _AUTOENCODER: Grid = {
     "dropout": (0.0, 0.2, 0.5),
     "init_range": (0.1, 0.3),
 }
-# AMMI's and BMMI's are the paper's, with the choice of an adversary; it does not say what it varies of the others.
+# AMMI's and BMMI's grids are the paper's, with the adversary added. The paper does not give the grids of the others.
 GRIDS: dict[str, Grid] = {
     "ammi": {
         **_ENTROPY,
@@ -50,7 +51,8 @@ GRIDS: dict[str, Grid] = {
     "sth": {"neighbours": (10, 25, 50), "C": (0.01, 0.1, 1.0, 10.0)},
     "vdsh": {**_AUTOENCODER, "hidden_layers": (1, 2), "warm_up": (1000, 5000)},
 }
-_MATTERS_ONLY_WITH: dict[str, tuple[str, tuple[Any, ...]]] = {
+# Parameters that matter only if another parameter has one of these values.
+_MATTERS_ONLY_WITH: dict[str, tuple[str, Values]] = {
     "adversary_steps": ("adversary", ("gradient",)),
     "adversary_learning_rate": ("adversary", ("gradient",)),
     "hidden_size": ("hidden_layers", (1, 2)),
@@ -58,22 +60,24 @@ _MATTERS_ONLY_WITH: dict[str, tuple[str, tuple[Any, ...]]] = {
 }
 
 
-def choose(grid: Grid, fixed: Parameters, choice: Callable[[str, tuple[Any, ...]], Any]) -> dict[str, Any]:
-    """One value for each parameter of the grid that matters beside those fixed and those chosen before it."""
-    chosen: dict[str, Any] = {}
+def choose(grid: Grid, fixed: Parameters, choice: Callable[[str, Values], Value]) -> dict[str, Value]:
+    """Choose a value for each parameter of the grid that matters, given the fixed ones and those chosen before it."""
+    chosen: dict[str, Value] = {}
     for name, values in grid.items():
         if _matters(name, {**fixed, **chosen}):
             chosen[name] = choice(name, values)
     return chosen
 
 
-def near_defaults(method: str, grid: Grid, fixed: Parameters) -> dict[str, Any]:
-    """The method's defaults, each moved to the nearest value of the grid."""
+def near_defaults(method: str, grid: Grid, fixed: Parameters) -> dict[str, Value]:
+    """Return the method's defaults, each moved to the nearest value of the grid."""
     defaults = default_parameters(method)
 
-    def nearest(name: str, values: tuple[Any, ...]) -> Any:
+    def nearest(name: str, values: Values) -> Value:
         default = defaults[name]
-        return default if default in values else min(values, key=lambda value: abs(value - default))
+        if default in values:
+            return default
+        return min(values, key=lambda value: abs(float(value or 0) - default))
 
     return choose(grid, fixed, nearest)
 

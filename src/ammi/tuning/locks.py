@@ -1,4 +1,4 @@
-"""Work that several processes share: each file is made by one of them, and by another if that one dies."""
+"""Share work between processes: each file is made by one of them, and by another if that one dies."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -14,9 +14,9 @@ T = TypeVar("T")
 
 
 def lock_for(path: Path, timeout: float = -1) -> FileLock:
-    """The lock to hold while making a file or folder, which goes when its process does.
+    """Return the lock to hold while making a file or folder; it is released when its process ends.
 
-    Entering it raises Timeout where another process still holds it after so many seconds; -1 waits for ever.
+    Entering it raises Timeout if another process holds it for `timeout` seconds; -1 waits for ever.
     """
     lock = path.parent / ".locks" / path.stem
     lock.parent.mkdir(parents=True, exist_ok=True)
@@ -26,10 +26,10 @@ def lock_for(path: Path, timeout: float = -1) -> FileLock:
 def make_missing(
     items: Iterable[T], path_of: Callable[[T], Path], is_missing: Callable[[T], bool], make: Callable[[T], None]
 ) -> None:
-    """Make what is missing. What another process is at is left for last, and made here only if that one dies."""
-    wanted = list(items)
+    """Make the missing items. Items that another process is making come last, and only if that process dies."""
+    items = list(items)
     for timeout in (0, -1):
-        for item in filter(is_missing, wanted):
+        for item in filter(is_missing, items):
             with suppress(Timeout), lock_for(path_of(item), timeout):
-                if is_missing(item):  # else the other process has just made it
+                if is_missing(item):  # another process may just have made it
                     make(item)

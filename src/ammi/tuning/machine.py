@@ -1,4 +1,4 @@
-"""On what a figure was measured: it goes into every file of results."""
+"""The machine and versions of a measurement, for files of results."""
 
 import os
 import platform
@@ -9,7 +9,7 @@ from ammi.version import __version__
 
 
 def machine() -> dict[str, object]:
-    """The processor, its cores, and the versions and the date of a run."""
+    """Return the processor, its cores, the versions and the date."""
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
     model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
     return {

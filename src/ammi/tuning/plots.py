@@ -1,4 +1,4 @@
-"""Pictures of a search, each understood without the text around it."""
+"""Plots of a search that can be read without any text around them."""
 
 import warnings
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def search_history(trials: "Sequence[TrialRow]") -> "Figure":
-    """Each trial's validation score, those given up as crosses, and the best so far as a line."""
+    """Plot the validation score of each trial, crosses for given-up ones, and the best so far as a line."""
     figure, axes = new_axes(figsize=(7, 4))
     done = [row for row in trials if row["state"] == "complete"]
     pruned = [row for row in trials if row["state"] == "pruned"]
@@ -28,13 +28,13 @@ def search_history(trials: "Sequence[TrialRow]") -> "Figure":
 
 
 def search_importance(study: "Study") -> "Figure | None":
-    """How much of the scores' variance each parameter explains (PED-ANOVA), or None where too few trials finished."""
+    """Plot the share of the scores' variance that each parameter explains (PED-ANOVA); None for too few trials."""
     from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 
     try:
-        with warnings.catch_warnings(action="ignore"):  # it finds every small study inaccurate
+        with warnings.catch_warnings(action="ignore"):  # it warns about every small study
             shares = get_param_importances(study, evaluator=PedAnovaImportanceEvaluator())
-    except (RuntimeError, ValueError):  # it wants several finished trials, of different scores
+    except (RuntimeError, ValueError):  # it needs several finished trials with different scores
         return None
     if not shares:
         return None
@@ -47,7 +47,7 @@ def search_importance(study: "Study") -> "Figure | None":
 
 
 def new_axes(figsize: tuple[float, float]) -> "tuple[Figure, Axes]":
-    """A figure of one panel, without the lines above and at the right."""
+    """Return a figure of one panel, without lines at the top and the right."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:

@@ -1,20 +1,19 @@
-"""Hyperparameters by search: the paper's random search over its grid, with Optuna.
+"""Search for hyperparameters with Optuna, by default as in the paper: at random on a grid.
 
-A study is kept in a database, so that a search that was killed goes on where it was, and several machines may share
-one. Beside it, as files: the best parameters, which `ammi fit --config` takes, all trials, from which a database that
-was lost is made again, and plots.
+The study is in a database, so that a search that was killed continues, and several machines can share it. Files beside
+it have the best parameters (for `ammi fit --config`), all trials (from which a lost database is restored), and plots.
 """
 
 import os
 import platform
 import time
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, cast
 
 from ammi.files import read_json, replacing_file, write_json
 from ammi.plain import plain
@@ -29,31 +28,31 @@ from ammi.tuning.tasks import Task
 
 if TYPE_CHECKING:
     from optuna import Trial
-    from optuna.trial import FrozenTrial
+    from optuna.trial import FrozenTrial, TrialState
 
     from ammi.hashers import Hasher
 
 FILES = ("best.json", "trials.json", "study.db", "importance.png", "history.png")  # of a search
-COSTS = ("seconds", "cpu_seconds", "sampler")  # what a trial keeps beside its scores
-DIVERGED = "diverged"  # the state of a trial without any score, and what Optuna's pruned trial keeps to say so
+COSTS = ("seconds", "cpu_seconds", "sampler")  # attributes of a trial in Optuna
+DIVERGED = "diverged"  # state of a trial without any score, and the attribute of Optuna's pruned trial that marks it
 
 
 class TrialRow(TypedDict):
     """A finished trial, as trials.json has it."""
 
     trial: int
-    state: str  # "complete", "pruned" where it was given up, "diverged" where it left the finite in its first epoch
-    validation: float  # percent; 0 of one that diverged
+    state: str  # "complete", "pruned" if it was given up, "diverged" if it did so in its first epoch
+    validation: float  # percent; 0 if it diverged
     parameters: dict[str, Any]
-    scores: list[float]  # one an epoch
+    scores: list[float]  # one per epoch
     seconds: float
-    cpu_seconds: float | None  # None where it was not kept
+    cpu_seconds: float | None  # None if unknown
     sampler: str
 
 
 @dataclass(frozen=True)
 class Search:
-    """What is searched: a method at so many bits on a task, with some parameters fixed and the rest on a grid."""
+    """A method, its number of bits, a task, the fixed parameters and the sampler of the others."""
 
     task: str
     method: str
@@ -68,11 +67,11 @@ class Search:
 
     @property
     def grid(self) -> Grid:
-        """What is varied."""
+        """The values of the parameters that are not fixed."""
         return {name: values for name, values in GRIDS[self.method].items() if name not in self.fixed}
 
     def check(self) -> None:
-        """Refuse a method that has nothing to vary, to fix what is no hyperparameter, and values out of their range."""
+        """Refuse a method without a grid, and fixed parameters that are not hyperparameters or out of range."""
         if self.method not in GRIDS:
             raise ValueError(f"{self.method} has nothing to tune: methods to tune are {', '.join(sorted(GRIDS))}")
         if wrong := [name for name in GENERAL_PARAMETERS if name in self.fixed]:
@@ -80,25 +79,25 @@ class Search:
         self.experiment({}).hasher()._check_parameters()
 
     def experiment(self, drawn: Parameters) -> Experiment:
-        """What is tried with the parameters that were drawn from the grid."""
+        """Return the experiment with parameters that were drawn from the grid."""
         return Experiment(self.task, self.method, self.bits, {**self.fixed, **drawn}, self.seed)
 
 
 class Tuning:
-    """A search under way: its study, the task, and the folder of its files.
+    """A running search: its study, its task, and the folder of its files.
 
-    It holds a connection to the study's database, which is closed by `with`, by `close` and when it is forgotten.
+    `close`, the end of `with` or garbage collection closes the connection to the study's database.
     """
 
     def __init__(self, search: Search, task: Task, folder: Path, storage: str | None = None):
         self.search, self.task, self.folder = search, task, folder
-        self._check_same_search(self._recorded, f"{folder / 'trials.json'} is")
+        self._check_same_search(self._recorded, str(folder / "trials.json"))
         folder.mkdir(parents=True, exist_ok=True)
         database = open_storage(storage or f"sqlite:///{folder / 'study.db'}")
         self._close = weakref.finalize(self, close_storage, database)
         with naming_storage():
             self.study = open_study(f"{search.task} {search.method} {search.bits}", database)
-            self._check_same_search(self.study.user_attrs, f"the study {self.study.study_name!r} is")
+            self._check_same_search(self.study.user_attrs, f"the study {self.study.study_name!r}")
             self._begin()
             self._requeue_abandoned_trials()
 
@@ -114,75 +113,65 @@ class Tuning:
 
     @property
     def finished(self) -> "list[FrozenTrial]":
-        """The trials that were measured, to their end or until they were given up."""
+        """The trials that ended or were given up."""
         return [trial for trial in self.study.get_trials(deepcopy=False) if trial.state.name in ("COMPLETE", "PRUNED")]
 
     def run_until(self, trials: int, display: Display = SILENT) -> None:
-        """Try until so many trials are finished; the files are written anew after each."""
+        """Run trials until `trials` are finished; write the files after each."""
         with self.showing(trials, display) as view:
             while len(self.finished) < trials:
                 self._run_trial(view)
 
     @contextmanager
     def showing(self, trials: int, display: Display) -> Iterator[SearchView]:
-        """While trials are run: what shows them. It is refused that all of them diverge."""
+        """Yield the display of the trials; raise an error at the end if all of them diverged."""
         with naming_storage(), display.search(self.search.title, trials, len(self.finished)) as view:
             yield view
             if not self.best_rows(1):
                 raise ValueError(
-                    f"none of {trials} trials of {self.search.title} has a score, since all left the finite numbers: "
-                    "divide the rows by their largest number, or fix a lower learning rate"
+                    f"none of {trials} trials of {self.search.title} has a score, because all left the finite numbers: "
+                    "divide the rows by their largest number, or set a lower learning rate"
                 )
 
     def begin(self) -> "Started":
-        """The next trial."""
+        """Begin the next trial."""
         trial = self._ask()
         drawn = choose(self.search.grid, self.search.fixed, trial.suggest_categorical)
         return Started(trial, self.search.experiment(drawn).hasher())
 
     def watch(self, started: "Started", score: float, view: SearchView) -> bool:
-        """Note the score of an epoch; whether the trial is to go on."""
+        """Record the score of an epoch; return whether to continue the trial."""
         started.epoch += 1
         view.epoch(started.trial.number, started.epoch, score)
         started.trial.report(score, started.epoch)
         return not started.trial.should_prune()
 
-    def end(
-        self,
-        started: "Started",
-        validation: float | None,
-        cpu_seconds: float,
-        view: SearchView,
-        diverged: str | None = None,
-    ) -> None:
-        """Keep what was measured, None where the trial was given up or diverged, and write the files.
-
-        A trial that diverged, which a sentence says, is finished as the worst there is.
-        """
+    def end(self, started: "Started", outcome: "Outcome", view: SearchView) -> None:
+        """Record the outcome of a trial and write the files; a trial that diverged counts as the worst."""
         from optuna.trial import TrialState
 
-        if diverged is not None:
+        if outcome.diverged is not None:
             started.trial.set_user_attr(DIVERGED, True)
-            view.diverged(started.trial.number, diverged)
-        outcome = {"state": TrialState.PRUNED} if validation is None else {"values": validation}
-        self._tell(started, cpu_seconds, outcome)
+            view.diverged(started.trial.number, outcome.diverged)
+        state = TrialState.PRUNED if outcome.validation is None else TrialState.COMPLETE
+        self._tell(started, outcome, state)
         self.write()
         view.trial(len(self.finished), max(row["validation"] for row in self.rows()))
 
-    def fail(self, started: "Started", again: bool, cpu_seconds: float = 0.0) -> None:
-        """Note that a trial came to nothing; it is tried again, or not."""
+    def fail(self, started: "Started", again: bool) -> None:
+        """Record that a trial failed; `again` queues its parameters again."""
         from optuna.trial import TrialState
 
         if again:
             self.study.enqueue_trial(started.trial.params)
-        self._tell(started, cpu_seconds, {"state": TrialState.FAIL})
+        self._tell(started, Outcome(None, 0.0, None), TrialState.FAIL)
 
     def rows(self) -> list[TrialRow]:
-        """The finished trials, in their order."""
+        """Return the finished trials, in their order."""
         return [_row(trial) for trial in self.finished]
 
     def best_rows(self, n: int) -> list[TrialRow]:
-        """The best of the trials that were not given up, the best first."""
+        """Return the n best trials that were not given up, the best first."""
         complete = [row for row in self.rows() if row["state"] == "complete"]
         return sorted(complete, key=lambda row: -row["validation"])[:n]
 
@@ -190,7 +179,7 @@ class Tuning:
         return {**self.search.fixed, **self.study.best_params}
 
     def write(self) -> None:
-        """Write the best parameters, once there are some, and then the list of trials, which says that they are."""
+        """Write best.json, once a trial is complete, and then trials.json."""
         trials = self.rows()
         about = {"task": self.search.task, "method": self.search.method, "bits": self.search.bits}
         if self.best_rows(1):
@@ -199,7 +188,7 @@ class Tuning:
         write_json(self.folder / "trials.json", {**about, **self._identity, **machine(), "trials": trials})
 
     def plot(self) -> None:
-        """Draw the history of the search and the importance of the parameters."""
+        """Write plots of the history and of the parameters' importance."""
         drawn = {"importance.png": search_importance(self.study), "history.png": search_history(self.rows())}
         for name, figure in drawn.items():
             if figure:
@@ -208,24 +197,24 @@ class Tuning:
 
     @cached_property
     def _identity(self) -> dict[str, Any]:
-        """What a study and a list of trials are of."""
+        """What the trials of one study must have in common."""
         return {"data": self.task.fingerprint(), "fixed": plain(self.search.fixed), "grid": plain(self.search.grid)}
 
     @cached_property
     def _recorded(self) -> dict[str, Any]:
-        """What trials.json held when the search was opened; nothing where there is none."""
+        """The content of trials.json when the search was opened."""
         path = self.folder / "trials.json"
         return read_json(path) if path.exists() else {}
 
-    def _check_same_search(self, kept: Mapping[str, Any], what_is: str) -> None:
-        if other := [name for name in self._identity if kept and kept.get(name) != self._identity[name]]:
+    def _check_same_search(self, recorded: Mapping[str, object], name: str) -> None:
+        if other := [key for key in self._identity if recorded and recorded.get(key) != self._identity[key]]:
             raise ValueError(
-                f"{what_is} of another search, with other {' and '.join(other)}: "
+                f"{name} is of another search, with other {' and '.join(other)}: "
                 "choose another --out, or another --storage"
             )
 
     def _begin(self) -> None:
-        """Make an empty study the one of this search, with the trials that were recorded, or else with the first."""
+        """Mark the study as one of this search; fill an empty one with the recorded trials, and queue the defaults."""
         for name, value in self._identity.items():
             self.study.set_user_attr(name, value)
         if not self.study.get_trials(deepcopy=False):
@@ -254,37 +243,26 @@ class Tuning:
         )
 
     def _run_trial(self, view: SearchView) -> None:
-        started, cpu_start = self.begin(), time.process_time()
-
-        def watch(score: float) -> None:
-            if not self.watch(started, score, view):
-                raise _GivenUpError
-
-        validation = diverged = None
+        started = self.begin()
         try:
-            self.task.fit(started.hasher, watch)
-            validation = self.task.validation(started.hasher)
-        except _GivenUpError:
-            pass
-        except NotFiniteError as error:
-            diverged = str(error)
+            outcome = run_trial(self.task, started.hasher, lambda score: self.watch(started, score, view))
         except BaseException as error:
-            self.fail(started, isinstance(error, KeyboardInterrupt), time.process_time() - cpu_start)
+            self.fail(started, again=isinstance(error, KeyboardInterrupt))
             raise
-        self.end(started, validation, time.process_time() - cpu_start, view, diverged)
+        self.end(started, outcome, view)
 
-    def _tell(self, started: "Started", cpu_seconds: float, outcome: dict[str, Any]) -> None:
-        costs = (time.perf_counter() - started.start, cpu_seconds, self.search.sampler)
+    def _tell(self, started: "Started", outcome: "Outcome", state: "TrialState") -> None:
+        costs = (time.perf_counter() - started.start, outcome.cpu_seconds, self.search.sampler)
         for name, value in zip(COSTS, costs, strict=True):
             started.trial.set_user_attr(name, value)
-        self.study.tell(started.trial, **outcome)
+        self.study.tell(started.trial, outcome.validation, state)
 
     def _ask(self) -> "Trial":
-        """The next trial, marked as one of this process."""
+        """Return the next trial, marked with this process."""
         from optuna.trial import TrialState
 
         trial = self.study.ask()
-        # A sampler for each trial, so that a search that goes on draws what it would have drawn, not the same again.
+        # A seed for each trial, so that a search that continues draws what it would have drawn.
         failed = self.study.get_trials(deepcopy=False, states=(TrialState.FAIL,))
         self.study.sampler = new_sampler(self.search.sampler, (self.search.seed, trial.number - len(failed)))
         for name, value in _this_process().items():
@@ -292,21 +270,21 @@ class Tuning:
         return trial
 
     def _requeue_abandoned_trials(self) -> None:
-        """Queue the trials again that a process of this machine left when it was killed."""
+        """Queue again the trials that a killed process of this machine left."""
         import psutil
         from optuna.trial import TrialState
 
         here = _this_process()["host"]
         for trial in self.study.get_trials(states=(TrialState.RUNNING,)):
-            left = trial.user_attrs
-            if left.get("host") == here and not psutil.pid_exists(left.get("process", 0)):
+            owner = trial.user_attrs
+            if owner.get("host") == here and not psutil.pid_exists(owner.get("process", 0)):
                 self.study.tell(trial.number, state=TrialState.FAIL)
                 self.study.enqueue_trial(trial.params)
 
 
 @dataclass
 class Started:
-    """A trial under way."""
+    """A running trial."""
 
     trial: "Trial"
     hasher: "Hasher"
@@ -314,11 +292,38 @@ class Started:
     start: float = field(default_factory=time.perf_counter)
 
 
+class Outcome(NamedTuple):
+    """The validation score of a trial, None if it was given up or diverged; its seconds; and why it diverged."""
+
+    validation: float | None
+    cpu_seconds: float
+    diverged: str | None
+
+
 class _GivenUpError(Exception):
-    """Ends the fit of a trial that is not to go on."""
+    """Ends the fit of a trial that is given up."""
 
 
-def _this_process() -> dict[str, Any]:
+def run_trial(task: Task, hasher: "Hasher", watch: Callable[[float], bool]) -> Outcome:
+    """Fit and validate a hasher; `watch` gets the score of each epoch and returns whether to continue."""
+    start = time.process_time()
+    validation = diverged = None
+
+    def watch_epoch(score: float) -> None:
+        if not watch(score):
+            raise _GivenUpError
+
+    try:
+        task.fit(hasher, watch_epoch)
+        validation = task.validation(hasher)
+    except _GivenUpError:
+        pass
+    except NotFiniteError as error:
+        diverged = str(error)
+    return Outcome(validation, time.process_time() - start, diverged)
+
+
+def _this_process() -> dict[str, str | int]:
     return {"host": platform.node(), "process": os.getpid()}
 
 

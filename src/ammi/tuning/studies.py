@@ -1,4 +1,4 @@
-"""Optuna's studies: the database that keeps them, what gives a trial up, and what draws the next one."""
+"""Optuna studies: their database, the rule that gives up trials, and the samplers."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 with suppress(ImportError):
-    # Optuna keeps the tracebacks of optional packages that are missing, and so all that the callers of its first import
-    # hold. Imported here, that is no study with an open database.
+    # Optuna keeps the tracebacks of missing optional packages, and with them the variables of whoever imports it first.
+    # Imported here, these hold no study with an open database.
     import optuna.distributions
     import optuna.pruners
     import optuna.samplers
@@ -27,7 +27,7 @@ NEEDED = ("optuna", "psutil")
 
 
 def open_storage(url: str) -> "RDBStorage":
-    """The database at a URL, which is made where it is not there."""
+    """Open the database at a URL; create it if it does not exist."""
     if missing := [package for package in NEEDED if not find_spec(package)]:
         raise ImportError(f"tuning needs {' and '.join(missing)}: pip install 'ammi[tune]'")
     from sqlalchemy.exc import ArgumentError
@@ -37,12 +37,12 @@ def open_storage(url: str) -> "RDBStorage":
         with naming_storage():
             return optuna.storages.RDBStorage(url)
     except ArgumentError as error:
-        raise ValueError(f"{url} is no storage of Optuna: expected a URL such as sqlite:///study.db") from error
+        raise ValueError(f"{url} is not an Optuna storage: expected a URL such as sqlite:///study.db") from error
 
 
 @contextmanager
 def naming_storage() -> Iterator[None]:
-    """Say in a sentence that the database of a study cannot be used, above all where the disk is full."""
+    """Turn database errors, such as a full disk, into one sentence."""
     from optuna.exceptions import StorageInternalError
     from sqlalchemy.exc import DatabaseError
 
@@ -53,7 +53,7 @@ def naming_storage() -> Iterator[None]:
         reason = getattr(cause, "orig", None) if isinstance(cause, DatabaseError) else cause
         raise OSError(
             f"the database of the study cannot be used ({str(reason).splitlines()[0]}): make space, or delete it if it "
-            "is damaged, since trials.json has what is finished, and the same command goes on"
+            "is damaged, then run the same command to continue: trials.json has the finished trials"
         ) from error
 
 
@@ -63,7 +63,7 @@ def close_storage(storage: "RDBStorage") -> None:
 
 
 def open_study(name: str, storage: "RDBStorage") -> "Study":
-    """The study of this name, or a new one; a trial whose scores stay below the median of the others is given up."""
+    """Open or create a study; it gives up trials whose scores stay below the median of the others."""
     from optuna import create_study
     from optuna.pruners import MedianPruner
 
@@ -77,7 +77,7 @@ def open_study(name: str, storage: "RDBStorage") -> "Study":
 
 
 def new_sampler(kind: Sampler, seed: tuple[int, int]) -> "BaseSampler":
-    """What draws a trial: at random, or near what was good (TPE)."""
+    """Return a sampler that chooses parameters at random, or near good ones (TPE)."""
     from optuna.samplers import RandomSampler, TPESampler
 
     number = int(np.random.SeedSequence(seed).generate_state(1)[0])

@@ -1,35 +1,36 @@
-"""What methods are compared on: documents with labels, or pairs of related articles, each in three parts."""
+"""Tasks to compare methods on: labelled documents or pairs of articles, for training, validation and test."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import compress
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ammi.data import ArticlePairs, benchmark, every_tenth, read_pairs
+from ammi.data import benchmark, every_tenth
+from ammi.data.pairs import ArticlePairs, read_pairs
 from ammi.digests import matrix_digest
 from ammi.evaluate import distinct_codes, label_matrix, matching_at_k, precision_at_k
 from ammi.features import VectorFeatures, WordFeatures
 from ammi.hashers import Hasher, TrainedHasher
 
-Matrix: TypeAlias = csr_matrix | np.ndarray  # a row a document
+Matrix: TypeAlias = csr_matrix | np.ndarray  # one row per document
 Scores = dict[str, float | list[int]]
-Watch = Callable[[float], None]  # is told each epoch's validation score
+Watch = Callable[[float], None]  # called with the validation score of each epoch
 
 
 class Task(ABC):
-    """Documents to learn from, a score that chooses epochs and hyperparameters, and one that is reported."""
+    """Training documents, a validation score that chooses epochs and hyperparameters, and a test score."""
 
     @abstractmethod
     def validation(self, hasher: Hasher) -> float:
-        """The score on the validation part, in percent."""
+        """Return the score on the validation part, in percent."""
 
     @abstractmethod
     def test(self, hasher: Hasher) -> Scores:
-        """What is reported: the score on the test part as `test`, in percent, and what belongs to the task."""
+        """Return the score on the test part as `test`, in percent, and other figures of the task."""
 
     @property
     @abstractmethod
@@ -38,15 +39,15 @@ class Task(ABC):
 
     @abstractmethod
     def fingerprint(self) -> str:
-        """What tells this task from any other: digests of what is learned from and validated on."""
+        """Return digests of the training and validation parts, which identify the task."""
 
     @property
     def _related(self) -> Matrix | None:
-        """The documents related to those that a hasher is fitted to, for methods that learn from pairs."""
+        """The related documents of the training documents, for methods that learn from pairs."""
         return None
 
     def fit(self, hasher: Hasher, watch: Watch = lambda score: None) -> None:
-        """Fit the hasher; where it has epochs the validation score chooses one, and `watch` is told of each."""
+        """Fit the hasher; if it has epochs, the validation score chooses one, and `watch` gets the score of each."""
 
         def validated(fitted: Hasher) -> float:
             score = self.validation(fitted)
@@ -62,7 +63,7 @@ class Task(ABC):
 
 
 class LabelledTask(Task):
-    """Top-100 precision: which of the nearest training documents have a label in common with a document."""
+    """Top-100 precision: the share of the nearest training documents that share a label with a document."""
 
     def __init__(self, rows: Sequence[Matrix], labels: Sequence[Matrix]):
         self.train, self.cv, self.held_out = rows
@@ -89,7 +90,7 @@ class LabelledTask(Task):
 
 
 class PairTask(Task):
-    """Top-100 matching: whether the article related to an article is among its nearest of the same part."""
+    """Top-100 matching: how often the related article is among the nearest ones of the same part."""
 
     def __init__(self, pairs: ArticlePairs):
         for part, (X, _) in {"validation": pairs.cv, "test": pairs.test}.items():
@@ -125,13 +126,13 @@ class PairTask(Task):
 
 
 def benchmark_task(name: str | Path) -> LabelledTask:
-    """The task of a benchmark set, by its name or the path of its `.mat` file."""
+    """Return the task of a benchmark set, by its name or the path of its `.mat` file."""
     data = benchmark(name)
     return LabelledTask((data.train, data.cv, data.test), (data.train_labels, data.cv_labels, data.test_labels))
 
 
-def documents_task(documents: Sequence[str] | Matrix, labels: Sequence[Any]) -> LabelledTask:
-    """The task of texts, or of vectors, with labels: of ten, the ninth is for validation, the tenth for the test."""
+def documents_task(documents: Sequence[str] | Matrix, labels: Sequence[object]) -> LabelledTask:
+    """Return the task of labelled texts or vectors: of ten, the ninth is for validation, the tenth for the test."""
     targets, n = label_matrix(labels), len(labels)
     labelled = np.diff(targets.indptr) > 0
     held_out, tested = every_tenth(n, nth=9), every_tenth(n)
@@ -147,7 +148,7 @@ def documents_task(documents: Sequence[str] | Matrix, labels: Sequence[Any]) -> 
 
 
 def named_task(source: str) -> Task:
-    """A benchmark by its name or file, or pairs by their folder or by the file in which they were published."""
+    """Return the task of a benchmark (name or file) or of pairs (folder, or the published file)."""
     if source.endswith(".mat"):
         return benchmark_task(source)
     if Path(source).is_dir() or source.endswith((".p", ".pkl", ".pickle")):
@@ -158,6 +159,6 @@ def named_task(source: str) -> Task:
 
 
 def task_name(source: str) -> str:
-    """What the task of a source is called: its name without the folder, and that of a file without its endings."""
+    """Return the name of a source's task: without its folder, and a file without its extensions."""
     name = Path(source).name
     return name if Path(source).is_dir() else name.split(".")[0]

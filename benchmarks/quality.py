@@ -8,6 +8,7 @@ each cell. Runs are kept in results/quality.json, and a run that is there is not
 import itertools
 import json
 import statistics
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,10 @@ from ammi import AMMI
 from ammi.data import benchmark
 from ammi.data.mat import Benchmark
 from ammi.evaluate import precision_at_k
-from ammi.paper.published import PROGRAM, TABLE_1
 from ammi.tuning.machine import machine
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from reproduction.published import PROGRAM, TABLE_1
 
 BITS = (16, 32, 64, 128)
 SEEDS = (0, 1, 2)

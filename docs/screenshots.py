@@ -38,7 +38,7 @@ def shoot(browser: Browser, base: str, name: str) -> None:
     page = context.new_page()
     page.goto(f"{base}/{address}")
     page.locator(awaited).first.wait_for(timeout=300_000)
-    page.get_by_text("A better layout is on its way").wait_for(state="detached", timeout=300_000)
+    page.get_by_text("A better layout is being computed").wait_for(state="detached", timeout=300_000)
     page.wait_for_timeout(1500)  # points glide to their places
     picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
     picture.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(

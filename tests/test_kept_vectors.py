@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examples.character_features import CharacterFeatures
 from scipy.sparse import csr_matrix
 
 from ammi import ITQ, LSH, Collection, DocumentHasher
 from ammi.features import WordFeatures, features
+from examples.character_features import CharacterFeatures
 from tests.search.stores import LOCATIONS
 
 WIDTH = 32

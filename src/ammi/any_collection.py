@@ -1,10 +1,9 @@
 """AnyCollection: what every collection does, whether it opens its store itself or asks a server for it."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,10 @@ Advance = Callable[[int], None]  # called with the number of documents done sinc
 _PROGRESS_STEP = 1000  # documents between two calls of `advance` in an export
 
 
+def no_progress(n_documents: int) -> None:
+    """Ignore progress: the default of `advance`."""
+
+
 class Duplicates(NamedTuple):
     """A document to keep, and its near-duplicates with their similarities, the most similar first."""
 
@@ -33,26 +36,22 @@ class Duplicates(NamedTuple):
     copies: list[tuple[Id, float]]
 
 
-class AnyCollection(ABC):
+class AnyCollection(Protocol):
     """The operations of every collection; `Collection` and `RemoteCollection` implement them."""
 
     @property
-    @abstractmethod
     def location(self) -> str:
         """The folder or URL of the collection, without passwords and tokens."""
 
     @property
-    @abstractmethod
     def n_bits(self) -> int:
         """The length of the codes."""
 
     @property
-    @abstractmethod
     def fingerprint(self) -> str | None:
         """The fingerprint of the model that makes the codes."""
 
     @property
-    @abstractmethod
     def reads(self) -> str:
         """Whether documents and queries are a "text" or a "vector"."""
 
@@ -64,7 +63,7 @@ class AnyCollection(ABC):
         text: str = "text",
         id: str = "id",
         vector: str = "vector",
-        advance: Advance = lambda n_documents: None,
+        advance: Advance = no_progress,
     ) -> list[Id]:
         """Add or replace documents, a thousand in each transaction; return their ids.
 
@@ -81,7 +80,6 @@ class AnyCollection(ABC):
 
         return self._add_blocks(blocks_from(documents, ids=ids, text=text, id=id, vector=vector), advance)
 
-    @abstractmethod
     def _add_blocks(self, blocks: "Iterator[Block]", advance: Advance) -> list[Id]: ...
 
     def search(
@@ -106,7 +104,6 @@ class AnyCollection(ABC):
         """
         return self.search_many([query], k, where, rank, shortlist=shortlist)[0]
 
-    @abstractmethod
     def search_many(
         self,
         queries: Iterable[Query],
@@ -118,18 +115,15 @@ class AnyCollection(ABC):
     ) -> list[Hits]:
         """Return, for each query, the k documents that answer it best; the arguments are those of `search`."""
 
-    @abstractmethod
     def within(self, query: Query, radius: int, where: Where | None = None) -> Hits:
         """Return all documents at most radius bits from a text or a vector, the nearest first."""
 
-    @abstractmethod
     def like(self, id: Id, k: int = 10, where: Where | None = None, *, radius: int | None = None) -> Hits:
         """Return the k documents nearest to one of the collection, or all within a radius, without itself.
 
         Where vectors are kept, the nearest are those of the highest cosine, else of the smallest distance.
         """
 
-    @abstractmethod
     def drift(
         self, id: Id | None = None, *, query: Query | None = None, distances: Sequence[int] | None = None
     ) -> Hits:
@@ -138,10 +132,7 @@ class AnyCollection(ABC):
         Ties go to the document inserted first. A document that answers two distances is listed once.
         """
 
-    @abstractmethod
-    def duplicates(
-        self, threshold: float | None = None, *, advance: Advance = lambda n_documents: None
-    ) -> list[Duplicates]:
+    def duplicates(self, threshold: float | None = None, *, advance: Advance = no_progress) -> list[Duplicates]:
         """Find near-duplicates, and the document to keep of each group, in insertion order.
 
         The similarity of a near-duplicate is the share of its words that stand at the same position in the kept
@@ -169,26 +160,21 @@ class AnyCollection(ABC):
         found = self._get(listed(ids))
         return found[0] if isinstance(ids, str | int) else found
 
-    @abstractmethod
     def _get(self, ids: Iterable[Id]) -> list[Entry]: ...
 
-    @abstractmethod
     def delete(self, ids: Id | Iterable[Id]) -> None:
         """Delete one document or several; if one of them does not exist, delete none."""
 
-    @abstractmethod
     def set_metadata(self, ids: Id | Iterable[Id], metadata: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
         """Set these metadata keys of documents, one dict for all or one for each; their other keys stay."""
 
-    @abstractmethod
     def keys(self) -> dict[str, int]:
         """Return the metadata keys, and how many documents have a value for each."""
 
-    @abstractmethod
     def fast_keys(self) -> list[str]:
         """Return the indexed metadata keys, on which filters are fast."""
 
-    def export(self, file: Location, *, advance: Advance = lambda n_documents: None) -> int:
+    def export(self, file: Location, *, advance: Advance = no_progress) -> int:
         """Write documents as JSONL or Parquet, with codes and kept vectors; return how many. `add` reads the file."""
         from ammi.data.exports import write_export
 
@@ -205,31 +191,24 @@ class AnyCollection(ABC):
 
         return write_export(Path(file), entries(), self.n_bits, self.fingerprint or "")
 
-    @abstractmethod
     def knows(self, query: Query) -> bool:
         """Return whether the model knows a word of a text; a text without known words is like an empty one."""
 
-    @abstractmethod
     def encode(self, queries: Sequence[Query]) -> Codes:
         """Return the codes (n, ceil(m / 8)) of texts or vectors."""
 
-    @abstractmethod
     def bit_probabilities(self, queries: Sequence[Query]) -> NDArray[np.floating]:
         """Return the probability that each bit is 1, (n, m); ValueError where the model has no probabilities."""
 
-    @abstractmethod
     def ranks(self) -> list[str]:
         """Return the values of `rank` that `search` accepts, the default first; empty without a model."""
 
-    @abstractmethod
     def distinct_codes(self) -> int:
         """Count the distinct codes."""
 
-    @abstractmethod
     def describe(self) -> dict[str, Any]:
         """Return counts and settings, by the names that `ammi info` shows."""
 
-    @abstractmethod
     def close(self) -> None:
         """Close files and connections."""
 
@@ -239,13 +218,10 @@ class AnyCollection(ABC):
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    @abstractmethod
     def __len__(self) -> int: ...
 
-    @abstractmethod
     def __contains__(self, id: object) -> bool: ...
 
-    @abstractmethod
     def __iter__(self) -> Iterator[Entry]:
         """Iterate over all documents in insertion order."""
 

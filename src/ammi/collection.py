@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.any_collection import Advance, AnyCollection, Duplicates, Location, Query, check_start, listed
+from ammi.any_collection import Advance, AnyCollection, Duplicates, Location, Query, check_start, listed, no_progress
 from ammi.files import check_writable
 from ammi.search import (
     Entry,
@@ -146,7 +146,7 @@ class Collection(AnyCollection):
         return is_served(location) or store_exists(location)
 
     @staticmethod
-    def check(location: Location, *, advance: Advance = lambda n_documents: None) -> list[str]:
+    def check(location: Location, *, advance: Advance = no_progress) -> list[str]:
         """Return what is damaged in the collection at a location, one sentence each.
 
         Everything that is stored redundantly is compared: pages and documents with their checksums; counts, keys and
@@ -155,7 +155,7 @@ class Collection(AnyCollection):
         return check_store(location, advance=advance)
 
     @staticmethod
-    def repair(location: Location, *, advance: Advance = lambda n_documents: None) -> Repaired:
+    def repair(location: Location, *, advance: Advance = no_progress) -> Repaired:
         """Keep all intact documents, and replace the collection by them in one step.
 
         The damaged file is kept; the result says where, and what was lost. Other processes that have the collection
@@ -203,7 +203,7 @@ class Collection(AnyCollection):
         )
 
     def add_codes(
-        self, codes: Codes, ids: Sequence[Id], *, fingerprint: str, advance: Advance = lambda n_documents: None
+        self, codes: Codes, ids: Sequence[Id], *, fingerprint: str, advance: Advance = no_progress
     ) -> list[Id]:
         """Add documents that are codes only, made by the model with this fingerprint; return their ids."""
         added: list[Id] = []
@@ -277,9 +277,7 @@ class Collection(AnyCollection):
             for step, entry in zip(steps, found, strict=True)
         )
 
-    def duplicates(
-        self, threshold: float | None = None, *, advance: Advance = lambda n_documents: None
-    ) -> list[Duplicates]:
+    def duplicates(self, threshold: float | None = None, *, advance: Advance = no_progress) -> list[Duplicates]:
         from ammi.search.duplicates import find_duplicates
 
         return [Duplicates(*group) for group in find_duplicates(self.store.entries(), threshold, advance)]
@@ -344,7 +342,7 @@ class Collection(AnyCollection):
         self.store.index_keys(keys)
 
     def rebuild(
-        self, model: "DocumentHasher | Hasher | str | PathLike[str]", *, advance: Advance = lambda n_documents: None
+        self, model: "DocumentHasher | Hasher | str | PathLike[str]", *, advance: Advance = no_progress
     ) -> None:
         """Encode all stored texts, or kept vectors, with another model, and switch to it in one step.
 
@@ -361,7 +359,7 @@ class Collection(AnyCollection):
         )
         self._model = new
 
-    def copy(self, location: Location, *, advance: Advance = lambda n_documents: None) -> Copied:
+    def copy(self, location: Location, *, advance: Advance = no_progress) -> Copied:
         """Copy the collection to a location in any store; called again, it resumes an interrupted copy.
 
         A location that holds another collection is refused. At the end both are compared by count and checksum.

@@ -1,4 +1,4 @@
-"""Documents on their way into a collection: in blocks that are encoded and written at once."""
+"""Documents on their way into a collection, in blocks that are encoded and written at once."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Block:
-    """Documents, and the rows of a matrix where they are those."""
+    """Documents; those of a matrix come with its rows instead of vectors of their own."""
 
     documents: list[Document]
     rows: Any = None
 
     @property
     def numbered(self) -> bool:
-        """Whether they have no ids of their own."""
+        """Whether the documents have no ids of their own."""
         return self.documents[0].numbered
 
     @property
@@ -44,12 +44,12 @@ class Block:
         return len(self.documents)
 
     def codes(self, model: "DocumentHasher | QuickCodes", fingerprint: str) -> Codes:
-        """Their codes: those that the same model gave them before they were exported, or new ones."""
+        """The codes that the same model gave the documents before they were exported, or new ones."""
         known = self._known_codes(fingerprint)
         return model.encode(self._contents(model)) if known is None else known
 
     def codes_and_vectors(self, model: "DocumentHasher", fingerprint: str) -> tuple[Codes, Rows]:
-        """Their codes, and the vectors that codes are made of: those that were exported with the codes, or new ones."""
+        """Codes, and the vectors that the model makes them of; exported ones if all documents have them."""
         known = self._known_codes(fingerprint)
         exported = [document.vector for document in self.documents if document.vector is not None]
         if known is not None and len(exported) == len(self.documents):
@@ -76,13 +76,13 @@ class Block:
         return np.stack(contents)
 
     def _check_widths(self, widths: Sequence[int], model: Any) -> None:
-        """Refuse vectors that have not as many numbers as those that the model was fitted to."""
+        """Refuse vectors of another dimension than those that the model was fitted to."""
         expected = model.n_features_in_
-        for document, width in zip(self.documents, widths, strict=False):  # one width tells that of all rows
+        for document, width in zip(self.documents, widths, strict=False):  # a matrix has one width for all its rows
             if width != expected:
                 raise ValueError(
                     f"document {document.id!r} has a vector of {width} numbers, and the model reads {expected}: pass "
-                    "vectors that were made as those that it was fitted to"
+                    "vectors made in the same way as those it was fitted to"
                 )
 
 
@@ -130,7 +130,7 @@ def _encoded_texts(model: "DocumentHasher", entries: list[Entry], keep: bool) ->
 
 
 def blocks_from(documents: Any, *, ids: Iterable[Id] | None, text: str, id: str, vector: str) -> Iterator[Block]:
-    """Blocks of whatever a program hands over as documents; `ids` are of documents that have none."""
+    """Blocks of the documents that a program passes; `ids` name documents that have no ids."""
     matrix = _matrix(documents, text, id, vector)
     if matrix is not None:
         return blocks_of(matrix if ids is None else matrix.with_ids(ids))
@@ -139,14 +139,14 @@ def blocks_from(documents: Any, *, ids: Iterable[Id] | None, text: str, id: str,
 
 
 def blocks_of(documents: Iterable[Document]) -> Iterator[Block]:
-    """Blocks of documents one by one, or of those of a matrix with its rows."""
+    """Blocks of documents, or of the rows of a matrix."""
     if isinstance(documents, VectorMatrix):
         return (Block(block, rows) for block, rows in documents.blocks())
     return (Block(block) for block in blocks(documents))
 
 
 def _matrix(documents: Any, text: str, id: str, vector: str) -> VectorMatrix | None:
-    """The matrix that documents are, in memory or in a file; None where they come one by one."""
+    """The documents as a matrix, if they are one, in memory or in a file."""
     if isinstance(documents, VectorMatrix):
         return documents
     if isinstance(documents, PathLike) and holds_matrix(Path(documents)):

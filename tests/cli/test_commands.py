@@ -209,7 +209,7 @@ def test_data_sets_by_name(location: Location, ammi: Run, tmp_path, monkeypatch)
     assert len(ammi("encode", location.model, "notes").lines) == 120
     refused = ammi("encode", location.model, "newts")
     assert refused.code == 1
-    assert "there is no file or folder newts, and no corpus is called 'newts': those in" in refused.err
+    assert "there is no file or folder newts, and no corpus is called 'newts': " in refused.err
 
 
 def test_data_import(ammi: Run, tmp_path):

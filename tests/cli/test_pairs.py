@@ -7,7 +7,7 @@ import pytest
 
 from ammi.data.pairs import read_pair_texts, read_pairs
 from tests.cli.conftest import Run, notes, write
-from tests.paper.test_pair_sets import conversation, essays, newspaper
+from tests.tuning.test_pair_sets import conversation, essays, newspaper
 
 
 @pytest.fixture

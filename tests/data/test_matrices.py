@@ -164,7 +164,7 @@ def test_what_is_no_matrix_is_refused_in_one_sentence(odd, tmp_path):
 def test_a_matrix_has_no_columns_to_name(tmp_path):
     np.save(tmp_path / "x.npy", vectors())
     np.savez(tmp_path / "x.npz", vectors=vectors(), year=np.arange(5))
-    with pytest.raises(ValueError, match=r"x.npy has no column 'row': it is a matrix and no more"):
+    with pytest.raises(ValueError, match=r"x.npy has no column 'row': it is only a matrix"):
         read_matrix(tmp_path / "x.npy", vector="row")
     with pytest.raises(ValueError, match=r"x.npz has no array 'row' of vectors: it has vectors \(5, 3\), year \(5,\)"):
         read_matrix(tmp_path / "x.npz", vector="row")

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests import oracles
 
 from ammi.data import corpus_path
 from ammi.data.pairing import (
@@ -30,6 +29,7 @@ from ammi.data.pairing import (
     without_quotes,
     words,
 )
+from tests import oracles
 
 WORDS = [f"{a}{b}" for a in ("ba", "ko", "mu", "ri", "tes", "vol") for b in ("dan", "len", "mi", "pur", "sta", "ton")]
 START = datetime(1987, 3, 1)

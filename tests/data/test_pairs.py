@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
-from tests.damage import write_checksums
 
 from ammi.data.pairs import ArticlePairs, check_place, holds_pairs, read_pair_texts, read_pairs, write_pairs
+from tests.damage import write_checksums
 
 VOCABULARY = {f"word{i}": i for i in range(7)}
 bags = st.dictionaries(st.integers(0, 6), st.floats(0, 1, width=32) | st.integers(0, 9))

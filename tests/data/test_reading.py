@@ -23,6 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ammi.data import BadRecordError, Document, corpus_path, data_folder, formats, read_documents, streams, write_jsonl
+from ammi.data.reading import Needed
 from ammi.data.rows import listed, refuse_repeated
 
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
@@ -456,7 +457,7 @@ def test_what_cannot_be_kept_is_a_bad_record_with_its_line(tmp_path, wrong, firs
     path, good = tmp_path / "x.jsonl", '{"id": 7, "text": "b"}'
     path.write_text("\n".join([wrong, good] if first else [good, wrong]))
     problems: list[BadRecordError] = []
-    read = list(read_documents(path, reads="text", on_error=problems.append))
+    read = list(read_documents(path, needed=Needed("text"), on_error=problems.append))
     assert [document.id for document in read] == [7]
     assert [str(problem).startswith(f"{path} line {1 if first else 2} ") for problem in problems] == [True]
     assert len(str(problems[0]).splitlines()[0]) < 300

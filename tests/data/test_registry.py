@@ -84,9 +84,9 @@ def test_files_have_names(folder):
 
 def test_an_unknown_name_lists_the_known(folder):
     (folder / "b.jsonl.gz").touch()
-    with pytest.raises(ValueError, match=r"no corpus is called 'ng': those in .* are b$"):
+    with pytest.raises(ValueError, match=r"no corpus is called 'ng': .* has b$"):
         corpus_path("ng")
-    with pytest.raises(ValueError, match=r"no benchmark is called 'ng': those in .* are none$"):
+    with pytest.raises(ValueError, match=r"no benchmark is called 'ng': .* has none$"):
         benchmark("ng")
 
 
@@ -95,7 +95,7 @@ def test_a_source_is_a_path_or_a_name(folder):
     assert locate("-") == "-"
     assert locate(str(folder)) == str(folder)
     assert locate("a") == folder / "a.jsonl"
-    with pytest.raises(FileNotFoundError, match=r"no file or folder b, and no corpus is called 'b': .* are a$"):
+    with pytest.raises(FileNotFoundError, match=r"no file or folder b, and no corpus is called 'b': .* has a$"):
         locate("b")
 
 

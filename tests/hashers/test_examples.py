@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examples.plugin_package.balanced_hasher import Balanced
-from examples.residual_network import Residual, residual
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import ammi
@@ -20,6 +18,8 @@ from ammi import AMMI, Collection, DocumentHasher, hashers
 from ammi.evaluate import precision_at_k
 from ammi.hashers import NASH
 from ammi.hashers.quick import quick_codes
+from examples.plugin_package.balanced_hasher import Balanced
+from examples.residual_network import Residual, residual
 from tests.conftest import topics
 from tests.hashers.test_documents import written
 

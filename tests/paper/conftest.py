@@ -2,7 +2,7 @@
 
 import pytest
 
-from ammi.paper.folder import PaperFolder
+from reproduction.folder import PaperFolder
 from tests.paper.made_up import complete_folder
 
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from ammi.files import write_json
-from ammi.paper import published
-from ammi.paper.drifts import Agreement
-from ammi.paper.findings import Findings, PairScore
-from ammi.paper.folder import PaperFolder
-from ammi.paper.plan import PAPER, Plan
 from ammi.tuning.experiments import Experiment
 from ammi.tuning.search import Search
+from reproduction import published
+from reproduction.drifts import Agreement
+from reproduction.findings import Findings, PairScore
+from reproduction.folder import PaperFolder
+from reproduction.plan import PAPER, Plan
 
 SCALE = replace(
     PAPER, sets=("reuters", "ng20"), bits=(16, 32), seeds=(0, 1), bound_orders=(0, 1, 3), prior_orders=(0, 1, 3)

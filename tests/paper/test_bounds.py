@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from ammi.paper.bounds import CODE_BITS, partly_trained_batch, upper_bound
+from reproduction.bounds import CODE_BITS, partly_trained_batch, upper_bound
 from tests.tuning.small import small_task
 
 

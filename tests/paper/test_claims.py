@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ammi.paper import claims, published
-from ammi.paper.claims import AMMI, BMSH, RECIPE, all_claims
-from ammi.paper.findings import Findings, PairScore
-from ammi.paper.judging import RANKS, Claim
-from ammi.paper.plan import PAPER
+from reproduction import claims, published
+from reproduction.claims import AMMI, BMSH, RECIPE, all_claims
+from reproduction.findings import Findings, PairScore
+from reproduction.judging import RANKS, Claim
+from reproduction.plan import PAPER
 from tests.paper.made_up import as_published
 
 

@@ -1,8 +1,8 @@
 """What it cost: the sum of all files, processor time where it was kept."""
 
 from ammi.files import write_json
-from ammi.paper.costs import costs_section
-from ammi.paper.folder import PaperFolder
+from reproduction.costs import costs_section
+from reproduction.folder import PaperFolder
 from tests.paper.made_up import MACHINE, SCALE, all_experiments, all_searches
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from ammi.data.pairs import SPLITS
 from ammi.hashers import LSH
-from ammi.paper import drifts
+from reproduction import drifts
 from tests.tuning.small import small_pairs
 
 LABELS = ["sea", "sky", "field"]

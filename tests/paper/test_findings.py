@@ -5,8 +5,8 @@ from statistics import mean, stdev
 
 import pytest
 
-from ammi.paper.findings import Findings, read_findings, spread
-from ammi.paper.folder import PaperFolder
+from reproduction.findings import Findings, read_findings, spread
+from reproduction.folder import PaperFolder
 from tests.paper.made_up import SCALE, complete_folder
 
 

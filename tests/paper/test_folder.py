@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from ammi.files import write_json
-from ammi.paper.folder import PaperFolder
-from ammi.paper.plan import PAPER, WHO_DID_WHAT, Plan
 from ammi.tuning.experiments import Experiment
 from ammi.tuning.search import Search
+from reproduction.folder import PaperFolder
+from reproduction.plan import PAPER, WHO_DID_WHAT, Plan
 from tests.paper.made_up import all_experiments
 
 SEARCH = Search("ng20", "dvq", 64, {})

@@ -5,7 +5,7 @@ from statistics import mean
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ammi.paper.judging import EQUAL, RANKS, Check, ahead, judged, not_behind
+from reproduction.judging import EQUAL, RANKS, Check, ahead, judged, not_behind
 
 seeds = st.lists(st.floats(0, 100), min_size=1, max_size=3)
 

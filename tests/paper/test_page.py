@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from ammi.paper.page import escaped, table, to_page
+from reproduction.page import escaped, table, to_page
 from tests.paper.html import Reader
 
 texts = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), max_size=30) | st.text(

@@ -4,8 +4,9 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-from ammi.paper.folder import PaperFolder
-from ammi.paper.plan import (
+from ammi.tuning.experiments import default_parameters
+from reproduction.folder import PaperFolder
+from reproduction.plan import (
     ARTICLE_HALVES,
     PAPER,
     PAPERS_OBJECTIVE,
@@ -18,7 +19,6 @@ from ammi.paper.plan import (
     Scale,
     tuned_methods,
 )
-from ammi.tuning.experiments import default_parameters
 from tests.paper.made_up import all_experiments, all_searches
 
 KEPT = Path(__file__).parents[2] / "results" / "paper"

@@ -5,8 +5,8 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from ammi.paper import plots
-from ammi.paper.plan import PAPER
+from reproduction import plots
+from reproduction.plan import PAPER
 from tests.paper.made_up import as_published
 
 

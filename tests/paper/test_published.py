@@ -4,7 +4,7 @@ from statistics import mean
 
 import pytest
 
-from ammi.paper import published
+from reproduction import published
 
 
 def test_published_figures_agree_with_the_published_averages():

@@ -10,10 +10,10 @@ from urllib.parse import unquote
 
 import pytest
 
-from ammi.paper.findings import read_findings
-from ammi.paper.folder import PaperFolder
-from ammi.paper.plan import PARTS
-from ammi.paper.report import write_part, write_report
+from reproduction.findings import read_findings
+from reproduction.folder import PaperFolder
+from reproduction.plan import PARTS
+from reproduction.report import write_part, write_report
 from tests.paper.html import Reader
 from tests.paper.made_up import ODD, SCALE
 

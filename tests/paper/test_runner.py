@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from ammi.paper.folder import PaperFolder
-from ammi.paper.plan import QUICK
-from ammi.paper.runner import Runner
-from ammi.paper.sets import PaperSets
 from ammi.tuning.display import Display
 from ammi.tuning.tasks import Task
+from reproduction.folder import PaperFolder
+from reproduction.plan import QUICK
+from reproduction.runner import Runner
+from reproduction.sets import PaperSets
 from tests.tuning.small import small_task
 
 SCALE = replace(QUICK, pair_sets=(), trials=1, seeds=(0,), bound_orders=(0, 1), bound_steps=2, prior_orders=(0, 1))

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from ammi.paper.findings import Findings, read_findings
-from ammi.paper.plan import PAPER, PARTS
-from ammi.paper.sections import SECTIONS, FigureFiles, sets_section
+from reproduction.findings import Findings, read_findings
+from reproduction.plan import PAPER, PARTS
+from reproduction.sections import SECTIONS, FigureFiles, sets_section
 from tests.paper.made_up import SCALE, as_published
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from ammi.data import corpus_path
 from ammi.data.pairs import read_pair_texts
-from ammi.paper.folder import PaperFolder
-from ammi.paper.plan import PAPER, QUICK, TINY, TINY_PAIRS, WHO_DID_WHAT
-from ammi.paper.sets import CORPORA, SIZE, PaperSets, tiny_articles
 from ammi.tuning.display import SILENT
 from ammi.tuning.tasks import LabelledTask
+from reproduction.folder import PaperFolder
+from reproduction.plan import PAPER, QUICK, TINY, TINY_PAIRS, WHO_DID_WHAT
+from reproduction.sets import CORPORA, SIZE, PaperSets, tiny_articles
 
 
 def test_the_tiny_set_is_read_once_and_has_three_parts(tmp_path):

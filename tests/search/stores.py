@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examples.memory_store import MemoryStore
 from hypothesis import given, settings
 
 from ammi.search import HammingIndex, Store
 from ammi.search.locations import STORES
 from ammi.search.ranking import WordStatistics
+from examples.memory_store import MemoryStore
 from tests.servers import postgres
 
 STORES.register("memory", MemoryStore)

@@ -112,7 +112,7 @@ def test_sql_means_what_matches_does(indexes, documents, where):
         index.add(np.zeros((len(documents), 1), np.uint8), range(len(documents)), metadata=documents)
         with index._reading():
             assert index._tables.matching(filter).tolist() == index._tables.find(expected)
-            assert not (expected and complaint(filter, index._kinds()))
+            assert not (expected and complaint(filter, index.key_kinds()))
 
 
 @every_store

@@ -23,7 +23,7 @@ from ammi.search.ranking import VectorRanking
 from ammi.search.vectors import VECTOR_KINDS, packed, unpacked
 from tests.search.metadata import KEYS, filters, metadata
 from tests.search.plain import PlainIndex, random_codes
-from tests.search.stores import EXAMPLES, LOCATIONS, MilvusStore, PostgresStore, every_store
+from tests.search.stores import EXAMPLES, LOCATIONS, PostgresStore, every_store
 
 ids = st.integers(-2, 6) | st.sampled_from(["", "1", "-2", "01", "1.0", "b", "\0", "καὶ", 2**62, -(2**63)])
 documents = st.lists(st.tuples(ids, st.none() | st.text(max_size=5), metadata), max_size=8)
@@ -280,7 +280,7 @@ def test_entries_keep_their_view_while_the_index_changes(index):
     assert set(index.column("n")) == {1, 2}
 
 
-@pytest.mark.parametrize("store", [HammingIndex, MilvusStore, PostgresStore])
+@pytest.mark.parametrize("store", [HammingIndex, PostgresStore])
 def test_nothing_is_changed_inside_of_a_block_that_sees_one_state(index):
     index.add(CODES)
     with index.snapshot():

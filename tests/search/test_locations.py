@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from examples.memory_store import MemoryStore
 
 from ammi.search import HammingIndex, create_store, open_store, store_exists
 from ammi.search.locations import is_url, store_class
+from examples.memory_store import MemoryStore
 from tests.search.stores import LOCATIONS, PostgresStore, every_store
 
 

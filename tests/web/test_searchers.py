@@ -1,7 +1,10 @@
 """Processes beside the server answer searches as its threads do, see every change, and are replaced when they end."""
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import httpx
 import psutil
@@ -24,17 +27,17 @@ def many(tmp_path_factory) -> Iterator[httpx.Client]:
 
 
 def searchers_of(location: object) -> list[psutil.Process]:
-    """The processes that answer searches in a location and have read its codes, which takes a file that stays open."""
-    found = [one for one in psutil.process_iter(["cmdline"]) if "ammi.web.searchers" in (one.info["cmdline"] or [])]
-    return [one for one in found if one.info["cmdline"][-1] == str(location)]
+    """The processes that answer searches of a collection and have opened its file."""
+    spawned = [one for one in psutil.Process().children(recursive=True) if "spawn_main" in " ".join(one.cmdline())]
+    return [one for one in spawned if any(file.path.startswith(str(location)) for file in one.open_files())]
 
 
 def wait_for_searchers(location: object, n: int) -> None:
     for _ in range(600):
-        ready = [one for one in searchers_of(location) if any("index.sqlite" in file.path for file in one.open_files())]
-        if len(ready) == n:
-            time.sleep(0.5)
-            return
+        with suppress(psutil.NoSuchProcess):
+            if len(searchers_of(location)) == n:
+                time.sleep(0.5)
+                return
         time.sleep(0.1)
     raise AssertionError("the searchers do not start")
 
@@ -83,3 +86,13 @@ def test_they_end_with_the_server(location):
         wait_for_searchers(location, 1)
         (searcher,) = searchers_of(location)
     searcher.wait(30)
+
+
+def test_they_end_with_a_server_that_is_killed(location):
+    command = [sys.executable, "-m", "ammi", "serve", str(location), "--port", "0", "--searchers", "2"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as server:
+        wait_for_searchers(location, 2)
+        searchers = searchers_of(location)
+        server.kill()
+        for searcher in searchers:
+            searcher.wait(30)

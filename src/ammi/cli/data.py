@@ -115,7 +115,7 @@ def pairs(
     ammi data pairs articles.csv --date published --days 3 --out pairs
     """
     from ammi.data.pairs import holds_pairs
-    from ammi.paper.pair_sets import PairPlan, build_pairs
+    from ammi.tuning.pair_sets import PairPlan, build_pairs
 
     if replies and halves:
         raise typer.BadParameter("choose one of the two.", param_hint="'--replies' / '--halves'")

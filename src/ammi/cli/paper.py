@@ -1,5 +1,6 @@
 """`ammi paper`: run and report the paper's tables and figures."""
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -48,6 +49,7 @@ def paper(
     Each result is a JSON file, and is not computed again. After Ctrl-C, run the same command to continue.
     Several processes can work on one folder at the same time.
     Data sets are read from the folder that AMMI_DATA names.
+    The command runs from a checkout of the repository: an installed package does not have the folder reproduction/.
 
     [bold]Examples[/]
 
@@ -57,10 +59,11 @@ def paper(
     """
     from rich.markdown import Markdown
 
-    from ammi.paper.folder import PaperFolder
-    from ammi.paper.plan import PAPER, PARTS, QUICK
-    from ammi.paper.report import write_part, write_report
-    from ammi.paper.runner import Runner
+    _find_reproduction()
+    from reproduction.folder import PaperFolder
+    from reproduction.plan import PAPER, PARTS, QUICK
+    from reproduction.report import write_part, write_report
+    from reproduction.runner import Runner
 
     check_not_read(markdown or out / "report.md", pairs)
     folder = PaperFolder(out, QUICK if quick else PAPER, pairs)
@@ -72,3 +75,15 @@ def paper(
         note(f"Figures are in {folder.figures}.")
     if part in (Part.all, Part.report):
         note(f"The report is in {write_report(folder, markdown or out / 'report.md')}.")
+
+
+def _find_reproduction() -> None:
+    """Make the package beside src/ importable, or fail if this is not a checkout."""
+    checkout = Path(__file__).parents[3]
+    if not (checkout / "reproduction" / "plan.py").exists():
+        raise ValueError(
+            "ammi paper needs the folder reproduction/, which is in a checkout of the repository and not in the "
+            "installed package: clone the repository, and run `pip install -e '.[paper]'` there"
+        )
+    if str(checkout) not in sys.path:
+        sys.path.append(str(checkout))

@@ -53,6 +53,7 @@ class Documents:
 
     def __init__(self, source: str, options: ReadOptions, *, reads: str = "text", width: int | None = None):
         from ammi.data import holds_matrix, locate, read_documents, read_matrix
+        from ammi.data.reading import Needed
 
         _refuse_collection(source)
         self.name = "standard input" if source == "-" else source
@@ -75,8 +76,7 @@ class Documents:
             id=id,
             vector=vector,
             format=format,
-            reads=reads,
-            width=width,
+            needed=Needed(reads, width),
             on_error=self._complain,
         )
 

@@ -1,9 +1,9 @@
-"""Files of a collection's documents: JSON lines or Parquet, from which the same documents are read again.
+"""Files of a collection's documents, JSON lines or Parquet, from which the same documents are read again.
 
-A line has the columns `ammi_export` (the format, by which such a file is known), `id`, `text`, `code`, `bits`, `model`
-(as in a file of codes), `metadata`, an object of its own, so that its keys may have any names, and where vectors are
-kept `vector`, a list of numbers. In Parquet, where a column has one type, the metadata are written as JSON, and
-`id_is_number` tells the id 17 from "17".
+A line has the columns `ammi_export` (the format, which identifies such a file), `id`, `text`, `code`, `bits`, `model`
+(as in a file of codes), `metadata`, an object of its own so that its keys may have any names, and if the collection
+keeps vectors `vector`, a list of numbers. In Parquet, where a column has one type, the metadata are written as JSON,
+and `id_is_number` distinguishes the id 17 from "17".
 """
 
 import json
@@ -23,7 +23,7 @@ from ammi.version import __version__
 
 FORMAT = 1
 IS_NUMBER = "id_is_number"
-BATCH_ENTRIES = 1000  # of a Parquet file, in memory at once
+BATCH_ENTRIES = 1000  # documents of a batch of Parquet
 
 # id, packed code (ceil(m / 8),), text, metadata, vector (d,)
 Entry = tuple[Id, NDArray[np.uint8], str | None, Mapping[str, object], NDArray[np.float32] | None]

@@ -15,18 +15,19 @@ from ammi.data.tables import arrow_rows, parquet_rows
 from ammi.plain import from_json, short
 
 TABLE_FORMATS = ("parquet", "arrow")
-MATRIX_FORMATS = ("npy", "npz")  # which are no rows: see matrices.py
+MATRIX_FORMATS = ("npy", "npz")  # read by matrix_files.py, not as rows
 FORMATS = ("jsonl", "csv", "tsv", "txt", *TABLE_FORMATS, *MATRIX_FORMATS)
 ENDINGS = {f".{format}": format for format in FORMATS} | {".ndjson": "jsonl", ".json": "jsonl", ".feather": "arrow"}
 
-Lines = Iterator[str | None]  # None in place of one that is too long
+Lines = Iterator[str | None]  # None in place of a line that is too long
 NumberedLines = Iterable[tuple[int, str | None]]
 
 
 def read_rows(source: str | Path, name: str, format: str | None, text: str | None) -> RowStream:
     """The rows of a file, a folder or a pipe, which messages call `name`.
 
-    Without a `format` it is that of the ending, or of the first line of a pipe; `text` is the column that a user named.
+    Without a `format`, the ending of the file or the first line of the pipe decides; `text` is a column that a user
+    named.
     """
     if format is not None and format not in FORMATS:
         raise ValueError(f"format is {format!r}: expected one of {', '.join(FORMATS)}")
@@ -99,7 +100,7 @@ def _too_long(place: str) -> BadRecordError:
 
 
 def _piped_rows(name: str, source: str | Path, text: str | None) -> RowStream:
-    """JSON lines, a table whose header has the wanted column, or texts: the first line that is not blank tells."""
+    """JSON lines, a table whose header has the wanted column, or texts: the first line that is not blank decides."""
     lines = read_lines(source)
     blank = 0
     for first in lines:
@@ -123,7 +124,7 @@ def _piped_rows(name: str, source: str | Path, text: str | None) -> RowStream:
 
 
 def _delimiter_of_header(line: str, column: str) -> str | None:
-    """What parts the names in the header of a table of two columns or more, one of them `column`; else None."""
+    """The delimiter in the header of a table of two columns or more, one of them `column`; else None."""
     for delimiter in "\t,":
         try:
             header = next(csv.reader([line], delimiter=delimiter, strict=True))
@@ -163,7 +164,7 @@ def _text_rows(name: str, lines: NumberedLines) -> RowStream:
 
 
 class _RecordLines:
-    """Lines for a reader of CSV, counted, so many of which are one record that they are not too long."""
+    """Counts the lines that a reader of CSV takes, and limits the size of a record."""
 
     def __init__(self, lines: Iterable[str | None]):
         self._lines = iter(lines)
@@ -187,7 +188,7 @@ class _RecordLines:
 def _csv_rows(name: str, lines: Iterable[str | None], delimiter: str) -> RowStream:
     csv.field_size_limit(LONGEST)
     coming = _RecordLines(lines)
-    # Strict, because the lenient reader takes the rest of the file into a quote that is never closed.
+    # Strict, because the lenient reader reads the rest of the file as part of a quote that is never closed.
     reader = csv.reader(coming, delimiter=delimiter, strict=True)
     header: list[str] = []
     while True:

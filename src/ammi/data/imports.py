@@ -16,14 +16,14 @@ from pathlib import Path
 
 from ammi.plain import Metadata
 
-_MOST_BYTES = 1 << 28  # of an archive; both collections have a tenth of it
+_MOST_BYTES = 1 << 28  # of an unpacked archive; both collections have a tenth of it
 
 
 def reuters_records(path: str | Path) -> Iterator[Metadata]:
     """The articles of `reut2-*.sgm`: id, date, split, title, text, labels (topics), places.
 
     The split is that of Lewis' "Modified Apte": `train` and `test` among articles whose topics were looked at, all
-    others `unused`. An article without a body has for text all that is not its title.
+    others `unused`. The text of an article without a body is everything but its title.
     """
     files = _files(path, r"reut2-\d+\.sgm$")
     if not files:
@@ -63,7 +63,7 @@ def _list(name: str, article: str) -> list[str]:
 
 
 def _without_markup(sgml: str | None) -> str:
-    """Entities resolved, and the control characters of the news wire left out."""
+    """Resolve entities, and remove the control characters of the news wire."""
     text = re.sub(r"&(?:#\d+|\w+);", lambda entity: html.unescape(entity[0]), sgml or "")
     return re.sub(r"[^\n\t -~\xa0-\U0010ffff]", "", text).strip()
 
@@ -71,8 +71,8 @@ def _without_markup(sgml: str | None) -> str:
 def newsgroups_records(path: str | Path) -> Iterator[Metadata]:
     """The messages `GROUP/NUMBER`: id, message_id, references, date, from, subject, text, labels (the group).
 
-    Of a message that was posted to several groups, the one in the first group by name is kept. The date is in ISO
-    format, without an offset where the message has none, and empty where it makes no sense.
+    A message that was posted to several groups is kept in the first group by name. The date is in ISO format, without
+    an offset if the message has none, and empty if it cannot be parsed.
     """
     files = _files(path, r"[^/]+/\d+$")
     if not files:

@@ -1,4 +1,4 @@
-"""Matrices of vectors, a row for each document, gone through in blocks of rows; `matrix_files` reads them."""
+"""Matrices of vectors, a row for each document, processed in blocks of rows; `matrix_files` reads them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -35,9 +35,9 @@ class SlicedRows(Protocol):
 class VectorMatrix:
     """The rows of a matrix as documents, perhaps with ids, texts and metadata.
 
-    A sparse matrix stays sparse. A row with NaN or infinity is a bad record, which is refused, or skipped and handed to
-    `on_error`. A row of zeros is a vector like any other, though it has no direction: `zeros` says how many of them
-    there were when the rows were last gone through.
+    A sparse matrix stays sparse. A row with NaN or infinity is a bad record, which is refused, or skipped and passed to
+    `on_error`. A row of zeros is a vector like any other, though it has no direction: `zeros` is the number of them in
+    the last pass over the rows.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class VectorMatrix:
 
     @property
     def width(self) -> int:
-        """How many numbers a vector has."""
+        """Dimension of the vectors."""
         return self._rows.shape[1]
 
     @property
@@ -76,7 +76,7 @@ class VectorMatrix:
 
     @property
     def keys(self) -> list[str]:
-        """The metadata that each document has."""
+        """The metadata keys of the documents."""
         return list(self._columns)
 
     def with_ids(self, ids: Iterable[Id]) -> Self:
@@ -104,7 +104,7 @@ class VectorMatrix:
         return (rows for _, rows in self._blocks())
 
     def in_memory(self, advance: Callable[[int], None] = lambda n_rows: None) -> Rows:
-        """All rows at once, (n, d), to learn from; `advance` is told how many more were read."""
+        """All rows at once, (n, d), to learn from; `advance` gets the number of rows of each block."""
         read = self._in_memory_sparse if self._sparse else self._in_memory_dense
         return read(advance)
 
@@ -142,7 +142,7 @@ class VectorMatrix:
         return _vstack(parts)
 
     def _blocks(self) -> Iterator[tuple[NDArray[np.intp], Rows]]:
-        """The numbers of some rows, and these rows in memory as floating-point numbers, all of them finite."""
+        """Numbers of rows, and these rows in memory as floating-point numbers, all of them finite."""
         self.zeros = 0
         for start in range(0, len(self), self._step):
             rows = self._rows[start : start + self._step]
@@ -183,12 +183,12 @@ def _check_matrix(name: str, rows: SlicedRows) -> None:
 
 
 def _floating_type(dtype: np.dtype) -> np.dtype:
-    """float32 for all that it holds exactly, such as float16 and int8, and else float64."""
+    """float32 for types that it holds exactly, such as float16 and int8, and else float64."""
     return np.dtype(np.float32 if np.can_cast(dtype, np.float32) else np.float64)
 
 
 def _finite_rows(rows: Rows) -> NDArray[np.bool_]:
-    """Which rows hold finite numbers alone."""
+    """Which rows hold only finite numbers."""
     if isinstance(rows, np.ndarray):
         return np.asarray(np.isfinite(rows).all(axis=1))
     finite = np.ones(rows.shape[0], bool)
@@ -204,6 +204,6 @@ def _not_finite(row: Rows) -> str:
 
 
 def _zero_rows(rows: Rows) -> int:
-    """How many rows are zero."""
+    """Number of rows that are zero."""
     nonzero = rows.any(axis=1) if isinstance(rows, np.ndarray) else np.asarray(abs(rows).sum(axis=1))
     return rows.shape[0] - int(np.count_nonzero(nonzero))

@@ -21,14 +21,14 @@ from ammi.data.streams import BROKEN_ARCHIVE, check_archive
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-# The arrays of an .npz that hold these, the first that is there, where a user names no others.
+# Names of the arrays of an .npz that are used if a user names no others; the first that is there.
 VECTORS, IDS, TEXTS = ("vectors", "vector"), ("ids", "id"), ("texts", "text")
 
 
 class MappedRows:
-    """The rows of an `.npy` file.
+    """The rows of an `.npy` file, mapped anew for each slice.
 
-    It is mapped anew for each slice: the pages of a map count as memory of this process for as long as it is open.
+    The pages of a map count as memory of the process for as long as the map is open.
     """
 
     def __init__(self, path: Path):
@@ -43,7 +43,7 @@ class MappedRows:
 
 
 def holds_matrix(source: str | Path, format: str | None = None) -> bool:
-    """Whether a source is a file of a matrix, rather than of documents one by one, or of codes."""
+    """Whether a source is a file of a matrix, rather than one of documents or of codes."""
     path = Path(source)
     return (format or path.suffix.lower().lstrip(".")) in MATRIX_FORMATS and (bool(format) or not holds_codes(path))
 
@@ -58,16 +58,16 @@ def read_matrix(
     single: bool = False,
     on_error: OnError = "refuse",
 ) -> VectorMatrix:
-    """The matrix of an `.npy` or `.npz` file.
+    """Open the matrix in an `.npy` or `.npz` file.
 
-    An `.npz` has one 2-D array, or one called `vectors`. Its other arrays have a value for each row: that called `ids`
-    the ids, that called `texts` the texts, and all others metadata; `vector`, `id` and `text` name other arrays for
-    these. Single values, which say something of the whole file, are left out.
+    An `.npz` has one 2-D array, or one called `vectors`. Its other arrays have a value for each row: `ids`, `texts`,
+    and metadata in all others; `vector`, `id` and `text` name other arrays for these. Single values, which describe the
+    whole file, are left out.
 
     Args:
         format: `npy` or `npz`, for a file with another ending.
         single: take an `.npy` of one dimension for one vector.
-        on_error: what to do with rows of NaN or infinity, as `read_documents` has it.
+        on_error: what to do with rows of NaN or infinity, as in `read_documents`.
     """
     path = Path(path)
     if str(path) == "-" or path.is_fifo():
@@ -79,7 +79,7 @@ def read_matrix(
             raise ValueError(f"{path} holds codes, not vectors: name the file of the documents that they are of")
         return _read_npz(path, text, id, vector, on_error)
     if named := [name for name in (text, id, vector) if name]:
-        raise ValueError(f"{path} has no column {named[0]!r}: it is a matrix and no more")
+        raise ValueError(f"{path} has no column {named[0]!r}: it is only a matrix")
     with _naming_damage(path):
         rows: SlicedRows = MappedRows(path)
     if single and len(rows.shape) == 1:
@@ -130,7 +130,7 @@ def _arrays(path: Path) -> "dict[str, NDArray] | csr_matrix":
         from scipy.sparse import csr_matrix, load_npz
 
         X = csr_matrix(load_npz(path))
-        X.check_format(full_check=True)  # what points outside of it would be read all the same
+        X.check_format(full_check=True)  # else indices outside of the matrix would be read
         return X
 
 
@@ -153,7 +153,7 @@ def _vectors_among(path: Path, arrays: Mapping[str, NDArray], vector: str | None
 def _taken(
     path: Path, columns: dict[str, NDArray], chosen: str | None, usual: tuple[str, ...], kinds: str, expected: str
 ) -> list[str] | None:
-    """The values of an array that is no metadata, and is taken away from those that are."""
+    """Take the ids or texts out of the arrays that would become metadata."""
     if chosen and chosen not in columns:
         raise ValueError(f"{path} has no column {chosen!r}: the columns there are {', '.join(columns) or 'none'}")
     name = chosen or next((name for name in usual if name in columns), None)

@@ -1,8 +1,8 @@
 """Pairs of related documents: articles about the same event, found by BM25, messages with their replies, and halves.
 
-`related_articles` and `replies` take records (a text and other columns) and give pairs of their positions, in which a
-record is at most once; `halves` cuts one text. Words that a pair shares only because one text was copied into the other
-would make it trivial to match the two again: copies are left out, and so is what a reply quotes.
+`related_articles` and `replies` take records (a text and other columns) and yield pairs of their positions, in which a
+record occurs at most once; `halves` cuts one text. Words that a pair shares only because one text was copied into the
+other would make it trivial to match the two again, so copies and quotations are left out.
 """
 
 import random
@@ -56,12 +56,12 @@ def related_articles(
     seed: int = 0,
     advance: Callable[[float], None] = lambda steps: None,
 ) -> Iterator[tuple[int, int]]:
-    """Draw articles at random, and give each with the best answer to its first sentence.
+    """Draw articles at random, and yield each with the article that best matches its first sentence.
 
-    The answer is the article with the highest BM25 score of those that are in no pair yet, are at most `days` older or
+    The match is the article with the highest BM25 score of those that are in no pair yet, are at most `days` older or
     younger, and are no copies. It shares a rare word of the sentence, such as a name, and has at least 0.4 of the score
-    that the first article itself has; without one that does, there is no pair. Articles of fewer than 20 words or
-    without a date are left out; `date` names the column. `advance` is called for every article drawn.
+    of the first article itself; otherwise there is no pair. Articles of fewer than 20 words or without a date are left
+    out; `date` names the column. `advance` is called for every article drawn.
     """
     when = np.array([seconds(record.get(date)) for record in records])
     if not np.isfinite(when).any():
@@ -92,10 +92,10 @@ def related_articles(
 
 
 def replies(records: Sequence[Record], *, seed: int = 0) -> Iterator[tuple[int, int]]:
-    """Give messages with one that answers them: the last of its `references` is the `message_id` of the first.
+    """Yield messages with a reply: the last of its `references` is the `message_id` of the message.
 
-    The ends of the threads choose first, which leaves the fewest messages alone. A pair is left out where, without what
-    is quoted, one of the two has fewer than 20 words or is a copy of the other.
+    The ends of threads choose first, which leaves the fewest messages without a pair. A pair is left out if, without
+    quotations, one of the two has fewer than 20 words or is a copy of the other.
     """
     position = {record["message_id"]: i for i, record in enumerate(records) if record.get("message_id")}
     references = [_references(record) for record in records]
@@ -117,10 +117,10 @@ def replies(records: Sequence[Record], *, seed: int = 0) -> Iterator[tuple[int, 
 
 
 def halves(text: str) -> tuple[str, str] | None:
-    """A text cut at the end of a sentence, the one nearest to its middle; None where the halves make no pair.
+    """A text cut at the end of the sentence nearest to its middle; None if the halves make no pair.
 
-    They make none where one of them has fewer than 20 words or is a copy of the other. A text that has no sentences,
-    such as a table, is not cut.
+    They make none if one of them has fewer than 20 words or is a copy of the other, or if the text has no sentences,
+    such as a table.
     """
     ends = (sentence.end() for sentence in _SENTENCE_END.finditer(text))
     cut = min(ends, key=lambda end: abs(end - len(text) / 2), default=0)
@@ -129,26 +129,26 @@ def halves(text: str) -> tuple[str, str] | None:
 
 
 def _are_pair(first: str, second: str) -> bool:
-    """Whether both say enough, and not the same."""
+    """Whether both texts are long enough and neither is a copy of the other."""
     one, other = words(first), words(second)
     return min(len(one), len(other)) >= MIN_WORDS and not is_copy(one, other)
 
 
 def _references(record: Record) -> list[str]:
-    """The ids of the messages that one answers, oldest first, from a list or from the header of a mail."""
+    """The ids of the messages that a message answers, oldest first, from a list or from the header of a mail."""
     ids = record.get("references") or []
     return ids.split() if isinstance(ids, str) else list(ids)
 
 
 def unquoted(message: str, reply: str) -> tuple[str, str]:
-    """Both texts without quotations, the reply also without the lines of the message that it does not mark as such."""
+    """Both texts without quotations; the reply also without unmarked lines of the message."""
     copied = {tuple(words(line)) for line in message.splitlines()} - {()}
     lines = without_quotes(reply).splitlines()
     return without_quotes(message), "\n".join(line for line in lines if tuple(words(line)) not in copied).strip()
 
 
 def without_quotes(text: str) -> str:
-    """A message without quoted lines, what says who wrote them, headers that were pasted in, and its signature."""
+    """A message without quoted lines, their attributions, pasted headers, and its signature."""
     text = "\n".join(text.splitlines())
     lines = _ATTRIBUTION.sub("", _HEADER.sub("", _QUOTED.sub("", text))).splitlines()
     marks = [i for i, line in enumerate(lines) if line.rstrip() == "--"]
@@ -170,13 +170,13 @@ def words(text: str) -> list[str]:
 
 
 def is_copy(tokens: Sequence[str], others: Sequence[str]) -> bool:
-    """True where more than a fifth of what the shorter one says, by runs of three words, is in the other."""
+    """Whether more than a fifth of the runs of three words of the shorter text are in the other."""
     one, other = (set(zip(each, each[1:], each[2:], strict=False)) for each in (tokens, others))
     return len(one & other) > MAX_COPIED * min(len(one), len(other))
 
 
 def seconds(date: object) -> float:
-    """A date as ISO 8601, mail or newswire (20-MAR-1987 13:15:48.20) write it, in seconds; nan where it is none."""
+    """A date as in ISO 8601, mail or newswire (20-MAR-1987 13:15:48.20), in seconds; nan if it is none."""
     text = re.sub(r"Z$", "+00:00", str(date or "").strip())
     mail = re.sub(r"^(\d+)-([A-Za-z]{3})-(\d+)", r"\1 \2 \3", re.sub(r"(:\d\d)\.\d.*", r"\1", text))
     for read, written in ((datetime.fromisoformat, text), (parsedate_to_datetime, mail)):
@@ -189,7 +189,7 @@ def seconds(date: object) -> float:
 
 
 def _bm25(tokens: list[list[str]]) -> Callable[[list[str]], NDArray[np.float32]]:
-    """The function that scores all documents for a query."""
+    """A function that scores all documents for a query."""
     try:
         from bm25s import BM25
     except ImportError as error:

@@ -1,7 +1,7 @@
 """Pairs of related articles: our own as a folder, the published ones as a pickle of plain data.
 
 The folder holds `config.json` (what the pairs were made from and how), `pairs.jsonl.gz` (the documents, a pair a line),
-`matrices.safetensors` (the same rows by words) and `features/` (what made these of those).
+`matrices.safetensors` (the same documents as rows) and `features/` (the feature maker of the rows).
 """
 
 import gzip

@@ -32,24 +32,27 @@ _NO_COLUMN, _BAD_ID, _BAD_TEXT, _BAD_VECTOR, _BAD_METADATA, _NOT_UTF8 = (
 )  # fmt: skip
 
 
-class Columns(NamedTuple):
-    """The names of a document's columns; those that a user `chose` must be there.
+class Needed(NamedTuple):
+    """The part of a document that a model reads, "text" or "vector", and the dimension of its vectors if known."""
 
-    `reads` is the part that every document must have, "text" or "vector"; `width` the dimension of the vectors.
-    """
+    part: str | None = None
+    width: int | None = None
+
+
+class Columns(NamedTuple):
+    """The names of a document's columns; those that a user `chose` must be there."""
 
     text: str = TEXT
     id: str = ID
     vector: str = VECTOR
     chosen: tuple[str, ...] = ()
-    reads: str | None = None
-    width: int | None = None
+    needed: Needed = Needed()
 
     @classmethod
-    def named(cls, text: str | None, id: str | None, vector: str | None, *more: Any) -> Self:
+    def named(cls, text: str | None, id: str | None, vector: str | None, needed: Needed | None = None) -> Self:
         """The columns of these names, or of the usual ones where a user chose none."""
         chosen = tuple(name for name in (text, id, vector) if name)
-        return cls(text or TEXT, id or ID, vector or VECTOR, chosen, *more)
+        return cls(text or TEXT, id or ID, vector or VECTOR, chosen, needed or Needed())
 
 
 class ColumnNames(TypedDict):
@@ -76,8 +79,7 @@ def read_documents(
     id: str | None = None,
     vector: str | None = None,
     format: str | None = None,
-    reads: str | None = None,
-    width: int | None = None,
+    needed: Needed | None = None,
     on_error: OnError = "refuse",
 ) -> Iterator[Document]:
     """Read the documents of a file, a folder or standard input one at a time.
@@ -92,7 +94,7 @@ def read_documents(
     document without an id gets the number of its line, and one with a vector needs no text. Files that
     `Collection.export` wrote need no names of columns. A bad record is refused with `BadRecordError`, skipped with a
     warning, or skipped and handed to `on_error`. Bad records are those that cannot be read or are longer than 32 MB,
-    those without the part that a model `reads`, "text" or "vector", and vectors of another dimension than `width`.
+    those without the part of a document that is `needed`, and vectors of another dimension.
     """
     complain = complaint(on_error)
     if format in MATRIX_FORMATS or (format is None and Path(source).suffix.lower().lstrip(".") in MATRIX_FORMATS):
@@ -100,7 +102,7 @@ def read_documents(
 
         return iter(read_matrix(source, text=text, id=id, vector=vector, format=format, on_error=on_error))
     name = "standard input" if source == "-" else str(source)
-    maker = DocumentMaker(name, Columns.named(text, id, vector, reads, width))
+    maker = DocumentMaker(name, Columns.named(text, id, vector, needed))
     return _documents(name, read_rows(source, name, format, text), maker, complain)
 
 
@@ -187,7 +189,7 @@ class DocumentMaker:
         self._name, self._columns = name, columns
         self._first: str | None = None
         self._has_ids = False
-        self._width = columns.width
+        self._width = columns.needed.width
 
     def __call__(self, row: Row) -> Document:
         """The document of a row; raise `BadRecordError` with the row's place if it holds none."""
@@ -199,7 +201,7 @@ class DocumentMaker:
         id = self._id(row)
         vector = self._vector(row)
         self._check_width(row, vector)
-        text = self._text(row, needed=vector is None or self._columns.reads == "text")
+        text = self._text(row, needed=vector is None or self._columns.needed.part == "text")
         taken = {self._columns.text} | ({self._columns.id} if self._has_ids else set())
         taken |= set() if vector is None else {self._columns.vector}
         others = {name: value for name, value in row.columns.items() if name not in taken}
@@ -207,8 +209,8 @@ class DocumentMaker:
         return Document(id, text, metadata, not self._has_ids, vector, json=json)
 
     def _check_first(self, row: Row) -> None:
-        text, id, _, chosen, reads, _ = self._columns
-        needed = set(chosen) | ({text} if reads == "text" or self._vector(row) is None else set())
+        text, id, _, chosen, (part, _) = self._columns
+        needed = set(chosen) | ({text} if part == "text" or self._vector(row) is None else set())
         if row.own_columns:
             needed.discard(id)  # only this row may lack it
         if missing := needed - set(row.columns):
@@ -253,7 +255,7 @@ class DocumentMaker:
             return
         self._width = self._width or len(vector)
         if len(vector) != self._width:
-            known = "as before" if self._columns.width is None else "which the model reads"
+            known = "as before" if self._columns.needed.width is None else "which the model reads"
             problem = f"{row.place} has a vector of {len(vector)} numbers: expected {self._width}, {known}"
             raise BadRecordError(problem, _BAD_VECTOR)
 

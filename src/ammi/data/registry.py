@@ -27,12 +27,12 @@ def data_folder() -> Path:
 
 
 def corpus_names() -> list[str]:
-    """The corpora there are."""
+    """The names of all corpora."""
     return sorted(_corpora())
 
 
 def benchmark_names() -> list[str]:
-    """The benchmark matrices there are."""
+    """The names of all benchmark matrices."""
     return sorted(_benchmarks())
 
 
@@ -42,7 +42,7 @@ def corpus_path(name: str) -> Path:
 
 
 def locate(source: str) -> str | Path:
-    """What a user calls a corpus: `-`, a file or folder that exists, or else the name of a data set."""
+    """The source that a user named: `-`, a file or folder that exists, or else the file of a data set."""
     if source == "-" or Path(source).exists():
         return source
     try:
@@ -74,5 +74,5 @@ def _benchmarks() -> dict[str, Path]:
 def _look_up(name: str, paths: dict[str, Path], kind: str) -> Path:
     if name not in paths:
         there = ", ".join(sorted(paths)) or "none"
-        raise ValueError(f"no {kind} is called {name!r}: those in {data_folder()} are {there}")
+        raise ValueError(f"no {kind} is called {name!r}: {data_folder()} has {there}")
     return paths[name]

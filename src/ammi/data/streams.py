@@ -1,4 +1,4 @@
-"""Bytes in from plain or compressed files and pipes, JSON lines out in one piece or not at all."""
+"""Bytes from plain or compressed files and pipes; JSON lines written as a whole or not at all."""
 
 import gzip
 import io
@@ -16,16 +16,16 @@ from typing import Any, BinaryIO, cast
 
 from ammi.files import replacing_file
 
-# Bytes of a line, of a record of a table, and of a file that is one document: what is made of one takes up to fifty
+# Most bytes of a line, of a record of a table, and of a file that is one document: processing it takes up to fifty
 # times as much memory.
 LONGEST = 1 << 25
 TOO_LONG = f"is longer than {LONGEST >> 20} MB: cut it into several documents"
-_ARCHIVE = 1 << 30  # bytes of arrays in an archive that are read in any case
-_ARCHIVE_TIMES = 100  # as many as the file has; others may be made to fill the memory
+_ARCHIVE = 1 << 30  # bytes of arrays in an archive that are always read
+_ARCHIVE_TIMES = 100  # times the size of the file: larger archives may be made to fill the memory
 
-# What reading a compressed file raises where its bytes are broken or end too early.
+# Raised on reading a compressed file whose bytes are broken or end too early.
 BROKEN_COMPRESSION = (EOFError, zlib.error, gzip.BadGzipFile)
-# And what zipfile and numpy raise of a broken archive of arrays.
+# Raised by zipfile and numpy on a broken archive of arrays.
 BROKEN_ARCHIVE = (*BROKEN_COMPRESSION, zipfile.BadZipFile, NotImplementedError, RuntimeError, MemoryError, TokenError)
 
 
@@ -42,7 +42,7 @@ def import_extra(module: str) -> ModuleType:
 def open_bytes(source: str | Path) -> Iterator[io.BufferedIOBase]:
     """The bytes of a file, or of standard input for `-`; gzip and zstd are known by their first bytes."""
     if source == "-" and sys.stdin is None:
-        raise ValueError("standard input is closed: name a file, or send something through a pipe")
+        raise ValueError("standard input is closed: name a file, or pipe documents in")
     if source == "-" and sys.stdin.closed:
         raise ValueError("standard input was read already: name it (-) once")
     raw = cast(io.RawIOBase, sys.stdin.buffer) if source == "-" else io.FileIO(source)
@@ -76,7 +76,7 @@ class _ZstdReader(io.RawIOBase):
         while not self._ready:
             if self._broken:
                 raise EOFError(str(self._broken)) from self._broken
-            chunk = self._compressed.read(1 << 11)  # of which 64 MB can come
+            chunk = self._compressed.read(1 << 11)  # which can expand to 64 MB
             if not chunk:
                 if self._frame:
                     raise EOFError("Compressed file ended before the end of a zstd frame")
@@ -93,7 +93,7 @@ class _ZstdReader(io.RawIOBase):
             try:
                 parts.append(self._frame.decompress(chunk))
             except self._zstandard.ZstdError as error:
-                if parts:  # what came before is whole: the next call says what is wrong
+                if parts:  # return the bytes before it, and raise in the next call
                     self._broken = error
                     break
                 raise EOFError(str(error)) from error
@@ -104,7 +104,7 @@ class _ZstdReader(io.RawIOBase):
 
 
 def lines_of(stream: io.BufferedIOBase) -> Iterator[bytes | None]:
-    """The lines of a stream; None in place of one that is too long, which is passed over."""
+    """The lines of a stream; None in place of a line that is too long."""
     while line := stream.readline(LONGEST + 1):
         if len(line) <= LONGEST:
             yield line
@@ -115,7 +115,7 @@ def lines_of(stream: io.BufferedIOBase) -> Iterator[bytes | None]:
 
 
 def check_archive(path: str | Path) -> None:
-    """Refuse a zip archive of arrays that holds far more than its size says."""
+    """Refuse a zip archive of arrays that is far larger unpacked than its size suggests."""
     with zipfile.ZipFile(path) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
     if unpacked > max(_ARCHIVE, _ARCHIVE_TIMES * Path(path).stat().st_size):

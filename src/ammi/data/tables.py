@@ -1,6 +1,6 @@
-"""Rows of tables: those of Arrow and pandas in memory, and files of Parquet and Arrow.
+"""Rows of tables of Arrow and pandas in memory, and of files of Parquet and Arrow.
 
-Neither library is imported unless a table of its own, or a file, is there to be read.
+Neither library is imported unless one of its tables, or a file, has to be read.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-BATCH_ROWS = 1000  # rows whose values are in memory as Python's own
+BATCH_ROWS = 1000  # rows converted to Python objects at once
 
 
 def parquet_rows(name: str, path: str | Path) -> RowStream:
@@ -31,7 +31,7 @@ def parquet_rows(name: str, path: str | Path) -> RowStream:
 
 
 def arrow_rows(name: str, path: str | Path) -> RowStream:
-    """The rows of an Arrow file (.arrow, .feather), of which the two kinds are told apart by their first bytes."""
+    """The rows of an Arrow file (.arrow, .feather), a stream or a file by its first bytes."""
     arrow, ipc = import_extra("pyarrow"), import_extra("pyarrow.ipc")
     number = 0
     try:
@@ -61,7 +61,7 @@ def batch_rows(name: str, batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
 
 
 def _arrow_values(column: "pa.Array") -> list[Any]:
-    """The values of a column; a list of numbers, none of them missing, is an array, many times faster than a list."""
+    """The values of a column; a list of numbers without gaps is an array, many times faster than a list."""
     from pyarrow import types
 
     kind = column.type
@@ -71,15 +71,15 @@ def _arrow_values(column: "pa.Array") -> list[Any]:
         return list(column.to_numpy(zero_copy_only=False))
     try:
         return column.to_pylist()
-    except (ValueError, OverflowError):  # one of them is nothing that Python has
+    except (ValueError, OverflowError):  # a value that Python cannot represent
         return [_value(scalar) for scalar in column]
 
 
 def _value(scalar: "pa.Scalar") -> Any:
-    """A value, or in its place what its row is refused for.
+    """A value, or an object for which its row will be refused.
 
-    Files may say that bytes are UTF-8, and Arrow believes it: these are a text with half characters. A date may be
-    beyond those of Python, and the fields of a struct may have one name.
+    Arrow does not check that strings are UTF-8: other bytes become half characters. A date may lie outside of Python's
+    range, and two fields of a struct may have the same name.
     """
     try:
         return scalar.as_py()
@@ -90,7 +90,7 @@ def _value(scalar: "pa.Scalar") -> Any:
 
 
 class _NoValue:
-    """What `plain` refuses, by these words."""
+    """A value that `plain` refuses, with a description for its message."""
 
     def __init__(self, words: str):
         self._words = words
@@ -122,7 +122,7 @@ def table_rows(table: Any, id: str) -> TableRows | None:
 
 
 def frame_rows(name: str, frame: "pd.DataFrame", id: str) -> Iterator[Row]:
-    """The rows of a DataFrame; its index is a column where it is called `id` and no column is."""
+    """The rows of a DataFrame; an index called `id` is a column if no column is called so."""
     if id not in frame.columns and frame.index.name == id:
         frame = frame.reset_index()
     header = [str(column) for column in frame.columns]
@@ -137,5 +137,5 @@ def frame_rows(name: str, frame: "pd.DataFrame", id: str) -> Iterator[Row]:
 
 
 def _across(columns: Iterable[list[Any]], n_rows: int) -> Iterable[tuple[Any, ...]]:
-    """The rows of columns, also of none."""
+    """Transpose columns to rows, also without any column."""
     return zip(*columns, strict=True) if (columns := list(columns)) else [()] * n_rows

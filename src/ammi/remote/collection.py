@@ -10,7 +10,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.any_collection import Advance, AnyCollection, Duplicates, Location, Query, check_start, listed
+from ammi.any_collection import Advance, AnyCollection, Duplicates, Location, Query, check_start, listed, no_progress
 from ammi.plain import plain
 from ammi.remote.server import Json, Server
 from ammi.search import Entry, Hit, Hits
@@ -134,9 +134,7 @@ class RemoteCollection(AnyCollection):
             answer = self._server.ask("GET", path, distances=listed_steps)
         return _hits(answer["steps"])
 
-    def duplicates(
-        self, threshold: float | None = None, *, advance: Advance = lambda n_documents: None
-    ) -> list[Duplicates]:
+    def duplicates(self, threshold: float | None = None, *, advance: Advance = no_progress) -> list[Duplicates]:
         total, reported, offset = 2 * len(self), 0, 0
         found: list[Duplicates] = []
         while True:

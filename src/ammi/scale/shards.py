@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ammi.data import BadRecordError, Document, read_documents
+from ammi.data.reading import Needed
 
 ENDINGS = (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
 
@@ -50,8 +51,7 @@ class Reading:
             text=self.text,
             id=self.id,
             vector=self.vector or ("vector" if self.reads == "vector" else None),
-            reads=self.reads,
-            width=self.width,
+            needed=Needed(self.reads, self.width),
             on_error=complain,
         ):
             yield replace(document, id=f"{shard.name}:{document.id}", numbered=False) if document.numbered else document

@@ -1,4 +1,4 @@
-"""Documents as every store keeps and returns them: an id, a code, perhaps a text, and metadata as JSON holds it."""
+"""Documents as every store keeps and returns them: an id, a code, perhaps a text, and metadata as JSON."""
 
 import gc
 import json
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,18}")
-new_tuple = tuple.__new__  # of a kind and its fields: what a NamedTuple calls, without the way there, for many hits
+new_tuple = tuple.__new__  # makes a NamedTuple of its class and fields, without the cost of its constructor
 
 
 class Record(NamedTuple):
@@ -48,8 +48,8 @@ class Entry(NamedTuple):
 class Hit(NamedTuple):
     """A document that a search found.
 
-    distance is the number of bits in which its code differs from the query's, score what the
-    hits are in order of: the share of bits that are equal, or what a ranking makes of it, more for a better one.
+    distance is the number of bits in which its code differs from the query's. Hits are in order of score, the highest
+    first: the share of equal bits, or the score of a ranking.
     """
 
     id: Id
@@ -60,7 +60,7 @@ class Hit(NamedTuple):
 
 
 class Hits(list[Hit]):
-    """What a search found, the best first."""
+    """The hits of a search, the best first."""
 
     def to_pandas(self) -> "DataFrame":
         """A row for each hit, a column for each metadata key; metadata.KEY where a field of the hit has its name."""
@@ -79,7 +79,7 @@ class Hits(list[Hit]):
 
 @contextmanager
 def no_search_for_garbage() -> Iterator[None]:
-    """Python looks for cycles the more often the more is made: for many hits, none in a cycle, a tenth of the time."""
+    """Pause the search for reference cycles, which takes most of the time when many hits are made."""
     is_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -90,14 +90,14 @@ def no_search_for_garbage() -> Iterator[None]:
 
 
 def id_key(id: Id) -> Id:
-    """What tells ids apart: 17 and "17", which a file of another format may make of it, are the same."""
+    """A key that is equal for equal ids: 17 and "17", which another file format may make of it, are the same id."""
     if isinstance(id, str) and _WHOLE_NUMBER.fullmatch(id) and int(id) in ID_NUMBERS:
         return int(id)
     return id
 
 
 def as_list(values: Iterable[Any], name: str, n: int | None = None) -> list[Any]:
-    """A list of what a caller passed, of n items if n is known."""
+    """The values that a caller passed, as a list of n items if n is known."""
     if isinstance(values, str | Mapping):
         raise ValueError(f"{name} is the {type(values).__name__} {values!r:.60}: pass a list")
     values = list(values)
@@ -132,7 +132,7 @@ def parsed(metadata: Sequence[str]) -> list[Metadata]:
 
 
 def checksums(ids: Iterable[Id], texts: Iterable[str | None], metadata: Iterable[str], codes: Codes) -> list[int]:
-    """For each document one of all that it is, with lengths, so that no part of it can be taken for the next."""
+    """A checksum for each document, over its parts with their lengths, so that parts cannot be confused."""
     return [
         crc32(f"{len(spelled)} {text and len(text)} {isinstance(id, str)} {spelled}{text}{id}".encode() + code)
         for id, text, spelled, code in zip(ids, texts, metadata, each_code(codes), strict=True)
@@ -142,7 +142,7 @@ def checksums(ids: Iterable[Id], texts: Iterable[str | None], metadata: Iterable
 def altered(
     ids: Iterable[Id], texts: Iterable[str | None], metadata: Iterable[str], codes: Codes, written: Sequence[int]
 ) -> str | None:
-    """What is wrong with the first document that does not have the checksum that was written with it, if any."""
+    """A sentence about the first document whose checksum differs from the one written with it, if any."""
     made = checksums(ids, texts, metadata, codes)
     if made == [*written]:
         return None

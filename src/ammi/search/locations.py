@@ -1,4 +1,4 @@
-"""Places: a folder, or what another store calls one, SCHEME:..., such as a server's address."""
+"""Locations: a folder, or SCHEME:... of another store, such as the address of a server."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -11,8 +11,8 @@ from ammi.urls import shown
 
 OWN = {
     "folder": "ammi.search.embedded.store:HammingIndex",
-    "milvus": "ammi.search.milvus.index:MilvusStore",
-    "milvus-lite": "ammi.search.milvus.index:MilvusStore",
+    "milvus": "ammi.search.milvus.store:MilvusStore",
+    "milvus-lite": "ammi.search.milvus.store:MilvusStore",
     "postgres": "ammi.search.postgres.store:PostgresStore",
     "postgresql": "ammi.search.postgres.store:PostgresStore",
 }
@@ -21,7 +21,7 @@ _SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]+):(//)?")
 
 
 def open_store(location: Location) -> Store:
-    """Open the index at a location, to read it and to change it."""
+    """Open the store at a location, to read it and to change it."""
     return store_class(location).open(location)
 
 
@@ -35,7 +35,7 @@ def create_store(
     text_index: bool = True,
     vectors: KeptVectors | None = None,
 ) -> Store:
-    """Make an empty index at a location and open it; the arguments are those of `Store.create`."""
+    """Create an empty store at a location and open it; the arguments are those of `Store.create`."""
     store = store_class(location)
     return store.create(
         location, n_bits, fingerprint=fingerprint, keys=keys, files=files, text_index=text_index, vectors=vectors
@@ -43,28 +43,28 @@ def create_store(
 
 
 def store_exists(location: Location) -> bool:
-    """Whether there is an index at a location."""
+    """Return whether there is a store at a location."""
     return store_class(location).exists(location)
 
 
 def check_store(location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> list[str]:
-    """What is damaged at a location; the arguments are those of `Store.check`."""
+    """Return what is damaged at a location; the arguments are those of `Store.check`."""
     return store_class(location).check(location, advance=advance)
 
 
 def repair_store(location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> Repaired:
-    """Keep what is whole at a location; the arguments are those of `Store.repair`."""
+    """Keep what is intact at a location; the arguments are those of `Store.repair`."""
     return store_class(location).repair(location, advance=advance)
 
 
 def is_url(location: Location) -> bool:
-    """Whether a location names another store than that of folders."""
+    """Return whether a location names another store than that of folders."""
     found = _SCHEME.match(location) if isinstance(location, str) else None
     return found is not None and found[1] != "folder" and found[1] in STORES.names()
 
 
 def is_served(location: Location) -> bool:
-    """Whether a location is the address of a server of `ammi serve`, which is no store but has a whole collection."""
+    """Return whether a location is the address of `ammi serve`, which is not a store but a collection."""
     return isinstance(location, str) and location.startswith(("http://", "https://"))
 
 

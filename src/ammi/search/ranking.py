@@ -1,16 +1,15 @@
-r"""Ranking in two stages: a shortlist by Hamming distance, and by words, is put in the order of a finer score.
+r"""Ranking in two stages: a shortlist by Hamming distance and by words is ordered by a finer score.
 
-`BitRanking`, the asymmetric score: the query keeps how sure it is of each bit, as a logit l_j, positive where bit j of
-its own code c is 1. Of a document with code z it is
+`BitRanking`, the asymmetric score: the query keeps the logits l_j of its bits, positive if bit j of its own code c
+is 1. The score of a document with code z is
 
     s = - Σ_{j: z_j ≠ c_j} |l_j|,
 
-0 for the query's own code. Where the logits are those of independent bits, s = log p(z | query) - log p(c | query).
+0 for the query's own code. For logits of independent bits, s = log p(z | query) - log p(c | query).
 
-`VectorRanking`, the score by vectors, is the cosine of the query's row and the vector that is kept of a document, as
-`vectors` has it.
+`VectorRanking`, the score by vectors, is the cosine of the query's row and the stored vector of a document.
 
-`WordRanking`, the score by words, adds up what the words w of the query, and its pairs of neighbouring words v, tell:
+`WordRanking`, the score by words, is a sum over the words w of the query and its pairs v of neighbouring words:
 
     s = Σ_w i_w n_w (k + 1) / (n_w + k L(text))     BM25; n_w is how often the text has w
       + Σ_v i_v [the text has v]
@@ -19,9 +18,9 @@ its own code c is 1. Of a document with code z it is
 
 with i_w = log(1 + (N - N_w + 1/2) / (N_w + 1/2)) for a word that N_w of N texts have, i_v the mean of its two words,
 k = 1.2, and L = 1/4 + 3/4 of a length in characters over the average one. The opening is the first paragraph of a text,
-or 100 characters of it, which stand for its average length: that is where titles and summaries are. Where vectors are
-kept, 3 Σ_w i_w times the cosine takes the place of the last line: it tells far more than the codes, and as much as the
-words whatever their number.
+or 100 characters of it, which also count as its average length: that is where titles and summaries are. If the store
+keeps vectors, 3 Σ_w i_w times the cosine replaces the last line: the cosine says far more than the codes, and in this
+way as much as the words, however many there are.
 """
 
 import re
@@ -39,39 +38,39 @@ from ammi.search.hamming import Codes
 from ammi.search.vectors import cosines
 
 RANKS = ("distance", "asymmetric", "text", "vectors")
-SHORTLIST = 100  # documents at least of each stage: the nearest ones, and those that have most of the words
-VECTOR_SHORTLIST = 1000  # of a ranking by vectors, which orders them all by what their codes were made of
-MOST_WORDS = 32  # of a query that are looked for; a longer text is found by its code
+SHORTLIST = 100  # fewest documents by codes, and fewest by words
+VECTOR_SHORTLIST = 1000  # for a ranking by vectors, which orders candidates well
+MOST_WORDS = 32  # most words of a query that are searched for; a longer text is found by its code
 
 _SATURATION, _LENGTH_SHARE = 1.2, 0.75  # k1 and b of BM25
 _OPENING, _OPENING_SHARE = 100, 0.75
-_COSINE_WEIGHT = 3  # in times what all words of the query tell
+_COSINE_WEIGHT = 3  # times the rarities of all words of the query
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
-_ENOUGH_PLACES, _ENOUGH_SHARE = 10_000, 30  # read so many, or one for so many texts, and no further word is looked up
-_MOST_PLACES = 100_000  # of one word: they are read in a hundredth of a second
-_MOST_KNOWN = 100_000  # words whose counts are remembered
+_ENOUGH_PLACES, _ENOUGH_SHARE = 10_000, 30  # after 10,000 positions, or 1/30 of the texts, no further word is read
+_MOST_PLACES = 100_000  # positions of one word, which are read in a hundredth of a second
+_MOST_KNOWN = 100_000  # words whose counts are cached
 
 Query: TypeAlias = str | Sequence[float] | NDArray[np.floating]  # a text or a vector, whichever the model reads
 Scores = NDArray[np.float64]
 
-_NONE: Scores = np.zeros(1)  # what a sum begins with
+_NONE: Scores = np.zeros(1)  # the start of a sum
 
 
 class KnownCounts:
-    """How many texts have a word, for the words that were counted after one change of an index."""
+    """A cache of the number of texts that have a word, valid until the store changes."""
 
     def __init__(self) -> None:
         self._known: tuple[int, dict[str, int]] = -1, {}
 
     def after(self, change: int) -> dict[str, int]:
-        """What is known, to be added to; when the index has changed, or this is too much, it is forgotten."""
+        """The counts after a change of the store, to be added to; emptied after another change, or when too large."""
         if self._known[0] != change or len(self._known[1]) > _MOST_KNOWN:
             self._known = change, {}
         return self._known[1]
 
 
 class WordStatistics(NamedTuple):
-    """What an index knows of words: its texts, the characters of all of them, and how many texts have each word."""
+    """Numbers of texts, of characters in all of them, and of the texts that have each word."""
 
     texts: int
     characters: int
@@ -89,19 +88,19 @@ class Candidates(NamedTuple):
 
 
 class Ranking(Protocol):
-    """How the candidates of one query are scored, the best highest."""
+    """Scores the candidates of one query, the best highest."""
 
-    words: Sequence[str]  # to look for in the texts
-    vector: NDArray[np.floating] | None  # (d,) to compare with the vectors that are kept
-    shortlist: int  # candidates at least, unless the caller says how many
+    words: Sequence[str]  # to search for in the texts
+    vector: NDArray[np.floating] | None  # (d,) to compare with the stored vectors
+    shortlist: int  # fewest candidates, unless the caller passes a number
 
     def scores(self, candidates: Candidates, shares: Scores, statistics: WordStatistics | None) -> Scores:
-        """The score of each candidate, whose code has this share of its bits in common with the query's."""
+        """The score of each candidate; `shares` are the shares of bits that equal the query's."""
         ...
 
 
 class BitRanking:
-    """The asymmetric score, from the query's logits."""
+    """The asymmetric score, by the query's logits."""
 
     words: Sequence[str] = ()
     vector: NDArray[np.floating] | None = None
@@ -116,7 +115,7 @@ class BitRanking:
 
 
 class VectorRanking:
-    """The score by vectors, from the query's own; words find candidates beside those that the codes find."""
+    """The score by vectors; words find further candidates beside those of the codes."""
 
     shortlist = VECTOR_SHORTLIST
 
@@ -129,7 +128,7 @@ class VectorRanking:
 
 
 class WordRanking:
-    """The score by words, from the query's text; with its vector, where vectors are kept."""
+    """The score by the words of the query's text, and by its vector if the store keeps vectors."""
 
     shortlist = SHORTLIST
 
@@ -173,12 +172,12 @@ class WordRanking:
 
 
 def rarity_of(having: int, texts: int) -> float:
-    """What a word tells that so many of the texts have."""
+    """The weight i_w of a word that `having` of the texts have."""
     return float(np.log1p((texts - having + 0.5) / (having + 0.5)))
 
 
 def opening(text: str) -> str:
-    """The first paragraph of a text, or the beginning of it."""
+    """The first paragraph of a text, or its first 100 characters."""
     beginning = text.lstrip()[:_OPENING]
     end = _PARAGRAPH_END.search(beginning)
     return beginning[: end.start()] if end else beginning
@@ -192,9 +191,9 @@ def best(scores: Scores, k: int) -> NDArray[np.int64]:
 def most_told(
     statistics: WordStatistics, positions_of: Callable[[str], NDArray[np.int64]], n: int
 ) -> NDArray[np.int64]:
-    """The sorted positions of the n texts that have most of the words of statistics, each as much as it is rare.
+    """The sorted positions of the n texts whose words have the highest sum of rarities.
 
-    The rarest words are looked up first, and no more of them when they are in thousands of texts.
+    The rarest words are read first, and common words not at all once thousands of positions were read.
     """
     enough = max(_ENOUGH_PLACES, statistics.texts // _ENOUGH_SHARE)
     positions, rarities, read = [np.empty(0, np.int64)], [0.0], 0
@@ -206,22 +205,23 @@ def most_told(
             positions.append(positions_of(word))
             rarities.append(rarity_of(count, statistics.texts))
     for end in range(2, len(positions)):
-        few = np.unique(np.concatenate(positions[:end]))
-        if len(few) >= n and rarities[end - 1] > sum(rarities[end:]):  # texts with other words alone are not among them
-            positions[end:] = [few[is_in(few, others)] for others in positions[end:]]
+        rare = np.unique(np.concatenate(positions[:end]))
+        # Texts that have only the remaining words cannot be among the best any more.
+        if len(rare) >= n and rarities[end - 1] > sum(rarities[end:]):
+            positions[end:] = [rare[is_in(rare, others)] for others in positions[end:]]
             break
-    places, word_of = np.unique(np.concatenate(positions), return_inverse=True)
-    told = np.bincount(word_of, np.repeat(rarities, [len(those) for those in positions]), len(places))
-    return np.sort(places[np.argsort(-told, kind="stable")[:n]])
+    found, row = np.unique(np.concatenate(positions), return_inverse=True)
+    scores = np.bincount(row, np.repeat(rarities, [len(texts) for texts in positions]), len(found))
+    return np.sort(found[np.argsort(-scores, kind="stable")[:n]])
 
 
-def is_in(some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which of some positions are among others, which are sorted."""
-    return np.searchsorted(others, some, side="right") > np.searchsorted(others, some)
+def is_in(positions: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which positions are among others, which are sorted."""
+    return np.searchsorted(others, positions, side="right") > np.searchsorted(others, positions)
 
 
 def _nearness(vector: NDArray[np.floating] | None, candidates: Candidates, shares: Scores) -> Scores:
-    """The cosine of a query's vector and each candidate's; of a query without one the share of equal bits."""
+    """The cosine of a query's vector and each candidate's; for a query without a vector the share of equal bits."""
     if vector is None:
         return shares
     assert candidates.vectors is not None

@@ -1,4 +1,4 @@
-"""Store: documents in, neighbours out. All that is the same for every store; what is not stands in `store`."""
+"""Store: documents in, neighbours out. Everything that is the same for every store; `store_methods` has the rest."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -47,13 +47,13 @@ from ammi.urls import shown
 class Store(StoreMethods):
     """Documents found by the Hamming distance of their codes: exactly, and with ties in insertion order.
 
-    Codes are uint8 arrays (n, ceil(m / 8)) as numpy.packbits packs them. An id is a str or an int; 17 and "17" are one
-    id. A document added under an id that is there replaces the old one and comes last in insertion order, also when one
-    call brings both. Every change is made as a whole or not at all. Metadata is kept as JSON holds it: numpy's numbers
-    and arrays become numbers and lists, dates their ISO form, NaN None. `where` is a filter as `filters` describes it.
+    Codes are uint8 arrays (n, ceil(m / 8)) as numpy.packbits packs them. An id is a str or an int; 17 and "17" are the
+    same id. A document added with the id of another replaces it and comes last in insertion order, also within one
+    call. Metadata is JSON: numpy's numbers and arrays become numbers and lists, dates their ISO form, NaN None. `where`
+    is a filter as `filters` describes it. docs/reliability.md says which stores have transactions and snapshots.
 
-    An index can remember the fingerprint of the model that makes its codes, and files beside them. A call that is told
-    the fingerprint of its codes refuses those of another model.
+    A store remembers the fingerprint of the model that makes its codes, and the model's files. A call that passes the
+    fingerprint of its codes fails if they are of another model.
     """
 
     @classmethod
@@ -68,23 +68,23 @@ class Store(StoreMethods):
         text_index: bool = True,
         vectors: KeptVectors | None = None,
     ) -> Self:
-        """Make an empty index and open it.
+        """Create an empty store and open it.
 
         Args:
-            location: a folder, or what else the store calls a location.
-            n_bits: the length of the codes.
-            fingerprint: that of the model that makes the codes.
-            keys: the metadata keys to index, as by `index_keys`.
-            files: what to keep beside the documents, such as the model.
-            text_index: whether to index the words of the texts, so that a `WordRanking` can look for them.
-            vectors: how to keep a vector of each document, so that a `VectorRanking` can compare it.
+            location: a folder, or a URL of the store.
+            n_bits: length of the codes.
+            fingerprint: of the model that makes the codes.
+            keys: metadata keys to index, as by `index_keys`.
+            files: to keep beside the documents, such as the model.
+            text_index: whether to index the words of texts, for `WordRanking`.
+            vectors: how to keep a vector of each document, for `VectorRanking`; None to keep none.
         """
         about = About(checked_bits(n_bits), checked_fingerprint(fingerprint), checked_vectors(vectors), text_index)
         return cls._create(fspath(location), about, checked_keys(keys), dict(files or {}))
 
     @classmethod
     def check(cls, location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> list[str]:
-        """What is damaged at a location, a sentence for each; `advance` is told how many documents were looked at."""
+        """Return a sentence for each damaged part; `advance` is called with the number of documents just read."""
         try:
             with cls.open(location) as index:
                 index.files()
@@ -96,21 +96,15 @@ class Store(StoreMethods):
 
     @classmethod
     def repair(cls, location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> Repaired:
-        """Keep all documents that are whole, and change over to an index of these in one step.
-
-        Those who have the index open have to open it again.
-        """
+        """Replace a damaged store by one with all intact documents; whoever has it open must open it again."""
         raise ValueError(f"the store of {shown(location)} has no repair: restore a copy")
 
     def compact(self) -> tuple[int, int]:
-        """Give back the space of what was deleted; returns the bytes on the disk before and after.
-
-        Others may read meanwhile, and wait with their changes.
-        """
+        """Free the space of deleted documents; return the bytes on disk before and after. Writers wait meanwhile."""
         raise ValueError(f"the store of {self.location} has nothing to compact")
 
     def optimize(self) -> None:
-        """Do what is better done once, after many documents were added, than with each of them: by default nothing."""
+        """Do the work that is faster once after many additions than with each, such as building an index."""
 
     @property
     def about(self) -> About:
@@ -139,11 +133,11 @@ class Store(StoreMethods):
         return self.about.text_index
 
     def snapshot(self) -> AbstractContextManager[object]:
-        """For a block of calls that are to see one state of the index; one view is sooner there than one for each."""
+        """Enter a block of calls that see one snapshot, if the store has snapshots; faster than one for each call."""
         return self._reading()
 
     def state(self) -> str | None:
-        """What is another after every change of the documents; None where the store cannot tell."""
+        """Return a text that differs after every change; None if the store cannot tell."""
         return None
 
     def add(
@@ -151,14 +145,14 @@ class Store(StoreMethods):
         codes: Codes,
         ids: Iterable[Id] | None = None,
         texts: Iterable[str | None] | None = None,
-        metadata: Iterable[Mapping[str, Any]] | None = None,
+        metadata: Iterable[Mapping[str, object]] | None = None,
         *,
         vectors: Rows | None = None,
         fingerprint: str | None = None,
     ) -> list[Id]:
-        """Add or replace documents; without ids they get the next free numbers. Returns their ids.
+        """Add or replace documents and return their ids; without ids they get the next free numbers.
 
-        An index that keeps vectors takes a row of them (n, d) with every document, any other takes none.
+        A store that keeps vectors needs an array (n, d) of them; any other refuses vectors.
         """
         codes = np.asarray(codes)
         records = checked_records(len(codes) if codes.ndim else 0, ids, texts, metadata)
@@ -173,9 +167,9 @@ class Store(StoreMethods):
         vectors: Rows | None = None,
         fingerprint: str | None = None,
     ) -> list[Id]:
-        """Add or replace documents that were checked when they came in, a code for each; return their ids.
+        """Add or replace documents that are checked already, and return their ids.
 
-        With `numbered` the ids are the next free numbers, whatever those of the records are.
+        With `numbered` the ids are the next free numbers, whatever the records say.
         """
         with self._writing():
             about = self._about()
@@ -194,14 +188,14 @@ class Store(StoreMethods):
         return ids
 
     def delete(self, ids: Iterable[Id]) -> None:
-        """Delete documents, all of which must be there."""
+        """Delete documents, all of which must exist."""
         asked = list({id_key(id): id for id in checked_ids(ids)}.values())
         with self._writing():
             self._check_known(asked, self._has(asked))
             self._remove(asked)
 
-    def set_metadata(self, ids: Iterable[Id], metadata: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
-        """Set these metadata keys of documents, one dict for all or one for each, and keep their other keys."""
+    def set_metadata(self, ids: Iterable[Id], metadata: Mapping[str, object] | Iterable[Mapping[str, object]]) -> None:
+        """Set metadata keys of documents, one dict for all or one for each; other keys stay."""
         asked = checked_ids(ids)
         each = [metadata] * len(asked) if isinstance(metadata, Mapping) else as_list(metadata, "metadata", len(asked))
         new = [checked_metadata(keys, f"document {id!r}")[0] for id, keys in zip(asked, each, strict=True)]
@@ -212,20 +206,20 @@ class Store(StoreMethods):
             self._replace_metadata(merged)
 
     def get(self, ids: Iterable[Id]) -> list[Entry]:
-        """The documents of these ids, all of which must be there."""
+        """Return the documents of these ids, all of which must exist."""
         asked = checked_ids(ids)
         with self._reading():
             return self._found(asked)
 
     def codes_of(self, ids: Iterable[Id]) -> list[Codes | None]:
-        """The code of each document; None of one that is not there."""
+        """Return the code of each document, None for one that does not exist."""
         with self._reading():
             return [None if entry is None else entry.code for entry in self._fetch(checked_ids(ids))]
 
     def search(
         self, codes: Codes, k: int = 10, where: Where | None = None, *, fingerprint: str | None = None
     ) -> list[Hits]:
-        """For each query, its k nearest documents, the nearest first."""
+        """Return the k nearest documents of each query, the nearest first."""
         return self._hits(self._nearest, codes, checked_k(k), where, fingerprint)
 
     def search_ranked(
@@ -238,9 +232,10 @@ class Store(StoreMethods):
         shortlist: int | None = None,
         fingerprint: str | None = None,
     ) -> list[Hits]:
-        """For each query, the k documents of a shortlist that its ranking scores highest, ties in insertion order.
+        """Return for each query the k documents that its ranking scores highest, ties in insertion order.
 
-        The shortlist has so many documents from each stage, or as many as the rankings want, 2 k at least.
+        The candidates are the nearest documents and those with the words of the query, `shortlist` of each; by default
+        as many as the rankings want, and at least 2 k.
         """
         filter, queries, k = filters.parse(where), np.asarray(codes), checked_k(k)
         n = checked_shortlist(shortlist, k) or max([2 * k, *(ranking.shortlist for ranking in rankings)])
@@ -250,8 +245,8 @@ class Store(StoreMethods):
             words, vectors = [one.words for one in rankings], [one.vector for one in rankings if one.vector is not None]
             if any(words) and not about.text_index:
                 raise ValueError(
-                    f"the index in {self.location} was made with text_index=False and cannot look for words: rank by "
-                    "distance, or create it anew"
+                    f"the index in {self.location} was created with text_index=False and cannot look for words: rank "
+                    "by distance, or create it anew"
                 )
             check_query_vectors(vectors, about.vectors, self.location)
             shortlists = self._shortlists(queries, n, words, filter, bool(vectors))
@@ -259,25 +254,21 @@ class Store(StoreMethods):
                 self._scored(query, ranking, candidates, k, about.n_bits)
                 for query, ranking, candidates in zip(queries, rankings, shortlists, strict=True)
             ]
-        if found and not any(found):
-            self._check_filter(filter)
+        self._check_filter(filter, found)
         return found
 
     def within(
         self, codes: Codes, radius: int, where: Where | None = None, *, fingerprint: str | None = None
     ) -> list[Hits]:
-        """For each query, all documents at most radius bits away, the nearest first.
-
-        Where that are too many to be held in memory, more than 250,000, it is refused.
-        """
+        """Return all documents at most radius bits from each query, the nearest first; refuse more than 250,000."""
         return self._hits(self._within, codes, checked_radius(radius), where, fingerprint)
 
     def entries(self, where: Where | None = None) -> Iterator[list[Entry]]:
-        """All documents that a filter keeps, in blocks, in insertion order, as they are when the first is asked for."""
+        """Yield the documents that pass a filter, in blocks, in insertion order, as they are at the first block."""
         return self._entries(filters.parse(where))
 
     def export(self) -> tuple[list[Id], Codes]:
-        """The ids and the codes of all documents, in insertion order."""
+        """Return the ids and the codes of all documents, in insertion order."""
         entries = [entry for block in self._blocks(()) for entry in block]
         width = len(entries[0].code) if entries else -(-self.n_bits // 8)
         codes = np.array([entry.code for entry in entries], np.uint8).reshape(len(entries), width)
@@ -285,19 +276,15 @@ class Store(StoreMethods):
         return [entry.id for entry in entries], codes
 
     def column(self, key: str) -> list[Any]:
-        """The metadata value of every document, in insertion order; None where there is none."""
+        """Return the metadata value of every document, in insertion order; None for a document without one."""
         return [entry.metadata.get(key) for block in self._blocks(()) for entry in block]
 
     def keys(self) -> dict[str, int]:
-        """The metadata keys, and how many documents have a value for each."""
-        return {key: sum(counts.values()) for key, counts in sorted(self._kinds().items())}
-
-    def key_kinds(self) -> dict[str, dict[str, int]]:
-        """For each metadata key, how many documents have values of which kinds, such as "number text"."""
-        return self._kinds()
+        """Return how many documents have a value for each metadata key."""
+        return {key: sum(counts.values()) for key, counts in sorted(self.key_kinds().items())}
 
     def index_keys(self, keys: Iterable[str]) -> None:
-        """Make filters on these metadata keys fast, from now on."""
+        """Make filters on these metadata keys fast."""
         self._index_keys(checked_keys(keys))
 
     def recode(
@@ -310,15 +297,15 @@ class Store(StoreMethods):
         width: int | None = None,
         advance: Callable[[int], None] = lambda n_documents: None,
     ) -> None:
-        """Give every document a new code, and change over to the new codes, fingerprint and files in one step.
+        """Give every document a new code, and switch to the new codes, fingerprint and files in one step.
 
-        Until then others read and write as before. What they add or change while it runs is encoded too, at the latest
-        in that last step, during which they wait.
+        Others read and write meanwhile. Documents that they change are encoded again, at the latest in the last step,
+        during which they wait.
 
         Args:
-            encode: makes codes of documents, and new vectors (n, width), or None where the vectors stay as they are.
-            width: of the new vectors, where there are some.
-            advance: is told how many documents were encoded.
+            encode: returns the codes of documents, and new vectors (n, width) or None to keep the old ones.
+            width: of the new vectors, if there are any.
+            advance: called with the number of documents just encoded.
         """
         old = self.about
         kept = old.vectors and (old.vectors._replace(width=width) if width else old.vectors)
@@ -350,7 +337,7 @@ class Store(StoreMethods):
             return self._count()
 
     def __iter__(self) -> Iterator[Id]:
-        """The ids, in insertion order."""
+        """Iterate over the ids, in insertion order."""
         return iter(self.export()[0])
 
     def __enter__(self) -> Self:
@@ -376,8 +363,7 @@ class Store(StoreMethods):
             about = self._about()
             check_codes(queries, about, fingerprint, self.location)
             found = find(queries, limit, filter)
-        if found and not any(found):
-            self._check_filter(filter)
+        self._check_filter(filter, found)
         n = about.n_bits
         return [
             Hits([new_tuple(Hit, (id, d, 1 - d / n, text, kept)) for d, (id, text, kept, _) in hits]) for hits in found
@@ -391,17 +377,16 @@ class Store(StoreMethods):
         return Hits(Hit(one.id, distance, score, one.text, one.metadata) for distance, score, one in chosen)
 
     def _entries(self, filter: Filter) -> Iterator[list[Entry]]:
-        nothing = True
+        block: list[Entry] = []
         for block in self._blocks(filter):
-            nothing = False
             yield block
-        if nothing:
-            self._check_filter(filter)
+        self._check_filter(filter, [block])
 
-    def _check_filter(self, filter: Filter) -> None:
-        """Refuse a filter that kept nothing if it could not keep anything."""
-        if filter and len(self) and (words := filters.complaint(filter, self._kinds())):
-            raise ValueError(words)
+    def _check_filter(self, filter: Filter, found: Sequence[object]) -> None:
+        """Refuse a filter that no document passed if none ever could, such as one on an unknown key."""
+        is_empty = found and not any(found)
+        if filter and is_empty and len(self) and (complaint := filters.complaint(filter, self.key_kinds())):
+            raise ValueError(complaint)
 
     def _found(self, ids: list[Id]) -> list[Entry]:
         entries = self._fetch(ids)

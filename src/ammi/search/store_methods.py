@@ -150,6 +150,6 @@ class StoreMethods(ABC):
         """Index metadata keys. Called outside of `_writing`."""
         return
 
-    def _kinds(self) -> dict[str, dict[str, int]]:
-        """Return for each metadata key how many documents have values of which kinds. Called outside of `_reading`."""
+    def key_kinds(self) -> dict[str, dict[str, int]]:
+        """Return for each metadata key how many documents have values of which kinds, such as "number text"."""
         return count_kinds(entry.metadata for block in self._blocks(()) for entry in block)

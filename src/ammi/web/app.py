@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import FastAPI, Request
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
@@ -13,7 +13,7 @@ from ammi.collection import Collection
 from ammi.version import __version__
 from ammi.web import document_routes, explore_routes, schemas, search_routes
 from ammi.web.guard import App, Guard
-from ammi.web.handlers import PROBLEMS, ServedHere, add_error_handlers, in_worker
+from ammi.web.handlers import Routes, ServedHere, add_error_handlers
 from ammi.web.metrics import CONTENT_TYPE, Metrics
 from ammi.web.served import Served
 from ammi.web.settings import Settings
@@ -24,7 +24,7 @@ _ABOUT = """Search a collection of documents by short binary codes.
 A code is hexadecimal, two digits a byte; bit 0 is the highest bit of the first byte. Errors are `{"error": "..."}`, one
 sentence. A server that listens to more than its own machine asks for a token, `Authorization: Bearer TOKEN`."""
 
-_service = APIRouter(tags=["service"])
+_service = Routes("service", prefix="")
 
 
 def make_app(collection: Collection, settings: Settings | None = None) -> App:
@@ -66,15 +66,14 @@ def _with_token(app: FastAPI) -> dict[str, Any]:
     return description | {"security": [{}, {"token": []}]}
 
 
-@_service.get("/health", responses=PROBLEMS)
-@in_worker
+@_service.computed("GET", "/health")
 def health(served: ServedHere) -> schemas.Health:
     """Check that the collection can be read."""
     len(served.collection)
     return schemas.Health()
 
 
-@_service.get("/metrics", response_class=Response, responses={**PROBLEMS, 200: {"content": {"text/plain": {}}}})
+@_service.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def figures(served: ServedHere, request: Request) -> Response:
     """Return counts and times of requests, in the format of Prometheus."""
     metrics: Metrics = request.app.state.metrics

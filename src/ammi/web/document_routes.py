@@ -7,19 +7,18 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from pydantic import TypeAdapter, ValidationError
 from starlette.responses import Response, StreamingResponse
 
 from ammi.data import Document, documents_from
 from ammi.data.exports import export_record
 from ammi.search import Entry
-from ammi.search.documents import Id
 from ammi.search.filters import Where
 from ammi.web import schemas
 from ammi.web.guard import Refusal
-from ammi.web.handlers import PROBLEMS, Conditions, DocumentId, ServedHere, answer, filter_of, first_error, in_worker
-from ammi.web.served import Served, cut
+from ammi.web.handlers import Conditions, DocumentId, Routes, ServedHere, answer, filter_of, first_error
+from ammi.web.served import Served
 
 T = TypeVar("T")
 
@@ -42,8 +41,8 @@ async def _must_be_writable(served: ServedHere) -> None:
         raise Refusal(403, "this server is read-only: start it with --writable to change documents")
 
 
-router = APIRouter(prefix="/api", tags=["documents"], responses=PROBLEMS)
-changes = APIRouter(prefix="/api", tags=["changes"], responses=PROBLEMS, dependencies=[Depends(_must_be_writable)])
+router = Routes("documents")
+changes = Routes("changes", dependencies=[Depends(_must_be_writable)])
 
 
 @router.get("/documents", response_class=StreamingResponse, responses={200: {"content": {_LINES[0]: {}}}})
@@ -57,33 +56,21 @@ async def documents(served: ServedHere, where: Conditions = []) -> Response:  # 
     return StreamingResponse(_stream(first, blocks), media_type=_LINES[0])
 
 
-@router.get("/documents/{id}")
-@in_worker
+@router.computed("GET", "/documents/{id}")
 def document(served: ServedHere, id: DocumentId, length: schemas.Length = None) -> schemas.Document:
     """Return a document, its code, and the probability of each bit."""
     return served.document(served.entries([id])[0], length)
 
 
-@router.post("/get")
-@in_worker
+@router.computed("POST", "/get")
 def get(served: ServedHere, request: schemas.GetRequest, length: schemas.Length = None) -> schemas.Documents:
     """Return several documents, all of which must exist, without probabilities."""
-    found = [
-        schemas.Document(
-            id=entry.id,
-            text=cut(entry.text, length),
-            metadata=entry.metadata,
-            code=entry.code.tobytes().hex(),
-            probabilities=None,
-            vector=entry.vector.tolist() if request.vectors and entry.vector is not None else None,
-        )
-        for entry in served.entries(request.ids)
-    ]
-    return schemas.Documents(documents=found)
+    found = served.entries(request.ids)
+    documents = [served.document(entry, length, probable=False, vector=request.vectors) for entry in found]
+    return schemas.Documents(documents=documents)
 
 
-@router.post("/known")
-@in_worker
+@router.computed("POST", "/known")
 def known(served: ServedHere, request: schemas.Ids) -> schemas.Ids:
     """Return which of these documents exist."""
     codes = served.store.codes_of(request.ids)
@@ -97,8 +84,7 @@ async def add(served: ServedHere, request: Request) -> Response:
     return await served.work.do(lambda: answer(schemas.Added(ids=served.collection.add(_new(kind, body)))))
 
 
-@changes.put("/documents/{id}")
-@in_worker
+@changes.computed("PUT", "/documents/{id}")
 def replace(served: ServedHere, id: DocumentId, contents: schemas.Contents) -> schemas.Added:
     """Add a document under an id, or replace the one that has it."""
     known = served.collection.get(id).id if id in served.collection else id  # 77 stays a number
@@ -106,28 +92,21 @@ def replace(served: ServedHere, id: DocumentId, contents: schemas.Contents) -> s
     return schemas.Added(ids=served.collection.add(_documents([new])))
 
 
-@changes.delete("/documents/{id}")
-@in_worker
+@changes.computed("DELETE", "/documents/{id}")
 def delete(served: ServedHere, id: DocumentId) -> schemas.Deleted:
     """Delete a document."""
-    return _delete(served, [id])
+    return delete_several(served, schemas.Ids(ids=[id]))
 
 
-@changes.post("/delete")
-@in_worker
+@changes.computed("POST", "/delete")
 def delete_several(served: ServedHere, request: schemas.Ids) -> schemas.Deleted:
     """Delete documents; if one of them does not exist, delete none."""
-    return _delete(served, request.ids)
-
-
-def _delete(served: Served, ids: list[Id]) -> schemas.Deleted:
-    before = served.entries(ids)
-    served.collection.delete(ids)
+    before = served.entries(request.ids)
+    served.collection.delete(request.ids)
     return schemas.Deleted(deleted=len({entry.id for entry in before}))
 
 
-@changes.post("/metadata")
-@in_worker
+@changes.computed("POST", "/metadata")
 def set_metadata(served: ServedHere, request: schemas.MetadataRequest) -> schemas.Ids:
     """Set metadata keys of documents; their other keys stay as they are."""
     served.entries(request.ids)

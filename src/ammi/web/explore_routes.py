@@ -4,7 +4,7 @@ import base64
 from typing import Annotated, Any
 
 import numpy as np
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from numpy.typing import NDArray
 from starlette.responses import Response
 
@@ -13,102 +13,19 @@ from ammi.explore.bits import TypicalDocument, Weighted
 from ammi.version import __version__
 from ammi.web import schemas
 from ammi.web.guard import Refusal
-from ammi.web.handlers import PROBLEMS, ServedHere, answer, in_worker
-from ammi.web.live import MapProgress
+from ammi.web.handlers import Routes, ServedHere, answer
 from ammi.web.served import Served, cut
 
 _SECONDS_TO_ASK_AGAIN: dict[schemas.MapState, float | None] = {"computing": 0.5, "rough": 2.0, "ready": None}
 _FINEST = 65535  # of the coordinates of points
 _WORDS_IN_NAME = 3  # of a bit
 
-router = APIRouter(prefix="/api", tags=["views"], responses=PROBLEMS)
+router = Routes("views")
 
 
-@router.get("/collection")
-@in_worker
+@router.computed("GET", "/collection")
 def collection(served: ServedHere) -> schemas.CollectionAnswer:
     """Return the collection and its figures."""
-    return about_collection(served)
-
-
-@router.get(
-    "/duplicates",
-    response_model=schemas.DuplicatesPage,
-    responses={202: {"model": schemas.Computing, "description": "Not yet."}},
-)
-async def duplicates(
-    served: ServedHere,
-    threshold: Annotated[
-        float | None, Query(gt=0, le=1, description="The least similarity; by default 0.8 for texts.")
-    ] = None,
-    offset: Annotated[int, Query(ge=0, le=2**31, description="The first group.")] = 0,
-    limit: Annotated[int, Query(ge=1, le=100, description="Number of groups.")] = 20,
-    length: schemas.Length = None,
-) -> Response:
-    """Return near-duplicates, in pages. The first request for a large collection starts to compute them."""
-
-    def find() -> Response:
-        found = served.live.duplicates(threshold)
-        if isinstance(found, float):
-            return answer(schemas.Computing(progress=found), 202, {"retry-after": "1"})
-        return answer(_page(served, found, slice(offset, offset + limit), length))
-
-    return await served.work.do(find)
-
-
-@router.get("/map")
-@in_worker
-def map(served: ServedHere) -> schemas.MapAnswer:
-    """Return a point in the plane for each document of a sample."""
-    return map_answer(served.live.map())
-
-
-@router.get("/map/colours")
-@in_worker
-def colours(
-    served: ServedHere,
-    key: Annotated[str, Query(max_length=1000, description="A metadata key.", examples=["package"])],
-) -> schemas.Colours:
-    """Return the value of a metadata key for each point of the map."""
-    return colours_answer(served.live.map(), key)
-
-
-@router.post("/map/locate")
-@in_worker
-def locate(served: ServedHere, request: schemas.Ids) -> schemas.LocateAnswer:
-    """Return where documents are on the map, including those that are not in the sample."""
-    current = served.live.map()
-    if current.map is None:
-        return schemas.LocateAnswer(places=[], version=current.version)
-    x, y = current.map.layout.T.tolist()
-    places = [
-        schemas.Located(id=found.id, x=x[found.point], y=y[found.point], point=found.point, exact=found.exact)
-        for found in current.explorer.locate(request.ids)
-    ]
-    return schemas.LocateAnswer(places=places, version=current.version)
-
-
-@router.get("/bits")
-@in_worker
-def bits(served: ServedHere) -> schemas.BitsAnswer:
-    """Return all bits, and which of them depend on each other."""
-    return bits_answer(served)
-
-
-@router.get("/bits/{bit}")
-@in_worker
-def bit(
-    served: ServedHere,
-    bit: Annotated[int, Path(ge=0, le=65535, description="The number of a bit, from 0.", examples=[3])],
-    n: Annotated[int, Query(ge=1, le=100, description="Number of words, documents and bits.")] = 10,
-    length: schemas.Length = None,
-) -> schemas.BitAnswer:
-    """Return the words that push a bit, documents typical of 0 and 1, and the bits it depends on."""
-    return bit_answer(served, bit, n, length)
-
-
-def about_collection(served: Served) -> schemas.CollectionAnswer:
-    """Return the answer of /api/collection."""
     collection, settings = served.collection, served.settings
     figures = served.live.explorer().figures
     ranks, fast = served.ranks(), set(collection.fast_keys())
@@ -145,30 +62,35 @@ def about_collection(served: Served) -> schemas.CollectionAnswer:
     )
 
 
-def _page(served: Served, found: list[Duplicates], wanted: slice, length: int | None) -> schemas.DuplicatesPage:
-    def text(id: schemas.Id) -> str | None:
-        # A document may have been deleted since the near-duplicates were found.
-        return cut(served.collection.get(id).text, length) if id in served.collection else None
+@router.get(
+    "/duplicates",
+    response_model=schemas.DuplicatesPage,
+    responses={202: {"model": schemas.Computing, "description": "Not yet."}},
+)
+async def duplicates(
+    served: ServedHere,
+    threshold: Annotated[
+        float | None, Query(gt=0, le=1, description="The least similarity; by default 0.8 for texts.")
+    ] = None,
+    offset: Annotated[int, Query(ge=0, le=2**31, description="The first group.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=100, description="Number of groups.")] = 20,
+    length: schemas.Length = None,
+) -> Response:
+    """Return near-duplicates, in pages. The first request for a large collection starts to compute them."""
 
-    groups = [
-        schemas.DuplicateGroup(
-            kept=group.kept,
-            text=text(group.kept),
-            copies=[schemas.DuplicateCopy(id=id, similarity=share, text=text(id)) for id, share in group.copies],
-        )
-        for group in found[wanted]
-    ]
-    return schemas.DuplicatesPage(
-        groups=groups,
-        total=len(found),
-        copies=sum(len(group.copies) for group in found),
-        offset=wanted.start,
-        next=wanted.stop if wanted.stop < len(found) else None,
-    )
+    def find() -> Response:
+        found = served.live.duplicates(threshold)
+        if isinstance(found, float):
+            return answer(schemas.Computing(progress=found), 202, {"retry-after": "1"})
+        return answer(_page(served, found, slice(offset, offset + limit), length))
+
+    return await served.work.do(find)
 
 
-def map_answer(current: MapProgress) -> schemas.MapAnswer:
-    """Return the answer of /api/map."""
+@router.computed("GET", "/map")
+def map(served: ServedHere) -> schemas.MapAnswer:
+    """Return a point in the plane for each document of a sample."""
+    current = served.live.map()
     sample, map = current.explorer.sample, current.map
     layout = np.empty((0, 2)) if map is None else map.layout
     coordinates = np.round(layout * _FINEST).astype("<u2")
@@ -193,8 +115,13 @@ def map_answer(current: MapProgress) -> schemas.MapAnswer:
     )
 
 
-def colours_answer(current: MapProgress, key: str) -> schemas.Colours:
-    """Return the answer of /api/map/colours."""
+@router.computed("GET", "/map/colours")
+def colours(
+    served: ServedHere,
+    key: Annotated[str, Query(max_length=1000, description="A metadata key.", examples=["package"])],
+) -> schemas.Colours:
+    """Return the value of a metadata key for each point of the map."""
+    current = served.live.map()
     found = current.explorer.colours(key)
     if found is None:
         raise Refusal(404, f"no document on the map has the metadata key {key!r:.60}")
@@ -202,8 +129,22 @@ def colours_answer(current: MapProgress, key: str) -> schemas.Colours:
     return schemas.Colours(key=key, version=current.version, **fields)
 
 
-def bits_answer(served: Served) -> schemas.BitsAnswer:
-    """Return the answer of /api/bits."""
+@router.computed("POST", "/map/locate")
+def locate(served: ServedHere, request: schemas.Ids) -> schemas.LocateAnswer:
+    """Return where documents are on the map, including those that are not in the sample."""
+    current = served.live.map()
+    if current.map is None:
+        return schemas.LocateAnswer(places=[], version=current.version)
+    places = []
+    for id, point, exact in current.explorer.locate(request.ids):
+        x, y = current.map.layout[point].tolist()
+        places.append(schemas.Located(id=id, x=x, y=y, point=point, exact=exact))
+    return schemas.LocateAnswer(places=places, version=current.version)
+
+
+@router.computed("GET", "/bits")
+def bits(served: ServedHere) -> schemas.BitsAnswer:
+    """Return all bits, and which of them depend on each other."""
     explorer = served.live.explorer()
     figures = explorer.figures
     summaries = []
@@ -223,8 +164,14 @@ def bits_answer(served: Served) -> schemas.BitsAnswer:
     return schemas.BitsAnswer(bits=summaries, links=links, documents=explorer.n_documents)
 
 
-def bit_answer(served: Served, bit: int, n: int, length: int | None) -> schemas.BitAnswer:
-    """Return the answer of /api/bits/{bit}."""
+@router.computed("GET", "/bits/{bit}")
+def bit(
+    served: ServedHere,
+    bit: Annotated[int, Path(ge=0, le=65535, description="The number of a bit, from 0.", examples=[3])],
+    n: Annotated[int, Query(ge=1, le=100, description="Number of words, documents and bits.")] = 10,
+    length: schemas.Length = None,
+) -> schemas.BitAnswer:
+    """Return the words that push a bit, documents typical of 0 and 1, and the bits it depends on."""
     explorer = served.live.explorer()
     if bit >= explorer.n_bits:
         raise Refusal(404, f"there is no bit {bit}: the codes have bits 0 to {explorer.n_bits - 1}")
@@ -244,6 +191,28 @@ def bit_answer(served: Served, bit: int, n: int, length: int | None) -> schemas.
         ones=[typical(document) for document in explorer.typical.of(bit, 1, n)],
         zeros=[typical(document) for document in explorer.typical.of(bit, 0, n)],
         links=[schemas.Link.model_validate(pair) for pair in explorer.pairs_of(bit, n)],
+    )
+
+
+def _page(served: Served, found: list[Duplicates], wanted: slice, length: int | None) -> schemas.DuplicatesPage:
+    def text(id: schemas.Id) -> str | None:
+        # A document may have been deleted since the near-duplicates were found.
+        return cut(served.collection.get(id).text, length) if id in served.collection else None
+
+    groups = [
+        schemas.DuplicateGroup(
+            kept=group.kept,
+            text=text(group.kept),
+            copies=[schemas.DuplicateCopy(id=id, similarity=share, text=text(id)) for id, share in group.copies],
+        )
+        for group in found[wanted]
+    ]
+    return schemas.DuplicatesPage(
+        groups=groups,
+        total=len(found),
+        copies=sum(len(group.copies) for group in found),
+        offset=wanted.start,
+        next=wanted.stop if wanted.stop < len(found) else None,
     )
 
 

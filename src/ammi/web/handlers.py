@@ -1,12 +1,12 @@
 """What the handlers of all addresses share: parameters, the served collection, worker threads, errors."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import Annotated, Any, ParamSpec
+from typing import Annotated, Any, ParamSpec, TypeVar
 from urllib.parse import unquote
 
-from fastapi import Depends, FastAPI, Path, Query, Request
+from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request, params
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
@@ -20,6 +20,7 @@ from ammi.web import schemas
 from ammi.web.guard import Refusal
 from ammi.web.served import Served
 
+M = TypeVar("M", bound=BaseModel)
 P = ParamSpec("P")
 
 _log = logging.getLogger("ammi.web")
@@ -85,16 +86,26 @@ ServedHere = Annotated[Served, Depends(_served)]
 DocumentId = Annotated[str, Depends(_id)]
 
 
-def in_worker(handler: Callable[P, BaseModel]) -> Callable[P, Awaitable[Response]]:
-    """Let a handler, which has a parameter `served`, compute its answer in a worker thread."""
+class Routes(APIRouter):
+    """Addresses of one kind, with the errors that all of them may answer."""
 
-    @wraps(handler)
-    async def run(*arguments: P.args, **parameters: P.kwargs) -> Response:
-        served = parameters["served"]
-        assert isinstance(served, Served)
-        return await served.work.do(lambda: answer(handler(*arguments, **parameters)))
+    def __init__(self, kind: str, *, prefix: str = "/api", dependencies: Sequence[params.Depends] = ()):
+        super().__init__(prefix=prefix, tags=[kind], responses=PROBLEMS, dependencies=dependencies)
 
-    return run
+    def computed(self, method: str, path: str) -> Callable[[Callable[P, M]], Callable[P, M]]:
+        """Serve a handler, which has a parameter `served`, in a worker thread; for callers it stays as it is."""
+
+        def add(handler: Callable[P, M]) -> Callable[P, M]:
+            @wraps(handler)
+            async def run(*arguments: P.args, **parameters: P.kwargs) -> Response:
+                served = parameters["served"]
+                assert isinstance(served, Served)
+                return await served.work.do(lambda: answer(handler(*arguments, **parameters)))
+
+            self.add_api_route(path, run, methods=[method])
+            return handler
+
+        return add
 
 
 def answer(content: BaseModel, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

@@ -66,11 +66,12 @@ class LiveExplorer:
             assert self._explorer is not None
             return self._explorer
 
-    def computed_now(self) -> Explorer:
-        """Return the explorer of the collection as it is, for a caller that waits, and never renew it."""
-        self._explorer, self._state = Explorer(self._collection, self._most_points), self.state()
-        self._computed_at = math.inf
-        return self._explorer
+    def compute(self) -> Explorer:
+        """Compute the explorer and its map now, for a caller that waits, and never again."""
+        explorer = Explorer(self._collection, self._most_points)
+        self._explorer, self._state, self._computed_at = explorer, self.state(), math.inf
+        self._map = MapProgress("ready", 1.0, "done", explorer, explorer.fine_map, "final")
+        return explorer
 
     def map(self) -> MapProgress:
         """Return the map, as far as it is computed."""

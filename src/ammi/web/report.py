@@ -12,10 +12,8 @@ from pathlib import Path
 
 from ammi.collection import Collection
 from ammi.search.documents import Id
-from ammi.web import schemas
+from ammi.web import explore_routes, schemas
 from ammi.web.app import PAGE
-from ammi.web.explore_routes import about_collection, bit_answer, bits_answer, colours_answer, map_answer
-from ammi.web.live import MapProgress
 from ammi.web.served import Served
 from ammi.web.settings import Settings
 
@@ -44,15 +42,14 @@ class ReportData(schemas.Model):
 def make_report(collection: Collection, most: int) -> str:
     """Return the page of a collection with a sample of at most `most` documents."""
     served = Served(collection, Settings(), most_points=most)
-    explorer = served.live.computed_now()
-    map = MapProgress("ready", 1.0, "done", explorer, explorer.fine_map, "report")
+    explorer = served.live.compute()
     data = ReportData(
-        collection=about_collection(served),
-        map=map_answer(map),
-        colours={key: colours_answer(map, key) for key in list(explorer.sample.columns)[:_MOST_COLOURS]},
+        collection=explore_routes.collection(served),
+        map=explore_routes.map(served),
+        colours={key: explore_routes.colours(served, key) for key in list(explorer.sample.columns)[:_MOST_COLOURS]},
         documents=_documents(served, explorer.sample.ids),
-        bits=bits_answer(served),
-        bit=[bit_answer(served, bit, _SHOWN, _LONGEST) for bit in range(explorer.n_bits)],
+        bits=explore_routes.bits(served),
+        bit=[explore_routes.bit(served, bit, _SHOWN, _LONGEST) for bit in range(explorer.n_bits)],
     )
     return _page(served.name, data)
 

@@ -1,24 +1,24 @@
 """Addresses that find documents: by a text, a vector or a document, and at growing distance."""
 
+from concurrent.futures.process import BrokenProcessPool
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.responses import Response
 
 from ammi.web import schemas
 from ammi.web.handlers import (
-    PROBLEMS,
     Conditions,
     Distances,
     DocumentId,
+    Routes,
     SearchParameters,
     ServedHere,
     filter_of,
-    in_worker,
 )
 from ammi.web.served import Served
 
-router = APIRouter(prefix="/api", tags=["search"], responses=PROBLEMS)
+router = Routes("search")
 
 
 @router.get("/search", response_model=schemas.SearchAnswer)
@@ -35,22 +35,24 @@ async def search_long(served: ServedHere, request: schemas.SearchRequest) -> Res
 
 
 async def _search(served: Served, request: schemas.SearchRequest) -> Response:
+    found: bytes | None = None
     if served.searchers.ready:
-        found = await served.work.wait(served.searchers.ask(request))
-    else:
+        try:
+            found = await served.work.wait(served.searchers.ask(request))
+        except BrokenProcessPool:  # one has ended: a thread answers until new ones have started
+            served.searchers.restart()
+    if found is None:
         found = await served.work.do(lambda: served.search(request))
     return Response(found, media_type="application/json")
 
 
-@router.post("/encode")
-@in_worker
+@router.computed("POST", "/encode")
 def encode(served: ServedHere, request: schemas.QueryRequest) -> schemas.Query:
     """Return the code of a text or a vector, and the probability of each bit."""
     return served.query(request.query)
 
 
-@router.get("/documents/{id}/like")
-@in_worker
+@router.computed("GET", "/documents/{id}/like")
 def like(
     served: ServedHere,
     id: DocumentId,
@@ -60,25 +62,19 @@ def like(
     length: schemas.Length = None,
 ) -> schemas.Near:
     """Find the documents nearest to one of the collection."""
-    return _like(served, schemas.LikeRequest(id=id, k=k, radius=radius, where=filter_of(where), length=length))
+    return like_any(served, schemas.LikeRequest(id=id, k=k, radius=radius, where=filter_of(where), length=length))
 
 
-@router.post("/like")
-@in_worker
+@router.computed("POST", "/like")
 def like_any(served: ServedHere, request: schemas.LikeRequest) -> schemas.Near:
     """Find the documents nearest to one of the collection, with any id."""
-    return _like(served, request)
-
-
-def _like(served: Served, request: schemas.LikeRequest) -> schemas.Near:
     (entry,) = served.entries([request.id])
     hits = served.collection.like(entry.id, request.k, request.where, radius=request.radius)
     near = served.hits(hits[: request.k], request.length)
     return schemas.Near(document=served.document(entry, request.length), hits=near, total=len(hits))
 
 
-@router.get("/documents/{id}/drift")
-@in_worker
+@router.computed("GET", "/documents/{id}/drift")
 def drift_from_document(
     served: ServedHere, id: DocumentId, distances: Distances = None, length: schemas.Length = None
 ) -> schemas.Drift:
@@ -88,23 +84,17 @@ def drift_from_document(
     return schemas.Drift(start=served.document(entry, length), steps=served.hits(steps, length))
 
 
-@router.get("/drift")
-@in_worker
+@router.computed("GET", "/drift")
 def drift(
     served: ServedHere, q: schemas.Text, distances: Distances = None, length: schemas.Length = None
 ) -> schemas.Drift:
     """Find documents at growing distance from a text."""
-    return _drift(served, schemas.DriftRequest(text=q, distances=_numbers(distances), length=length))
+    return drift_long(served, schemas.DriftRequest(text=q, distances=_numbers(distances), length=length))
 
 
-@router.post("/drift")
-@in_worker
+@router.computed("POST", "/drift")
 def drift_long(served: ServedHere, request: schemas.DriftRequest) -> schemas.Drift:
     """Find documents at growing distance from a text of any length, or a vector."""
-    return _drift(served, request)
-
-
-def _drift(served: Served, request: schemas.DriftRequest) -> schemas.Drift:
     steps = served.collection.drift(query=request.query, distances=request.distances)
     return schemas.Drift(start=served.query(request.query), steps=served.hits(steps, request.length))
 

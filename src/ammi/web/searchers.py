@@ -1,29 +1,27 @@
-"""Processes that answer searches for a server, since one Python process computes in one thread at a time.
-
-`python -m ammi.web.searchers LOCATION` reads requests from stdin and writes the answers of `Served.search`, or its
-errors, to stdout, until stdin ends together with the server.
-"""
+"""Processes that answer searches for a server, since one Python process computes in one thread at a time."""
 
 import asyncio
 import logging
 import os
-import pickle
 import signal
-import sys
-from asyncio.subprocess import PIPE, Process
-from contextlib import suppress
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context, parent_process
 from pathlib import Path
-from struct import Struct
-from typing import TYPE_CHECKING, BinaryIO
+from threading import Thread
+from typing import TYPE_CHECKING
 
-from ammi.web.guard import Refusal
+from ammi.collection import Collection
+from ammi.search.hamming import alone
+from ammi.web.settings import Settings
 
 if TYPE_CHECKING:
     from ammi.web.schemas import SearchRequest
+    from ammi.web.served import Served
 
-_LENGTH = Struct("<I")
-_SECONDS_TO_NEXT_TRY = 60.0  # after a process did not start
+_SECONDS_TO_NEXT_TRY = 60.0  # after the processes did not start
 _log = logging.getLogger("ammi.web")
+_served: "Served"  # of such a process
 
 
 class Searchers:
@@ -33,107 +31,67 @@ class Searchers:
         if n and not Path(location).is_dir():
             raise ValueError(f"{location} is not a folder, which searchers need: serve it without --searchers")
         self._location, self._n = location, n
-        self._all: set[Process] = set()
-        self._idle: list[Process] = []
-        self._turn = asyncio.Semaphore(0)  # wakes the request that has waited longest
-        self._watches: list[asyncio.Task[None]] = []
+        self._pool: ProcessPoolExecutor | None = None
+        self.ready = False  # whether a process has started
 
-    @property
-    def ready(self) -> bool:
-        """Whether a process has started to answer."""
-        return bool(self._all)
+    def restart(self) -> None:
+        """Replace the processes after one of them has ended."""
+        if self.ready:  # of several requests that fail, the first
+            _log.error("a process that answers searches has ended: all of them are started again")
+            self.start()
 
     def start(self) -> None:
-        self._watches = [asyncio.create_task(self._keep_one()) for _ in range(self._n)]
+        """Start the processes, in place of earlier ones."""
+        self.close()
+        if self._n:
+            self._loop = asyncio.get_running_loop()
+            context = get_context("spawn")
+            pool = ProcessPoolExecutor(self._n, context, initializer=_open, initargs=(self._location,))
+            self._pool = pool
+            for _ in range(self._n):  # the pool starts a process for each job that finds none idle
+                pool.submit(_warm_up).add_done_callback(lambda job: self._started(job, pool))
+
+    def _started(self, job: "Future[None]", pool: ProcessPoolExecutor) -> None:
+        if job.cancelled() or pool is not self._pool:
+            return
+        self.ready = job.exception() is None
+        if not self.ready:  # stderr says why
+            self._pool = None
+            self._loop.call_soon_threadsafe(self._loop.call_later, _SECONDS_TO_NEXT_TRY, self.start)
 
     async def ask(self, request: "SearchRequest") -> bytes:
-        """Return the answer of `Served.search`, as JSON."""
-        process = await self._next()
-        assert process.stdin
-        assert process.stdout
-        try:
-            process.stdin.write(_framed(request))
-            found = await _read(process.stdout)
-        except Exception as error:  # it has ended, or its answer is garbled
-            _log.error("a process that answers searches is replaced: %r", error)
-            with suppress(ProcessLookupError):
-                process.kill()
-            sentence = "a process that answers searches has ended: try again in a second"
-            raise Refusal(503, sentence, (b"retry-after", b"1")) from None
-        self._rest(process)
-        if isinstance(found, Exception):
-            raise found
-        return found
+        """Return the answer of `Served.search`; BrokenProcessPool if a process has ended."""
+        if self._pool is None:
+            raise BrokenProcessPool
+        return await asyncio.wrap_future(self._pool.submit(_search, request))
 
     def close(self) -> None:
-        for watch in self._watches:
-            watch.cancel()
-        for process in self._all:
-            if process.stdin:
-                process.stdin.close()
-
-    async def _next(self) -> Process:
-        """Wait for an idle process that has not ended."""
-        while True:
-            await self._turn.acquire()
-            process = self._idle.pop()
-            if process.returncode is None:
-                return process
-
-    def _rest(self, process: Process) -> None:
-        self._idle.append(process)
-        self._turn.release()
-
-    async def _keep_one(self) -> None:
-        """Start a process, and a new one whenever it ends."""
-        command = (sys.executable, "-m", "ammi.web.searchers", self._location)
-        while True:
-            process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
-            assert process.stdout
-            try:
-                await _read(process.stdout)  # its first message: it is ready
-            except asyncio.IncompleteReadError:  # stderr says why it failed to start
-                await asyncio.sleep(_SECONDS_TO_NEXT_TRY)
-                continue
-            self._all.add(process)
-            self._rest(process)
-            await process.wait()
-            self._all.discard(process)
+        self.ready = False
+        if self._pool:
+            self._pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _framed(content: object) -> bytes:
-    pickled = pickle.dumps(content)
-    return _LENGTH.pack(len(pickled)) + pickled
-
-
-async def _read(stream: asyncio.StreamReader) -> bytes | Exception:
-    (length,) = _LENGTH.unpack(await stream.readexactly(_LENGTH.size))
-    return pickle.loads(await stream.readexactly(length))
-
-
-def answer_all(location: str, requests: BinaryIO, answers: BinaryIO) -> None:
-    """Answer requests until stdin ends."""
-    from ammi.collection import Collection
-    from ammi.search.hamming import alone
+def _open(location: str) -> None:
+    """Open the collection in a new process, which ignores Ctrl-C and ends with the server."""
+    global _served
     from ammi.web.served import Served
-    from ammi.web.settings import Settings
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles it
+    Thread(target=_end_with_server, daemon=True).start()
     alone()
-    with Collection.open(location) as collection:
-        served = Served(collection, Settings())
-        answers.write(_framed(b"ready"))
-        answers.flush()
-        while head := requests.read(_LENGTH.size):
-            request = pickle.loads(requests.read(_LENGTH.unpack(head)[0]))
-            try:
-                answers.write(_framed(served.search(request)))
-            except Exception as error:
-                answers.write(_framed(error))
-            answers.flush()
+    _served = Served(Collection.open(location), Settings())
 
 
-if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles Ctrl-C, and closes stdin
-    own_output = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # so that other output does not mix with the answers
-    answer_all(sys.argv[1], sys.stdin.buffer, own_output)
+def _end_with_server() -> None:
+    server = parent_process()
+    assert server
+    server.join()
+    os._exit(0)  # a killed server leaves nobody to answer
+
+
+def _warm_up() -> None:
+    len(_served.collection)
+
+
+def _search(request: "SearchRequest") -> bytes:
+    return _served.search(request)

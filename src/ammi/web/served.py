@@ -4,7 +4,6 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from pathlib import PurePath
 from threading import Lock
 from typing import Any, TypeVar, cast
@@ -26,7 +25,7 @@ from ammi.web.settings import Settings
 
 T = TypeVar("T")
 
-_CACHED = 2048  # queries with their codes and probabilities, and answers
+_CACHED = 2048  # answers
 _LONGEST_CACHED = 1 << 15  # bytes of an answer
 
 
@@ -40,23 +39,18 @@ class Served:
         self.work, self.live = Work(settings), LiveExplorer(collection, most_points)
         self.searchers = Searchers(collection.location, settings.searchers)
         self.exports: WeakSet[Iterator[bytes]] = WeakSet()  # exports that a client still reads
-        self._cached_query = lru_cache(_CACHED)(self._text_query)
         self._cached_answers: OrderedDict[tuple[str, str], bytes] = OrderedDict()
         self._lock = Lock()
 
     def query(self, query: str | list[float]) -> schemas.Query:
         """Return a text or a vector as the model reads it."""
-        if isinstance(query, str):
-            return self._cached_query(self.collection.fingerprint, query)
-        return schemas.Query(text=None, code=self._code(query), probabilities=self._probabilities(query), known=True)
-
-    def _text_query(self, fingerprint: str | None, text: str) -> schemas.Query:
-        """Return a text as the model with this fingerprint, part of the cache's key, reads it."""
-        known = self.collection.knows(text)
-        return schemas.Query(text=text, code=self._code(text), probabilities=self._probabilities(text), known=known)
-
-    def _code(self, query: str | list[float]) -> str:
-        return self.collection.encode([query])[0].tobytes().hex()
+        text = query if isinstance(query, str) else None
+        return schemas.Query(
+            text=text,
+            code=self.collection.encode([query])[0].tobytes().hex(),
+            probabilities=self._probabilities(query),
+            known=text is None or self.collection.knows(text),
+        )
 
     def _probabilities(self, content: str | list[float] | NDArray[np.float32] | None) -> list[float] | None:
         """Return the probability of each bit of a text or a vector; None if the model has no probabilities."""
@@ -86,14 +80,18 @@ class Served:
                     raise Refusal(404, sentence) from None
             raise
 
-    def document(self, entry: Entry, length: int | None = None) -> schemas.Document:
-        """Return a document with the probabilities of its bits."""
+    def document(
+        self, entry: Entry, length: int | None = None, *, probable: bool = True, vector: bool = False
+    ) -> schemas.Document:
+        """Return a document, on demand with the probabilities of its bits and its kept vector."""
+        content = entry.text if self.reads() == "text" else entry.vector
         return schemas.Document(
             id=entry.id,
             text=cut(entry.text, length),
             metadata=entry.metadata,
             code=entry.code.tobytes().hex(),
-            probabilities=self._probabilities(entry.text if self.reads() == "text" else entry.vector),
+            probabilities=self._probabilities(content) if probable else None,
+            vector=entry.vector.tolist() if vector and entry.vector is not None else None,
         )
 
     def hits(self, hits: Iterable[Hit], length: int | None) -> list[schemas.Hit]:

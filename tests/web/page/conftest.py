@@ -118,13 +118,13 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
     started.close()
 
 
-def until(page: Page, expression: str) -> None:
-    """Wait for something to be true; Playwright's own way would have to break the content policy of the page."""
+def until(page: Page, condition: str | Callable[[], bool]) -> None:
+    """Wait until a condition, in JavaScript or Python, holds; Playwright's own way would break the content policy."""
     for _ in range(PATIENCE // 50):
-        if page.evaluate(expression):
+        if page.evaluate(condition) if isinstance(condition, str) else condition():
             return
         page.wait_for_timeout(50)
-    raise AssertionError(f"{expression} has not become true at {page.url}")
+    raise AssertionError(f"{condition} has not become true at {page.url}")
 
 
 @pytest.fixture

@@ -184,7 +184,7 @@ def test_a_token_is_asked_for_and_a_server_that_is_gone_is_said_to_be_gone(
     assert "token" not in page.url
     server.stop()
     page.locator("#q").fill("oil")
-    expect(page.get_by_role("alert")).to_contain_text("see whether ammi serve is still running")
+    expect(page.get_by_role("alert")).to_contain_text("check that ammi serve is still running")
     server = Server(location, "--port", str(server.port), *secret)
     page.get_by_role("button", name="Try again").click()
     expect(page.locator(".card").first).to_be_visible()

@@ -1,11 +1,11 @@
-"""The calls to a Milvus server that an index makes, each with an error in one sentence."""
+"""The calls to a Milvus server that a store makes. Each reports an error in one sentence."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ammi.search.milvus.server import Address, LiteServer
+from ammi.search.milvus.server import Address, lite_server
 
 try:
     import grpc
@@ -15,164 +15,156 @@ except ImportError as error:
         f"a location of Milvus needs pymilvus, which cannot be imported ({error}): pip install 'ammi[milvus]'"
     ) from error
 
-logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it writes a traceback for what is raised as well
+logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs a traceback for each error that it raises
 
-PART = "a part of an index of ammi"  # what a collection says that it is
-MOST_ROWS = 16_000  # of one answer: a server gives 16,384 at most, and milvus-lite then cuts off the rest in silence
+_MOST_ROWS = 16_000  # of one answer; a server returns 16,384 at most, and milvus-lite silently drops the rest
 _BATCH = 1000
-_BATCH_BYTES = 8 << 20  # a server takes 64 MB at once
+_BATCH_BYTES = 8 << 20  # a server takes 64 MB in one call
 _CONNECT = 10.0
-_RETRIES = 3  # of what only reads; to insert twice could add twice
-_OPTIONS = {"grpc.use_local_subchannel_pool": 1}  # a connection that was lost says nothing about a new one
-_LITE_OPTIONS = _OPTIONS | {"grpc.keepalive_time_ms": 2**31 - 1}  # milvus-lite hangs up on who asks every 10 seconds
+_RETRY = {"retry_times": 3}  # any call: upserts and deletions may be repeated
+_OPTIONS = {"grpc.use_local_subchannel_pool": 1}  # a new connection must not share the state of a lost one
+_LITE_OPTIONS = _OPTIONS | {"grpc.keepalive_time_ms": 2**31 - 1}  # milvus-lite closes a connection that pings it
 
-Row = dict[str, Any]
+Row = dict[str, Any]  # what a field holds depends on its name
+Kind = dict[str, DataType | int]  # of a field
+
+NUMBER: Kind = {"datatype": DataType.INT64}
+JSON: Kind = {"datatype": DataType.JSON}
+NUMBERS: Kind = {"datatype": DataType.ARRAY, "element_type": DataType.INT64, "max_capacity": 4096}
+TEXT: Kind = {"datatype": DataType.VARCHAR, "max_length": 65_535}
+TEXTS: Kind = {**NUMBERS, "element_type": DataType.VARCHAR, "max_length": 65_535}
 
 
 class Client:
-    """A connection for any number of threads."""
+    """A connection for any number of threads, to the collections of one index."""
 
     def __init__(self, address: Address):
         self.address = address
-        self._lite = LiteServer.of(address.file, address.location) if address.file else None
-        self.indexes: dict[str, Any] = self._lite.indexes if self._lite else {}  # what is known of each index
-        uri = self._lite.uri if self._lite else address.uri
-        try:
-            with self.explaining("connect"):
-                self._client = MilvusClient(
-                    uri,
-                    token=address.token,
-                    db_name=address.database,
-                    timeout=_CONNECT,
-                    dedicated=True,
-                    grpc_options=_LITE_OPTIONS if self._lite else _OPTIONS,
-                )
-        except BaseException:
-            self._release()
-            raise
+        self._description = f"an index of ammi: {address.name}"  # of each collection
+        self._closed = False
+        self._lite = lite_server(address)
+        uri, options = (self._lite.uri, _LITE_OPTIONS) if self._lite else (address.uri, _OPTIONS)
+        about = {"token": address.token, "db_name": address.database, "grpc_options": options}
+        with self._explaining("connect"):
+            self._client = MilvusClient(uri, timeout=_CONNECT, dedicated=True, **about)
 
     def close(self) -> None:
-        self._client.close()
-        self._release()
-
-    def _release(self) -> None:
-        if self._lite:
-            self._lite.release()
+        """Disconnect; a second call does nothing."""
+        if not self._closed:
+            self._closed = True
+            self._client.close()
+            self._lite = None  # which stops it, unless another store has it
 
     @contextmanager
-    def explaining(self, doing: str) -> Iterator[None]:
-        """Say what went wrong in words that help."""
+    def _explaining(self, doing: str) -> Iterator[None]:
+        if self._closed:
+            raise ValueError(f"the index in {self.address.location} was closed: open it again")
         try:
             yield
         except (MilvusException, grpc.RpcError) as error:
             raise _explained(error, doing, self.address) from error
 
-    def names(self) -> list[str]:
-        """Of all collections."""
-        with self.explaining("read"):
-            return self._client.list_collections()
+    def exists(self, name: str) -> bool:
+        """Return whether a collection exists; refuse one that is not of this index."""
+        with self._explaining("read"):
+            if not self._client.has_collection(name):
+                return False
+            if self._client.describe_collection(name)["description"] == self._description:
+                return True
+        where = self.address.location
+        raise ValueError(f"the collection {name!r} of {where} belongs to another program or index: choose another name")
 
-    def description(self, name: str) -> str:
-        with self.explaining("read"):
-            return self._client.describe_collection(name)["description"]
-
-    def create(self, name: str, fields: dict[str, Any], description: str = PART, *, n_bits: int = 8) -> None:
-        """Make a collection with the whole number `row` as its key, and codes of so many bits."""
-        schema = MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False, description=description)
-        schema.add_field("row", DataType.INT64, is_primary=True)
-        schema.add_field("code", DataType.BINARY_VECTOR, dim=n_bits)
+    def create(self, name: str, n_bits: int, fields: dict[str, Kind]) -> None:
+        """Create an empty collection of rows with a `key`, a `code` and other fields, in place of one that exists."""
+        schema = MilvusClient.create_schema(enable_dynamic_field=False, description=self._description)
+        schema.add_field("key", DataType.VARCHAR, is_primary=True, max_length=512)
+        schema.add_field("code", DataType.BINARY_VECTOR, dim=-(-n_bits // 8) * 8)
         for field, kind in fields.items():
-            longest = {"max_length": 65_535} if kind == DataType.VARCHAR else {}
-            schema.add_field(field, kind, **longest)
+            schema.add_field(field, **kind)
         index = MilvusClient.prepare_index_params()
         index.add_index("code", index_type="BIN_FLAT", metric_type="HAMMING")
-        with self.explaining("write"):
+        self.drop(name)
+        with self._explaining("write"):
             self._client.create_collection(name, schema=schema, consistency_level="Strong", num_shards=1)
             self._client.create_index(name, index, sync=False)  # to wait for it takes half a second
             self._client.load_collection(name)
 
     def drop(self, name: str) -> None:
-        with self.explaining("write"):
-            self._client.drop_collection(name)
+        """Delete a collection, if it exists."""
+        if self.exists(name):
+            with self._explaining("write"):
+                self._client.drop_collection(name)
 
-    def insert(self, name: str, rows: Iterator[Row] | list[Row]) -> None:
-        """Add rows, some at a time."""
-        batch: list[Row] = []
-        size = 0
-        for row in rows:
-            batch.append(row)
-            size += sum(len(value) for value in row.values() if isinstance(value, str | bytes))
-            if len(batch) == _BATCH or size >= _BATCH_BYTES:
-                self._insert(name, batch)
-                batch, size = [], 0
-        if batch:
-            self._insert(name, batch)
+    def upsert(self, name: str, rows: Iterable[Row]) -> None:
+        """Write rows, in place of rows with the same keys, some at a time; an error says how many were written."""
+        done = 0
+        for batch in filter(None, _batches(rows)):
+            with self._explaining(f"write more than {done:,} rows"):
+                self._client.upsert(name, batch, **_RETRY)
+            done += len(batch)
 
-    def _insert(self, name: str, batch: list[Row]) -> None:
-        with self.explaining("write"):
-            done = self._client.insert(name, batch, retry_times=0)
-        if done["insert_count"] != len(batch):
-            raise OSError(f"{self.address.location} took {done['insert_count']} of {len(batch)} rows: try again")
+    def delete(self, name: str, keys: Sequence[str]) -> None:
+        """Delete the rows with these keys."""
+        for start in range(0, len(keys), _BATCH):
+            with self._explaining("write"):
+                self._client.delete(name, ids=list(keys[start : start + _BATCH]), **_RETRY)
 
-    def delete(self, name: str, condition: str) -> None:
-        with self.explaining("write"):
-            self._client.delete(name, filter=condition, retry_times=_RETRIES)
+    def get(self, name: str, keys: Sequence[str], fields: list[str]) -> list[Row]:
+        """Return the rows with these keys, in any order; missing ones are left out."""
+        found: list[Row] = []
+        for start in range(0, len(keys), _BATCH):
+            with self._explaining("read"):
+                ids = list(keys[start : start + _BATCH])
+                found += self._client.query(name, ids=ids, output_fields=["key", *fields], **_RETRY)
+        return found
 
-    def delete_rows(self, name: str, rows: list[int]) -> None:
-        for start in range(0, len(rows), 10 * _BATCH):
-            self.delete(name, f"row in {rows[start : start + 10 * _BATCH]}")
+    def count(self, name: str, condition: str = "") -> int:
+        """Return the number of rows that meet a condition."""
+        with self._explaining("read"):
+            (row,) = self._client.query(name, filter=condition, output_fields=["count(*)"], **_RETRY)
+        return row["count(*)"]
 
-    def query(self, name: str, condition: str, fields: list[str]) -> list[Row]:
-        """Rows, MOST_ROWS at most; in no order."""
-        return self._query(name, condition, fields, limit=MOST_ROWS)
-
-    def count(self, name: str, condition: str) -> int:
-        (found,) = self._query(name, condition, ["count(*)"])
-        return found["count(*)"]
-
-    def _query(self, name: str, condition: str, fields: list[str], **limit: int) -> list[Row]:
-        with self.explaining("read"):
-            found = self._client.query(
-                name,
-                filter=condition,
-                output_fields=fields,
-                consistency_level="Strong",
-                retry_times=_RETRIES,
-                **limit,
-            )
-        return list(found)
+    def scan(self, name: str, condition: str, fields: list[str]) -> Iterator[list[Row]]:
+        """Yield all rows that meet a condition, in any order, some at a time."""
+        with self._explaining("read"):
+            rows = self._client.query_iterator(name, _MOST_ROWS, filter=condition, output_fields=["key", *fields])
+            while block := rows.next():
+                yield block
 
     def search(self, name: str, codes: list[bytes], limit: int, condition: str, fields: list[str]) -> list[list[Row]]:
-        """For each code the nearest rows, each with its `distance`; equally far ones in no order."""
-        with self.explaining("read"):
-            found = self._client.search(
-                name,
-                data=codes,
-                limit=limit,
-                filter=condition,
-                output_fields=fields,
-                consistency_level="Strong",
-                retry_times=_RETRIES,
-            )
+        """Return the nearest rows of each code, with their `distance`; rows at the same distance in any order."""
+        with self._explaining("read"):
+            about = {"filter": condition, "output_fields": ["key", *fields], **_RETRY}
+            found = self._client.search(name, data=codes, limit=limit, **about)
         return [[{**hit["entity"], "distance": round(hit["distance"])} for hit in hits] for hits in found]
+
+
+def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    batch: list[Row] = []
+    size = 0
+    for row in rows:
+        batch.append(row)
+        size += sum(sum(map(len, row.get(field, ""))) for field in ("content", "metadata", "more"))
+        if len(batch) == _BATCH or size > _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    yield batch
 
 
 def _explained(error: Exception, doing: str, address: Address) -> Exception:
     cause = str(getattr(error, "message", "") or getattr(error, "details", lambda: "")() or error).strip()
     cause = cause.splitlines()[0].replace(address.token or "\0", "***")[:200] if cause else type(error).__name__
-    location, lower = address.location, cause.lower()
-    if "not found" in lower and "collection" in lower:
-        return FileNotFoundError(f"the index in {location} was deleted or replaced after it was opened: open it again")
-    if "auth" in lower or "permission" in lower or "privilege" in lower:
-        return PermissionError(
-            f"the server of {location} refused the user ({cause}): give the right name and password in MILVUS_TOKEN, as "
-            "NAME:PASSWORD"
-        )
+    where, lower = address.location, cause.lower()
     if "database not found" in lower:
-        return FileNotFoundError(f"{location} has no such database ({cause}): create it, or name another one")
+        return FileNotFoundError(f"{where} has no such database ({cause}): create it, or name another one")
+    if "not found" in lower and "collection" in lower:
+        return FileNotFoundError(f"{where} was deleted or rebuilt while it was in use: try again, or open it again")
+    if any(word in lower for word in ("auth", "permission", "privilege")):
+        advice = "give the right name and password in MILVUS_TOKEN, as NAME:PASSWORD"
+        return PermissionError(f"the server of {where} refused the user ({cause}): {advice}")
     if doing == "connect":
-        return ConnectionError(f"no connection to {location} ({cause}): check the address, and that the server runs")
+        return ConnectionError(f"no connection to {where} ({cause}): check the address, and that the server runs")
     if isinstance(error, grpc.RpcError) or "connect" in lower or "unavailable" in lower:
-        kept = ", and of what was being written nothing is kept" if doing == "write" else ""
-        return ConnectionError(f"the connection to {location} was lost ({cause}){kept}: open it again when it is back")
-    return ValueError(f"the server of {location} refused it ({cause}): look at its log")
+        again = "" if doing == "read" else f" and repeat the call, which failed to {doing}"
+        return ConnectionError(f"the connection to {where} was lost ({cause}): open it again{again}")
+    return ValueError(f"the server of {where} refused to {doing} ({cause}): look at its log")

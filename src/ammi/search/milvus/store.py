@@ -1,329 +1,388 @@
-"""The collections of an index in Milvus, and what makes a change one step where there are no transactions.
+"""MilvusStore: documents in Milvus, on a server or in a milvus-lite file, found by its exact search of codes.
 
-NAME holds the records of changes, NAME_documents_G the documents, NAME_pieces what is too long for a row of those, and
-the files, NAME_words the words of the texts. Rows are numbered as they are written, and a document that is altered is
-written anew. The record of a change says how many rows there are and what the index is about, records beside it which
-rows it removed; it is one row, and written last. So a reader who has read the newest record knows which rows count:
-those below its number that no record removed. What a writer left who did not get so far is no row that counts, and the
-next writer deletes it. Removed rows are deleted when nobody looks at them any more.
+The collection NAME has a row with the settings, and rows with the files; NAME_documents_N has the documents. The
+settings say which N, so that a rebuild changes over by the upsert of one row. That is what aliases are for, which
+milvus-lite does not have. A VARCHAR holds 65,535 bytes, so that all texts are kept as an ARRAY of pieces.
 """
 
 import json
 import time
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import replace
-from secrets import token_hex
-from threading import local
-from typing import Any
+import weakref
+from base64 import b64decode, b64encode
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from itertools import accumulate
+from operator import itemgetter
+from os import fspath
+from threading import RLock, local
+from typing import NamedTuple, Self
 from zlib import crc32
 
-from ammi.search.checks import DamagedError, change_in_view
-from ammi.search.milvus.client import PART, Client, DataType, Row
-from ammi.search.milvus.state import FORMAT, Head, Shared, View
-from ammi.search.milvus.turns import claimed
-from ammi.search.store_methods import About
+import numpy as np
+from numpy.typing import NDArray
 
-INDEX = "an index of ammi"  # what the collection of the records says that it is
-PIECES = 1 << 20  # numbers for the pieces of a document, or of the files
-NO_CODE = b"\0"  # Milvus wants a vector in every row
-_RECORDS = 1 << 20  # numbers for the records of a change
-_ROWS_IN_RECORD = 3000  # in 65,535 bytes
-_GRACE = 600.0  # seconds for which those in other processes can read what was removed
-_MOST_RECORDS, _MOST_REMOVED = 5000, 50_000  # that are kept so long
-_LONGEST_VECTOR = 49_000  # bytes, in base64 65,340
-_ABANDONED = 86_400.0  # seconds after which another process no longer makes a generation
+from ammi.plain import as_json
+from ammi.search.checks import DamagedError
+from ammi.search.documents import Entry, Id, Metadata, Record, id_key
+from ammi.search.filters import Filter, count_kinds, matches
+from ammi.search.hamming import MOST_FOUND, Codes, too_many_within
+from ammi.search.milvus.client import NUMBERS, TEXTS, Client, Row
+from ammi.search.milvus.filters import NOTHING, to_expression
+from ammi.search.milvus.rows import FIELDS, READ, Stored, has_word, key_of, pieces, read
+from ammi.search.milvus.server import parsed_address
+from ammi.search.ranking import Candidates, WordStatistics, most_told
+from ammi.search.store import Store
+from ammi.search.store_methods import About, Encode, Found, Location
+from ammi.search.vectors import KeptVectors, Packed
 
-TEXT, NUMBER, JSON = DataType.VARCHAR, DataType.INT64, DataType.JSON
-DOCUMENT = {"position": NUMBER, "key": NUMBER, "id": TEXT, "metadata": TEXT, "text": TEXT, "pieces": NUMBER}
-DOCUMENT |= {"characters": NUMBER, "checksum": NUMBER, "tags": JSON}
+_BLOCK = 1000
+_FILE_BYTES = 3 << 20  # of the files, in one row
+_LIMITS = (100, 1000, 16_384)  # documents that a server is asked for; it finds no more at once
+
+Near = list[tuple[int, int, str]]  # distance, position and key of documents, sorted
+_LOCKS: dict[str, RLock] = defaultdict(RLock)  # of the writers in this process, by location
 
 
-class Tables:
-    """The collections. All threads use one."""
+class Settings(NamedTuple):
+    """The settings of an index."""
+
+    about: About
+    number: int  # of the collection with the documents
+    keys: list[str]
+    files: dict[str, int]  # names and bytes
+    checksum: int  # of the files
+    format: int = 2
+
+
+class MilvusStore(Store):
+    """A Store in Milvus: milvus-lite:FILE, or milvus://HOST:PORT/DATABASE#NAME on a server.
+
+    A change is made when its call returns, for every search that begins later. Milvus has no transactions and no
+    snapshots: a call that fails may have changed some of its documents, and can be repeated; reads see what others
+    change meanwhile. Documents are in the order of the clocks of those who added them.
+    """
 
     def __init__(self, client: Client):
         """Not for callers, who have `create` and `open`."""
-        self.client, self.location = client, client.address.location
-        self.name = client.address.name
-        self.closed = False
-        self._uid: str | None = None
-        self._known: View | None = None
-        self._here: Any = local()
-        self._shared: Shared = client.indexes.setdefault(self.name, Shared())
-        self._alone = client.address.file is not None
+        self.location, self.shared = client.address.location, client.address.file is None
+        self._client, self._name = client, client.address.name
+        self._writers = _LOCKS[self.location]
+        self._thread = local()  # has the settings, while a thread reads or writes
+        self._last_position = 0
+        self._close = weakref.finalize(self, client.close)
 
-    def create(self, text_index: bool, about: About) -> None:
-        """Make the collections, without the record that makes them an index; what one cut short left is deleted."""
-        self._check_vectors(about)
-        names = self.client.names()
-        if self.name in names:
-            self._check_ours(self.name, INDEX)
-            if self.has_records():
-                raise FileExistsError(f"{self.location} holds an index: open it, or create the new one elsewhere")
-        left = [name for name in names if name in (self.pieces, self.words) or self._generation(name) is not None]
-        for name in left:
-            self._check_ours(name, PART)
-        for name in [*left, *({self.name} & {*names})]:
-            self.client.drop(name)
-        self.client.create(self.name, {"change": NUMBER, "content": TEXT}, INDEX)
-        self.client.create(self.pieces, {"of": NUMBER, "piece": TEXT})
-        if text_index:
-            self.client.create(self.words, {"of": NUMBER, "position": NUMBER, "words": JSON})
-        self.make_documents(0, about)
+    @classmethod
+    def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
+        address = parsed_address(location)
+        if address.file:
+            address.file.absolute().parent.mkdir(parents=True, exist_ok=True)
+        with cls(Client(address)) as index:
+            if index._client.exists(index._name) and index._client.get(index._name, ["settings"], []):
+                raise FileExistsError(f"{index.location} holds an index: open it, or create the new one elsewhere")
+            index._client.create(index._name, 8, {"content": TEXTS})
+            index._save(index._prepare(about, 1, keys, files))
+            return cls.open(location)
 
-    def begin(self, head: Head) -> None:
-        """Write the first record."""
-        self._check_length(head)
-        self.client.insert(self.name, [self._record(0, 0, replace(head, uid=token_hex()).spelled())])
+    @classmethod
+    def open(cls, location: Location) -> Self:
+        address = parsed_address(fspath(location))
+        if address.file and not address.file.is_file():
+            raise FileNotFoundError(f"there is no index in {address.location}: create it first")
+        index = cls(Client(address))
+        try:
+            if not index._client.exists(index._name):
+                raise FileNotFoundError(f"there is no index in {index.location}: create it first")
+            with index._reading():
+                return index
+        except BaseException:
+            index.close()
+            raise
 
-    def open(self) -> None:
-        """Look at what is there; FileNotFoundError where there is no index."""
-        if self.name not in self.client.names():
-            raise FileNotFoundError(f"there is no index in {self.location}: create it first")
-        self._check_ours(self.name, INDEX)
-        if not self.has_records():
+    def close(self) -> None:
+        self._close()
+
+    # Settings and files
+
+    def _prepare(self, about: About, number: int, keys: list[str], files: dict[str, bytes]) -> Settings:
+        """Create a collection for documents and write files; both are used as soon as the settings are saved."""
+        fields = FIELDS | {"words": NUMBERS} if about.text_index else FIELDS
+        self._client.create(f"{self._name}_documents_{number}", about.n_bits, fields)
+        content = b"".join(files.values())
+        settings = Settings(about, number, keys, {name: len(file) for name, file in files.items()}, crc32(content))
+        parts = [content[start : start + _FILE_BYTES] for start in range(0, len(content), _FILE_BYTES)]
+        rows = zip(_file_keys(settings), (b64encode(part).decode() for part in parts), strict=True)
+        self._client.upsert(self._name, (_setting(*row) for row in rows))
+        return settings
+
+    def _save(self, settings: Settings) -> None:
+        self._client.upsert(self._name, [_setting("settings", json.dumps(settings._asdict()))])
+        self._thread.settings = settings
+
+    def _load(self) -> Settings:
+        rows = self._client.get(self._name, ["settings"], ["content"])
+        if not rows:
             raise FileNotFoundError(f"the making of the index in {self.location} was cut short: create it again")
-        self._uid = self.newest().head.uid
+        settings = Settings(**json.loads("".join(rows[0]["content"])))
+        if settings.format != 2:
+            raise ValueError(f"{self.location} has format {settings.format}, and this ammi reads 2: upgrade ammi")
+        about = About(*settings.about)
+        return settings._replace(about=about._replace(vectors=about.vectors and KeptVectors(*about.vectors)))
 
-    def has_records(self) -> bool:
-        return bool(self.client.count(self.name, "row >= 0"))
-
-    def _check_ours(self, name: str, description: str) -> None:
-        if self.client.description(name) != description:
-            raise ValueError(
-                f"the collection {name!r} of {self.location} belongs to another program or index: choose another name"
-            )
-
-    def _check_vectors(self, about: About) -> None:
-        if about.vectors and about.vectors.n_bytes > _LONGEST_VECTOR:
-            raise ValueError(
-                f"vectors of {about.vectors.width} numbers as {about.vectors.kind} are too long for {self.location}, "
-                f"which keeps {_LONGEST_VECTOR} bytes of each: keep none, or take another store"
-            )
-
-    def _generation(self, name: str) -> int | None:
-        """That of a collection of documents; None of any other collection."""
-        number = name.removeprefix(f"{self.name}_documents_")
-        return int(number) if number != name and number.isdecimal() else None
+    def files(self) -> dict[str, bytes]:
+        with self._reading():
+            settings = self._settings
+            rows = [row for key in _file_keys(settings) for row in self._client.get(self._name, [key], ["content"])]
+        with suppress(ValueError):
+            content = b"".join(b64decode("".join(row["content"]), validate=True) for row in rows)
+            if crc32(content) == settings.checksum:
+                ends = zip(settings.files.items(), accumulate(settings.files.values()), strict=True)
+                return {name: content[end - size : end] for (name, size), end in ends}
+        cause = "the files of the model are not as they were written"
+        raise DamagedError(f"the index in {self.location} is damaged ({cause}): restore a copy")
 
     @property
-    def pieces(self) -> str:
-        return f"{self.name}_pieces"
+    def keys_indexed(self) -> list[str]:
+        """The keys that were named; the server finds documents by any."""
+        with self._reading():
+            return self._settings.keys
 
-    @property
-    def words(self) -> str:
-        return f"{self.name}_words"
-
-    def documents(self, generation: int) -> str:
-        return f"{self.name}_documents_{generation}"
-
-    def make_documents(self, generation: int, about: About) -> None:
-        self._check_vectors(about)
-        vector = {"vector": TEXT} if about.vectors else {}
-        self.client.create(self.documents(generation), DOCUMENT | vector, n_bits=-(-about.n_bits // 8) * 8)
-
-    def drop_generation(self, generation: int) -> None:
-        """Delete the documents and the files of a generation, if they are there."""
-        self.client.drop(self.documents(generation))
-        self.client.delete(self.pieces, f"of == {-1 - generation}")
-
-    @property
-    def making(self) -> set[int]:
-        """The generations that this process has not finished yet."""
-        return self._shared.making
+    def _index_keys(self, keys: list[str]) -> None:
+        with self._writing():
+            self._save(self._settings._replace(keys=list(dict.fromkeys([*self._settings.keys, *keys]))))
 
     @contextmanager
-    def reading(self) -> Iterator[View]:
-        """One view of the index for as long as the block lasts, whatever others change meanwhile."""
-        if view := getattr(self._here, "view", None):
-            yield view
-            return
-        with self.pinned() as view:
-            self._here.view = view
-            try:
-                yield view
-            finally:
-                self._here.view = None
-
-    @contextmanager
-    def pinned(self) -> Iterator[View]:
-        """The newest view, whose rows nobody in this process deletes; any thread may use it."""
-        with self._shared.lock:  # so that nobody deletes between a look and the pin
-            view = self.newest()
-            self._shared.pins[view.head.change] += 1
+    def _reading(self, settings: Settings | None = None) -> Iterator[None]:
+        """Read the settings once for a block of calls, which go to one collection of documents."""
+        before = self._thread.__dict__.get("settings")
+        self._thread.settings = settings or before or self._load()
         try:
-            yield view
+            yield
         finally:
-            with self._shared.lock:
-                self._shared.pins[view.head.change] -= 1
-                self._shared.pins += Counter()  # without those at 0
-
-    def view(self) -> View:
-        """That of the block in which this thread is."""
-        return self._here.view
-
-    def check_view(self, view: View) -> None:
-        """Refuse what was read for so long that rows may be missing."""
-        late = not self._alone and time.monotonic() - view.taken > _GRACE / 2
-        if late and self.newest().head.last_removal > view.head.change:
-            raise TimeoutError(f"the index in {self.location} changed too much while it was being read: read it again")
+            self._thread.settings = before and self._thread.settings  # a change inside is kept
 
     @contextmanager
-    def writing(self) -> Iterator[View]:
-        """A change that is made when the block ends, and not at all when it fails."""
-        view = getattr(self._here, "view", None)
-        if view and view.newly is not None:
-            yield view
-            return
-        if view:
-            raise change_in_view(f"the index in {self.location}")
-        self._check_open()
-        claim = nullcontext(lambda: None) if self._alone else claimed(self.client, self.name, self._shared)
-        with self._shared.turn, claim as check_claim:
-            before = self.newest()
-            if self._shared.untidy:
-                self._tidy(before)
-            view = replace(before, newly=[])
-            self._here.view = view
-            self._shared.untidy = True
-            try:
-                yield view
-            except BaseException:
-                if not self._alone:  # other processes cannot know that there is something to tidy up
-                    self._tidy(before)
-                    self._shared.untidy = False
-                raise
-            finally:
-                self._here.view = None
-            check_claim()
-            self._commit(before, view)
-            self._shared.untidy = False
-            with suppress(OSError, ValueError):  # the change is made
-                self._purge()
+    def _writing(self) -> Iterator[None]:
+        with self._writers, self._reading():
+            yield
 
-    def _commit(self, before: View, view: View) -> None:
-        rows = view.newly or []
-        if view.head == before.head and not rows:
-            return
-        change = before.head.change + 1
-        if rows:
-            view.head = replace(view.head, last_removal=change)
-        old = tuple(one for one in view.head.old if one[0] not in self._shared.dropped)
-        head = replace(view.head, change=change, purged=max(view.head.purged, self._shared.purged), old=old)
-        self._check_length(head)
-        lists = [rows[start : start + _ROWS_IN_RECORD] for start in range(0, len(rows), _ROWS_IN_RECORD)]
-        contents = [json.dumps([time.time(), some], separators=(",", ":")) for some in lists]
-        self.client.insert(self.name, [self._record(change, 1 + n, content) for n, content in enumerate(contents)])
-        try:
-            self.client.insert(self.name, [self._record(change, 0, head.spelled())])
-        except ConnectionError as error:
-            raise ConnectionError(
-                f"the connection to {self.location} was lost while a change was being made final: look whether it is "
-                "there, or make it again"
-            ) from error
+    @property
+    def _settings(self) -> Settings:
+        return self._thread.settings
 
-    def _check_length(self, head: Head) -> None:
-        if len(head.spelled().encode()) > 65_000:
-            raise ValueError(f"the names of the indexed keys and files are too long for {self.location}: take fewer")
+    @property
+    def _documents(self) -> str:
+        return f"{self._name}_documents_{self._settings.number}"
 
-    def _record(self, change: int, number: int, content: str) -> Row:
-        return {"row": change * _RECORDS + number, "code": NO_CODE, "change": change, "content": content}
+    def _about(self) -> About:
+        return self._settings.about
 
-    def newest(self) -> View:
-        """The index as it is now."""
-        self._check_open()
-        known = self._known
-        since = known.head.change * _RECORDS if known else 0
-        heads: list[Head] = []
-        removed, times = (dict(known.removed), dict(known.times)) if known else ({}, {})
-        rows = self.client.query(self.name, f"row >= {since}", ["row", "change", "content"])
-        for row in rows:
-            if row["row"] % _RECORDS == 0:
-                heads.append(self._head(row["content"]))
-        if not heads or (self._uid or heads[0].uid) != heads[0].uid:
-            raise FileNotFoundError(
-                f"the index in {self.location} was deleted or replaced after it was opened: open it again"
-            )
-        head = max(heads, key=lambda head: head.change)
-        if known and known.head == head:
-            return replace(known, taken=time.monotonic())
-        lists: dict[int, list[int]] = {}
-        for row in rows:
-            if row["row"] % _RECORDS and (known is None or row["change"] > known.head.change):
-                times[row["change"]], some = json.loads(row["content"])
-                lists.setdefault(row["change"], []).extend(some)
-        removed |= lists
-        purged = max(head.purged, self._shared.purged)
-        view = View(
-            head,
-            {change: some for change, some in removed.items() if purged < change <= head.change},
-            {change: at for change, at in times.items() if purged < change <= head.change},
+    # Documents
+
+    def _put(self, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
+        about = self._about()
+        number = max([0, *(key + 1 for record in records if isinstance(key := id_key(record.id), int))])
+        if number > about.next_number:  # saved first, so that no number is given twice
+            self._save(self._settings._replace(about=about._replace(next_number=number)))
+        first = max(self._last_position + 1, time.time_ns())
+        self._last_position = first + len(records)
+        packed = [b""] * len(records) if vectors is None else map(bytes, vectors)
+        columns = zip(range(first, self._last_position), records, codes, packed, strict=True)
+        self._write(map(Stored._make, columns), self._documents)
+
+    def _write(self, documents: Iterable[Stored], collection: str) -> None:
+        words = self._about().text_index
+        self._client.upsert(collection, (document.row(words=words) for document in documents))
+
+    def _remove(self, ids: list[Id]) -> None:
+        self._client.delete(self._documents, [key_of(id) for id in ids])
+
+    def _replace_metadata(self, metadata: Mapping[Id, Metadata]) -> None:
+        new = {key_of(id): (value, as_json(value)) for id, value in metadata.items()}
+        old = self._read([*new]).items()
+        changed = (one._replace(record=Record(one.record.id, one.record.text, *new[key])) for key, one in old)
+        self._write(changed, self._documents)
+
+    def _fetch(self, ids: list[Id]) -> list[Entry | None]:
+        keys = [key_of(id) for id in ids]
+        found, kept = self._read(keys), self._about().vectors
+        return [found[key].entry(kept) if key in found else None for key in keys]
+
+    def _read(self, keys: list[str]) -> dict[str, Stored]:
+        """Return those of the documents that exist, by key, in the order of the keys."""
+        found = read(self._whole(self._client.get(self._documents, keys, READ)), self.location)
+        return {key: found[key] for key in keys if key in found}
+
+    def _count(self) -> int:
+        return self._client.count(self._documents)
+
+    def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
+        with self._reading():
+            settings = self._settings
+            keys = [row["key"] for row in self._matching(filter, [])]
+        for start in range(0, len(keys), _BLOCK):
+            with self._reading(settings):  # which the keys are of
+                stored, kept = self._read(keys[start : start + _BLOCK]).values(), settings.about.vectors
+            if entries := [one.entry(kept) for one in stored if matches(filter, one.record.metadata)]:
+                yield entries
+
+    def key_kinds(self) -> dict[str, dict[str, int]]:
+        with self._reading():
+            blocks = self._client.scan(self._documents, "", ["metadata", "long"])
+            return count_kinds(json.loads(row["metadata"]) for rows in blocks for row in self._whole(rows))
+
+    def _matching(self, filter: Filter, fields: list[str], also: str = "") -> list[Row]:
+        """Return the rows of all documents that pass a filter, and meet a condition, in insertion order."""
+        condition = " and ".join(part for part in (also, to_expression(filter)) if part)
+        blocks = self._client.scan(self._documents, condition, _with_metadata(filter, ["position", *fields]))
+        return sorted(
+            (row for rows in blocks for row in self._passing(rows, filter)), key=itemgetter("position", "key")
         )
-        self._known = view
-        return view
 
-    def _check_open(self) -> None:
-        if self.closed:
-            raise ValueError(f"the index in {self.location} was closed: open it again")
+    def _passing(self, rows: list[Row], filter: Filter) -> list[Row]:
+        """Return those of the rows that pass a filter."""
+        return [row for row in self._whole(rows) if matches(filter, json.loads(row["metadata"]))] if filter else rows
 
-    def _head(self, content: str) -> Head:
-        if content[:8] != f"{crc32(content[8:].encode()):08x}":
-            raise self.damaged("the record of the last change is not as it was written")
-        said = json.loads(content[8:])
-        if said["format"] != FORMAT:
-            raise ValueError(
-                f"the index in {self.location} has format {said['format']}, and this ammi reads format {FORMAT}: upgrade "
-                "ammi"
-            )
-        said |= {name: tuple(tuple(item) for item in said[name]) for name in ("files", "old")}
-        return Head(**{**said, "keys": tuple(said["keys"]), "vectors": said["vectors"] and tuple(said["vectors"])})
+    def _whole(self, rows: list[Row]) -> list[Row]:
+        """Add to rows what they have in pieces."""
+        long = {row["key"]: row for row in rows if row["long"] >= 0}
+        for more in self._client.get(self._documents, [*long], ["more"]):
+            row = long[more["key"]]
+            row["metadata"] += "".join(more["more"][: row["long"]])
+            row["content"] = row.get("content", "") + "".join(more["more"][row["long"] :])
+        return rows
 
-    def _tidy(self, view: View) -> None:
-        """Delete what writers left who did not finish."""
-        head = view.head
-        self.client.delete(self.name, f"row >= {(head.change + 1) * _RECORDS}")
-        self.client.delete(self.documents(head.generation), f"row >= {head.rows}")
-        self.client.delete(self.pieces, f"row >= {head.rows * PIECES}")
-        if head.text_index:
-            self.client.delete(self.words, f"of >= {head.rows}")
-        known = {head.generation, *self._shared.making, *(generation for generation, _, _ in head.old)}
-        for name in self.client.names():
-            generation = self._generation(name)
-            if generation is None or generation in known:
-                continue
-            if self._alone or generation < 1000 * (time.time() - _ABANDONED):
-                self.drop_generation(generation)
+    # Search
 
-    def _purge(self) -> None:
-        """Delete what was removed, and old generations, as far as nobody looks at them."""
-        with self._shared.lock:
-            view = self.newest()
-            oldest = min(self._shared.pins, default=view.head.change)
-        head, now = view.head, time.time()
-        self.client.delete(self.name, f"row == {(head.change - 1) * _RECORDS}")  # the record before
-        many = len(view.removed) > _MOST_RECORDS or sum(map(len, view.removed.values())) > _MOST_REMOVED
-        kept = (change for change in view.removed if not (self._alone or many or view.times[change] < now - _GRACE))
-        first_kept = min([oldest + 1, *kept])
-        if changes := [change for change in view.removed if change < first_kept]:
-            self._delete_rows(head, sorted(row for change in changes for row in view.removed[change]))
-            end = (max(changes) + 1) * _RECORDS
-            self.client.delete(self.name, f"row >= 0 and row < {end} and row != {head.change * _RECORDS}")
-            self._shared.purged = max(changes)
-        for generation, change, since in (one for one in head.old if one[0] not in self._shared.dropped):
-            if change <= oldest if self._alone else since < now - _GRACE:
-                self.drop_generation(generation)
-                self._shared.dropped.add(generation)
+    def _nearest(self, queries: Codes, k: int, filter: Filter) -> Found:
+        return self._with_records(self._near(queries, k, self._about().n_bits, filter))
 
-    def _delete_rows(self, head: Head, rows: list[int]) -> None:
-        self.client.delete_rows(self.documents(head.generation), rows)
-        for start in range(0, len(rows), _ROWS_IN_RECORD):
-            some = rows[start : start + _ROWS_IN_RECORD]
-            if head.text_index:
-                self.client.delete(self.words, f"of in {some}")
-            if long := [row["row"] for row in self.client.query(self.pieces, f"of in {some}", ["row"])]:
-                self.client.delete_rows(self.pieces, long)
+    def _within(self, queries: Codes, radius: int, filter: Filter) -> Found:
+        near = self._near(queries, MOST_FOUND + 1, radius, filter)
+        if sum(map(len, near)) > MOST_FOUND:
+            raise too_many_within(radius)
+        return self._with_records(near)
 
-    def damaged(self, cause: str) -> DamagedError:
-        return DamagedError(f"the index in {self.location} is damaged ({cause}): restore a copy")
+    def _with_records(self, near: list[Near]) -> Found:
+        found = self._read(list({key for hits in near for _, _, key in hits}))  # others may have deleted some meanwhile
+        return [[(distance, found[key].record) for distance, _, key in hits if key in found] for hits in near]
+
+    def _near(self, queries: Codes, k: int, radius: int, filter: Filter) -> list[Near]:
+        """Return the k nearest documents at most radius bits away, for each query, ties in insertion order.
+
+        Milvus returns documents at the same distance in any order, and some that do not pass the filter. So it is
+        asked for more, until all that are as near as the last one are known. If the most that a server finds at once
+        are too few, all codes are read and compared here.
+        """
+        condition, fields = to_expression(filter), _with_metadata(filter, ["position"])
+        found: dict[int, Near] = {n: [] for n in range(len(queries)) if condition == NOTHING}
+        for limit in _LIMITS:
+            missing = [n for n in range(len(queries)) if n not in found]
+            at_once = 50_000 // limit  # queries, whose answers fit into one call
+            for start in range(0, len(missing), at_once):
+                block = missing[start : start + at_once]
+                codes = [query.tobytes() for query in queries[block]]
+                answers = self._client.search(self._documents, codes, limit, condition, fields)
+                for n, rows in zip(block, answers, strict=True):
+                    last = max(row["distance"] for row in rows) if len(rows) == limit else np.inf
+                    passed = sorted(
+                        (row["distance"], row["position"], row["key"]) for row in self._passing(rows, filter)
+                    )
+                    sure = [hit for hit in passed if hit[0] < last]  # some as far as the last one may be missing
+                    if last > radius or len(sure) >= k:
+                        found[n] = [hit for hit in sure if hit[0] <= radius][:k]
+        if missing := [n for n in range(len(queries)) if n not in found]:
+            rows = self._matching(filter, ["code"])
+            base = np.frombuffer(b"".join(row["code"][0] for row in rows), np.uint8).reshape(-1, queries.shape[1])
+            for n in missing:
+                distances = np.bitwise_count(base ^ queries[n]).sum(axis=1, dtype=np.int64)  # (n,)
+                order = np.argsort(distances, kind="stable")[:k]
+                hits = [(int(distances[row]), rows[row]["position"], rows[row]["key"]) for row in order]
+                found[n] = [hit for hit in hits if hit[0] <= radius]
+        return [found[n] for n in range(len(queries))]
+
+    def _shortlists(
+        self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
+    ) -> Iterator[Candidates]:
+        about = self._about()
+        kept = about.vectors if with_vectors else None
+        for hits, query_terms in zip(self._near(queries, n, about.n_bits, filter), words, strict=True):
+            keys, statistics = {key for _, _, key in hits}, None
+            if query_terms:
+                statistics = self._word_statistics(query_terms)
+                keys |= self._having_words(statistics, n, filter)
+            stored = sorted(self._read(list(keys)).values(), key=lambda one: (one.position, key_of(one.record.id)))
+            entries = [one.entry(kept) for one in stored]
+            codes = np.array([entry.code for entry in entries], np.uint8).reshape(len(entries), queries.shape[1])
+            vectors = np.array([entry.vector for entry in entries]).reshape(-1, kept.width) if kept else None
+            texts = [entry.text for entry in entries] if query_terms else []
+            yield Candidates(codes, texts, vectors, statistics, partial(_records, stored))
+
+    def _having_words(self, statistics: WordStatistics, n: int, filter: Filter) -> set[str]:
+        """Return the keys of the n documents that `most_told` finds by the words."""
+        key_at: dict[int, str] = {}
+
+        def positions_of(word: str) -> NDArray[np.int64]:
+            rows = self._matching(filter, [], has_word(word))
+            key_at.update((row["position"], row["key"]) for row in rows)
+            return np.unique([row["position"] for row in rows]).astype(np.int64)
+
+        return {key_at[position] for position in most_told(statistics, positions_of, n).tolist()}
+
+    def _word_statistics(self, words: Sequence[str]) -> WordStatistics:
+        having = {word: self._client.count(self._documents, has_word(word)) for word in words}
+        texts = self._client.count(self._documents, "characters >= 0")
+        # Milvus does not add up, so that the average is that of the first 16,000 texts.
+        some = next(self._client.scan(self._documents, "characters >= 0", ["characters"]), [])
+        average = sum(row["characters"] for row in some) / max(len(some), 1)
+        return WordStatistics(texts, round(average * texts), having)
+
+    # A change of model
+
+    def _recode(self, encode: Encode, about: About, files: dict[str, bytes]) -> None:
+        with self._writing():
+            old = self._settings
+            self._client.drop(f"{self._name}_documents_{old.number - 1}")  # which a killed rebuild may have left
+            new = self._prepare(about, old.number + 1, old.keys, files)
+            self._copy(encode, f"{self._name}_documents_{new.number}")
+            next_number = self._load().about.next_number  # others may have added documents
+            self._save(new._replace(about=about._replace(next_number=next_number)))
+            self._client.drop(f"{self._name}_documents_{old.number}")
+            self._client.delete(self._name, _file_keys(old))
+
+    def _copy(self, encode: Encode, target: str) -> None:
+        """Encode all documents into another collection, and again those that were changed meanwhile."""
+        copied: dict[str, tuple[int, int]] = {}
+        while True:
+            blocks = self._client.scan(self._documents, "", ["position", "checksum"])
+            there = {row["key"]: (row["position"], row["checksum"]) for rows in blocks for row in rows}
+            self._client.delete(target, list(copied.keys() - there.keys()))
+            late = sorted((key for key in there if copied.get(key) != there[key]), key=there.__getitem__)
+            if not late:
+                return
+            for start in range(0, len(late), _BLOCK):
+                old = list(self._read(late[start : start + _BLOCK]).values())
+                codes, vectors = encode([one.entry(self._about().vectors) for one in old])
+                packed = [one.vector for one in old] if vectors is None else map(bytes, vectors)
+                columns = zip(old, codes, packed, strict=True)
+                self._write((one._replace(code=code, vector=vector) for one, code, vector in columns), target)
+            copied = there
+
+
+def _file_keys(settings: Settings) -> list[str]:
+    """Return the keys of the rows that hold the files."""
+    n = -(-sum(settings.files.values()) // _FILE_BYTES)
+    return [f"{settings.number}/{row}" for row in range(n)]
+
+
+def _setting(key: str, content: str) -> Row:
+    return {"key": key, "code": b"\0", "content": pieces(content)}  # Milvus wants a vector in every row
+
+
+def _with_metadata(filter: Filter, fields: list[str]) -> list[str]:
+    return [*fields, "metadata", "long"] if filter else fields
+
+
+def _records(stored: list[Stored], rows: NDArray[np.int64]) -> list[Record]:
+    return [stored[row].record for row in rows]

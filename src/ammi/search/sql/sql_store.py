@@ -41,7 +41,7 @@ class SqlStore(Store):
         with self._writing():
             self._tables.index_keys(keys)
 
-    def _kinds(self) -> dict[str, dict[str, int]]:
+    def key_kinds(self) -> dict[str, dict[str, int]]:
         found: dict[str, dict[str, int]] = {}
         with self._reading():
             for name, kinds, documents in self._tables.kinds():

@@ -1,4 +1,4 @@
-// The page: reads the address, opens the view that it names, and keeps the search box and the keys.
+// The page: opens the view that the address names, and handles the search box and the keys.
 import { bitsView } from "./bits.js";
 import { copiesView } from "./copies.js";
 import { documentView } from "./document.js";
@@ -24,19 +24,19 @@ const VIEWS = {
   copies: copiesView,
   figures: figuresView,
 };
-const FRESH = 3000; // milliseconds that what is known of the collection may be old
+const FRESH = 3000; // milliseconds before the collection is asked for again
 const TYPING = 150; // milliseconds of quiet before a search
-const KEPT = ["rank", "where", "colour", "only", "x", "y", "z"]; // of the address, when other words are typed
+const KEPT = ["rank", "where", "colour", "only", "x", "y", "z"]; // stay in the address when other words are typed
 
 const main = document.getElementById("view");
 const field = document.getElementById("q");
 let about = null;
 let current = null; // the view that is open
-let left = ""; // the document that was left last, to come back to
-let asked = 0; // when the collection was asked for last
+let left = ""; // the document that was left last, which gets the focus on the way back
+let asked = 0; // time of the last request for the collection
 let turns = 0; // changes of the address
 
-/** A token at the end of the address, which is taken out of it. */
+/** Take a token out of the end of the address. */
 function takeToken() {
   const [, rest, token] = location.hash.match(/^#(.*?)[?&]?token=([^&]*)$/) ?? [];
   if (!token) return;
@@ -66,16 +66,16 @@ function showCollection() {
   if (isReport) field.placeholder = "Search by words";
 }
 
-/** What is known of the collection, as it is now: documents come and go, and another one may be served. */
+/** Ask for the collection again: documents come and go, and another collection may be served. */
 async function renew() {
   if (isReport || Date.now() - asked < FRESH) return;
-  const now = await get("/api/collection").catch(() => about); // a server that is away is told of by the view
+  const now = await get("/api/collection").catch(() => about); // the view reports a server that does not answer
   if (now.name !== about.name || now.fingerprint !== about.fingerprint) {
     current?.leave();
     current = null;
     forget();
   }
-  Object.assign(about, now); // the views have it, too
+  Object.assign(about, now); // the views share this object
   showCollection();
 }
 
@@ -83,7 +83,7 @@ async function follow(state, how) {
   if (!about) return;
   const turn = ++turns;
   await renew();
-  if (turn !== turns) return; // somebody has gone on meanwhile
+  if (turn !== turns) return; // the address has changed meanwhile
   const name = state.view in VIEWS ? state.view : "search";
   if (current?.name !== name) {
     current?.leave();
@@ -97,21 +97,21 @@ async function follow(state, how) {
   }
   showQuery(state, name);
   if (how === "new") scrollTo(0, 0);
-  document.title = `${about.name} · ammi`; // until the view has a better one
+  document.title = `${about.name} · ammi`; // until the view sets its own
   const before = left;
   left = state.id;
   await current.show(state);
   if (how === "new" || how === "back") settle(how, before);
 }
 
-/** The search box says what the address says; a space that somebody has just typed at its end stays. */
+/** Show the query of the address in the search box; a space just typed at its end stays. */
 function showQuery(state, name) {
   waited.cancel();
   const q = state.params.get("q") ?? "";
   if ((name === "search" || name === "map") && field.value.trim() !== q) field.value = q;
 }
 
-/** After a step of the history: where one was, and the focus where reading goes on. */
+/** After a step of the history: restore the scroll position, and move the focus to where reading goes on. */
 function settle(how, before) {
   if (how === "back") scrollTo(0, heightLeft());
   if (document.activeElement === field || main.querySelector(".filter[open]")) return;
@@ -120,7 +120,7 @@ function settle(how, before) {
   (back ?? main.querySelector("h1[tabindex]") ?? main).focus({ preventScroll: true });
 }
 
-/** Search for what is typed: on the map where that is open, else in a list. The first letter is a new step back. */
+/** Search for the typed text, on the map if it is open, else in a list. The first letter is a new step back. */
 function search() {
   const state = stateNow();
   const q = field.value.trim();

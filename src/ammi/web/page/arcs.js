@@ -1,4 +1,4 @@
-// The bits in the order of the chain, with how often each is 1, and arcs between those that go together.
+// The bits in the order of the chain, how often each is 1, and arcs between bits that depend on each other.
 import { svg } from "./dom.js";
 import { counted, percent } from "./words.js";
 
@@ -9,12 +9,12 @@ const GAP = 16; // between them, for numbers
 
 const middle = (bit) => (bit + 0.5) * STEP;
 
-/** The picture of all bits; `chosen` stands out, and `choose(bit)` is called for a click. */
+/** Draw all bits; `chosen` is highlighted, and a click calls `choose(bit)`. */
 export function arcs(answer, chosen, choose) {
   const n = answer.bits.length;
   const strongest = Math.max(...answer.links.map((one) => one.information), 1e-9);
   const links = counted(answer.links.length, "arc");
-  const label = `${counted(n, "bit")} in the order of the chain, with ${links} between those that go together`;
+  const label = `${counted(n, "bit")} in the order of the chain, with ${links} between bits that depend on each other`;
   const picture = svg("svg", {
     class: "arcs",
     viewBox: `0 0 ${n * STEP} ${TALL + GAP + BAR}`,

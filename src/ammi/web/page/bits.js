@@ -1,4 +1,4 @@
-// The bits view: what each bit says, in words and documents, and which bits go together.
+// The bits view: the words and documents of each bit, and which bits depend on each other.
 import { arcs } from "./arcs.js";
 import { announce, h, latest } from "./dom.js";
 import { glimpses } from "./library.js";
@@ -8,7 +8,7 @@ import { get } from "./source.js";
 import { fillWith } from "./states.js";
 import { counted, decimals, percent } from "./words.js";
 
-const SHOWN = 5; // documents typical for each value
+const SHOWN = 5; // typical documents of each value
 
 export function bitsView(root, about) {
   const overview = h("div", { class: "all" });
@@ -16,11 +16,11 @@ export function bitsView(root, about) {
   const current = latest();
   let answer = null;
   root.replaceChildren(
-    h("h1", { tabindex: "-1" }, "What each bit says"),
+    h("h1", { tabindex: "-1" }, "What each bit means"),
     h(
       "p",
       { class: "lead" },
-      "Nobody gave the bits a meaning: they were learned, each to say something that the others do not.",
+      "The meaning of the bits was learned: all of them together are to tell as much about a document as they can.",
     ),
     overview,
     detail,
@@ -45,7 +45,7 @@ export function bitsView(root, about) {
   return { show, leave: current.stop };
 }
 
-/** Bring a part of a box that scrolls into its middle. */
+/** Scroll a part of a box into its middle. */
 function reveal(box, part) {
   if (!box || !part) return;
   const [outer, inner] = [box, part].map((one) => one.getBoundingClientRect());
@@ -67,7 +67,7 @@ function figure(answer, chosen) {
     h(
       "figcaption",
       {},
-      "Bars: how often a bit is 1. Arcs: bits that tell about each other, ",
+      "Bars: how often a bit is 1. Arcs: bits that depend on each other, ",
       h("span", { class: "together" }, "mostly equal"),
       " or ",
       h("span", { class: "opposite" }, "mostly opposite"),
@@ -113,7 +113,7 @@ async function one(about, bit, signal) {
     ),
     words(answer),
     partners(answer),
-    h("div", { class: "columns" }, side(about, "Typical for 1", ones), side(about, "Typical for 0", zeros)),
+    h("div", { class: "columns" }, side(about, "Typical of 1", ones), side(about, "Typical of 0", zeros)),
   );
 }
 
@@ -123,7 +123,7 @@ function step(text, bit, n) {
 
 function words(answer) {
   if (!answer.up.length && !answer.down.length)
-    return h("p", { class: "hint" }, "The model does not read words, so none can be named.");
+    return h("p", { class: "hint" }, "This model has no words.");
   const strongest = Math.max(...[...answer.up, ...answer.down].map(({ weight }) => Math.abs(weight)));
   const list = (pushes, name) =>
     h(
@@ -137,8 +137,8 @@ function words(answer) {
     );
   const source =
     answer.source === "weights"
-      ? "Words by the weights of the model."
-      : "Words by how much more often documents with the bit have them.";
+      ? "Ordered by the weights of the model."
+      : "Ordered by how much more often documents with the bit contain them.";
   return [
     h(
       "div",
@@ -165,7 +165,7 @@ function partners(answer) {
       ),
     );
   });
-  return near.length > 0 && h("div", {}, h("h3", {}, "Goes together with"), h("ul", { class: "chips" }, ...near));
+  return near.length > 0 && h("div", {}, h("h3", {}, "Depends most on"), h("ul", { class: "chips" }, ...near));
 }
 
 const seen = (typical, signal) =>

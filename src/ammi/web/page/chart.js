@@ -1,4 +1,4 @@
-// The drawn map: points, names and lasso on two canvases, and what a pointer finds among them.
+// The drawn map: points, names and lasso on two canvases, and which point is under the pointer.
 import { debounced, h } from "./dom.js";
 import { canvasPoints } from "./dots.js";
 import { drawOver } from "./labels.js";
@@ -8,15 +8,15 @@ import { glPoints } from "./points.js";
 
 const MOVE = 700; // milliseconds from a rough layout to a better one
 const SMOOTH = 30; // milliseconds of a frame while the map moves
-const FEWEST = 16; // while it moves, at least every so manyth point is drawn, however slow that is
+const FEWEST = 16; // at most this many points are skipped for each that is drawn while the map moves
 
-/** Numbers that the API packs as base64: little-endian, `Type` is Uint8Array or Uint16Array. */
+/** Unpack base64 of little-endian numbers; `Type` is Uint8Array or Uint16Array. */
 export function unpacked(base64, Type) {
   const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
   return new Type(bytes.buffer);
 }
 
-/** Places as x, y, x, y, … from 0 to 1. */
+/** Coordinates as x, y, x, y, … from 0 to 1. */
 export function placesOf(map) {
   const [xs, ys] = [unpacked(map.x, Uint16Array), unpacked(map.y, Uint16Array)];
   const places = new Float32Array(2 * xs.length);
@@ -33,7 +33,7 @@ export function chart(stage, events) {
   const over = h("canvas", { class: "over", "aria-hidden": "true" });
   let painter = glPoints(dots);
   if (!painter) {
-    dots = h("canvas", { class: "dots", "aria-hidden": "true" }); // one that was asked for WebGL gives nothing else
+    dots = h("canvas", { class: "dots", "aria-hidden": "true" }); // a canvas used for WebGL has no other context
     painter = canvasPoints(dots);
   }
   stage.replaceChildren(dots, over);
@@ -43,11 +43,11 @@ export function chart(stage, events) {
   const overlay = { regions: [], lasso: null, mark: null, quiet: false };
   let frame = 0;
   let moving = false;
-  let stride = 1; // while it moves, every so manyth point is drawn: all of them where that is fast enough
-  let late = 0; // frames, one after the other
+  let stride = 1; // draw every stride-th point while the map moves; 1 if that is fast enough
+  let late = 0; // consecutive slow frames
   const settled = debounced(() => {
     moving = false;
-    stride = Math.ceil(stride / 2); // something else may have been slow
+    stride = Math.ceil(stride / 2); // the delay may have another cause
     redraw();
   }, 150);
 
@@ -80,7 +80,7 @@ export function chart(stage, events) {
   }
   function thinOut(took) {
     late = took > 1.5 * SMOOTH ? late + 1 : 0;
-    if (late < 2) return; // one alone is when something is loaded
+    if (late < 2) return; // a single one may come from loading
     stride = Math.min(FEWEST, Math.ceil((stride * took) / SMOOTH));
     late = 0;
   }
@@ -113,7 +113,7 @@ export function chart(stage, events) {
   return {
     view,
     redraw,
-    /** Go to new places, gliding there from the old ones where they are of the same points. */
+    /** Move the points to a new layout, gliding if the points are the same. */
     move(to) {
       const from = places;
       const still = matchMedia("(prefers-reduced-motion: reduce)").matches || from.length !== to.length;
@@ -154,7 +154,7 @@ export function chart(stage, events) {
       overlay.mark = place;
       redraw();
     },
-    /** The points inside a line, which stays drawn; none for null. */
+    /** Return the points inside a line, which stays drawn; none for null. */
     around(line) {
       overlay.lasso = line;
       redraw();

@@ -1,4 +1,4 @@
-// Near-duplicates, page by page: which documents are copies of which.
+// Near-duplicates, page by page: groups of documents, and the one to keep of each.
 import { announce, h, latest } from "./dom.js";
 import { glimpses } from "./library.js";
 import { link } from "./router.js";
@@ -6,27 +6,27 @@ import { get, isReport, pause } from "./source.js";
 import { empty, fillWith, loading } from "./states.js";
 import { count, counted, percent, snippetOf, titleOf } from "./words.js";
 
-const LIMIT = 20; // groups a page
-const SHOWN = 10; // copies of each
+const LIMIT = 20; // groups on a page
+const SHOWN = 10; // near-duplicates shown of each group
 
 export function copiesView(root, about) {
   const list = h("div", {});
   const current = latest();
   root.replaceChildren(
-    h("h1", { tabindex: "-1" }, "Copies"),
+    h("h1", { tabindex: "-1" }, "Near-duplicates"),
     h(
       "p",
       { class: "lead" },
-      "Documents that have nearly the same text. The first of each group is the one to keep; ",
-      "beside a copy stands how much of its text is in that one, and its id.",
+      "Documents with nearly the same text. The first of each group is the one to keep; ",
+      "each near-duplicate is shown with the share of its text that stands in that one, and its id.",
     ),
     list,
   );
 
   async function show(state) {
     const page = Math.max(1, Number(state.params.get("page")) || 1);
-    document.title = `Copies, page ${page} · ${about.name}`;
-    await fillWith(list, current.next(), (signal) => pageOf(list, page, signal), "Looking for copies…");
+    document.title = `Near-duplicates, page ${page} · ${about.name}`;
+    await fillWith(list, current.next(), (signal) => pageOf(list, page, signal), "Looking for near-duplicates…");
   }
 
   return { show, leave: current.stop };
@@ -34,9 +34,9 @@ export function copiesView(root, about) {
 
 async function pageOf(list, page, signal) {
   if (isReport)
-    return empty("Not in a report", "Copies are looked for in the whole collection: open it with ammi serve.");
+    return empty("Not in a report", "Near-duplicates are found in the whole collection: open it with ammi serve.");
   const answer = await found((page - 1) * LIMIT, list, signal);
-  if (!answer.total) return empty("No copies", "Every document says something of its own.");
+  if (!answer.total) return empty("No near-duplicates", "No two documents have nearly the same text.");
   const pages = Math.ceil(answer.total / LIMIT);
   const ids = answer.groups.flatMap((group) => [group.kept, ...group.copies.slice(0, SHOWN).map((copy) => copy.id)]);
   const seen = new Map((await glimpses(ids, signal)).map((one) => [String(one.id), one]));
@@ -45,7 +45,7 @@ async function pageOf(list, page, signal) {
     h(
       "p",
       { class: "hint" },
-      `${counted(answer.total, "group")} with ${counted(answer.copies, "copy", "copies")}; `,
+      `${counted(answer.total, "group")} with ${counted(answer.copies, "near-duplicate")}; `,
       `page ${count(page)} of ${count(pages)}.`,
     ),
     h("ol", { class: "groups", start: answer.offset + 1 }, ...answer.groups.map((one) => group(one, seen))),
@@ -53,12 +53,12 @@ async function pageOf(list, page, signal) {
   ];
 }
 
-/** The page of groups, once they are computed. */
+/** Return a page of groups, once they are computed. */
 async function found(offset, list, signal) {
   for (;;) {
     const answer = await get("/api/duplicates", { offset, limit: LIMIT, length: 0 }, signal);
     if (answer.state !== "computing") return answer;
-    list.replaceChildren(loading(`Looking for copies: ${percent(answer.progress)} of the documents are done…`));
+    list.replaceChildren(loading(`Looking for near-duplicates: ${percent(answer.progress)} of the documents…`));
     await pause(1000, signal);
   }
 }

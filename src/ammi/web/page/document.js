@@ -1,4 +1,4 @@
-// One document: its text, its code, and its neighbours to walk on to.
+// One document: its text, its code, and the nearest documents.
 import { announce, h, latest } from "./dom.js";
 import { filterBar } from "./filters.js";
 import { remember } from "./library.js";
@@ -11,7 +11,7 @@ import { breadcrumb, documentStep, longer, trailOf } from "./trail.js";
 import { counted, factsOf, reflowed, titleOf } from "./words.js";
 
 const FIRST = 20;
-const LONG = 1500; // characters of a text before the rest is folded away
+const LONG = 1500; // characters of a text before the rest is folded
 
 export function documentView(root, about) {
   const current = latest();
@@ -69,7 +69,7 @@ function reading(own, about, trail) {
 }
 
 function fold(whole) {
-  if (!whole) return h("p", { class: "hint" }, whole === "" ? "Its text is empty." : "No text is kept of this document.");
+  if (!whole) return h("p", { class: "hint" }, whole === "" ? "Its text is empty." : "This document has no text.");
   const text = reflowed(whole);
   const shown = h("div", { class: "text", dir: "auto" }, text.length > LONG ? `${text.slice(0, LONG)}…` : text);
   if (text.length <= LONG) return shown;
@@ -104,7 +104,7 @@ function neighbours(about, own, hits, state, ask) {
       ? resultList(hits, { against: own.code, n: about.bits, address, label: "Its neighbours" })
       : empty(
           "No neighbours",
-          ask.where.length ? "No other document passes the filters." : "It is alone in the collection.",
+          ask.where.length ? "No other document passes the filters." : "The collection has no other document.",
         ),
     hits.length >= ask.k && ask.k < about.limits.k && h("p", { class: "more" }, more),
   );

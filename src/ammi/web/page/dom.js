@@ -1,4 +1,4 @@
-// Elements without markup: what comes from a document becomes text nodes, never HTML.
+// Elements without markup: texts of documents become text nodes, never HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -13,7 +13,7 @@ function fill(element, properties, children) {
   return element;
 }
 
-/** An element: h("a", {href: "#/map", onclick: jump}, "Map"). Nothing comes of null, undefined and false. */
+/** An element: h("a", {href: "#/map", onclick: jump}, "Map"). null, undefined and false are left out. */
 export function h(tag, properties = {}, ...children) {
   return fill(document.createElement(tag), properties, children);
 }
@@ -22,12 +22,12 @@ export function svg(tag, properties = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), properties, children);
 }
 
-/** Say something to those who listen to the page. */
+/** Announce a text to screen readers. */
 export function announce(text) {
   document.getElementById("status").textContent = text;
 }
 
-/** Run `job` once things have been quiet for `wait` milliseconds; `cancel()` forgets it. */
+/** Run `job` after `wait` milliseconds without another call; `cancel()` drops it. */
 export function debounced(job, wait) {
   let timer;
   const later = (...given) => {
@@ -38,7 +38,7 @@ export function debounced(job, wait) {
   return later;
 }
 
-/** Signals of which only the last one is alive: asking for the next aborts what the one before was for. */
+/** Abort signals of which only the last is alive: `next()` aborts the one before. */
 export function latest() {
   let controller = new AbortController();
   return {

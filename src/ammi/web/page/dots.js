@@ -1,12 +1,12 @@
-// Points drawn on a plain canvas, where there is no WebGL: the same calls as points.js.
+// Points drawn on a plain canvas without WebGL, with the interface of points.js.
 import { css } from "./palette.js";
 
 export function canvasPoints(canvas) {
   const context = canvas.getContext("2d");
   let places = new Float32Array(0);
-  let groups = []; // of points of one colour: [colour, indices]
-  let lit = null; // the points that stand out
-  let around = null; // the colour of the rings around those
+  let groups = []; // groups of points: [colour, indices]
+  let lit = null; // the highlighted points
+  let around = null; // the colour of the rings around them
 
   function dots(points, colour, camera, size, step = 1) {
     context.fillStyle = colour;

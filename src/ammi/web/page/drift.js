@@ -1,4 +1,4 @@
-// Drift: what a document turns into as more and more bits differ, with a slider over the distance.
+// Drift: documents at growing distance from one, with a slider over the distance.
 import { announce, debounced, h, latest } from "./dom.js";
 import { remember } from "./library.js";
 import { distance, resultList } from "./results.js";
@@ -14,7 +14,7 @@ const TABLE = [0, 1, 5, 10, 20, 50, 90]; // the distances of the paper's Table 3
 export function driftView(root, about) {
   const current = latest();
   const show = (state) =>
-    fillWith(root, current.next(), (signal) => page(about, state, signal), "Measuring how far all documents are…");
+    fillWith(root, current.next(), (signal) => page(about, state, signal), "Measuring the distances of all documents…");
   return { show, leave: current.stop };
 }
 
@@ -26,7 +26,7 @@ async function page(about, state, signal) {
   remember(steps);
   document.title = `Drift of ${titleOf(start)} · ${about.name}`;
   const trail = trailOf(state);
-  if (!steps.length) return empty("It is alone", "There is no other document to drift to.");
+  if (!steps.length) return empty("No other document", "The collection has no other document to drift to.");
   const address = (hit) => link("document", { id: hit.id, t: longer(trail, documentStep(start.id)) });
   return [
     breadcrumb([...trail, documentStep(start.id)], signal),
@@ -41,7 +41,7 @@ async function page(about, state, signal) {
   ];
 }
 
-/** The step that is nearest to a distance. */
+/** Return the step nearest to a distance. */
 function nearest(steps, distance) {
   return steps.reduce((best, step) =>
     Math.abs(step.distance - distance) < Math.abs(best.distance - distance) ? step : best,
@@ -53,7 +53,7 @@ function slider(about, state, start, steps, address) {
   const asked = state.params.get("d");
   const first = asked === null ? Math.min(Math.round(about.bits / 8), farthest) : Number(asked) || 0;
   const output = h("div", {});
-  const far = h("b", { "aria-hidden": "true" }); // the slider itself tells it
+  const far = h("b", { "aria-hidden": "true" }); // screen readers get it from the slider
   const range = h("input", {
     id: "distance",
     type: "range",
@@ -92,7 +92,7 @@ function slider(about, state, start, steps, address) {
   return view;
 }
 
-/** One of the two that are compared. */
+/** One of the two compared documents. */
 function portrait(about, document, other, address, measure) {
   return h(
     "article",

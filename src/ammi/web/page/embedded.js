@@ -1,9 +1,9 @@
-// Answers from the data that `ammi report` put into the page: those of the server, computed here, of a sample.
+// The answers of the server, computed here from the sample that `ammi report` put into the page.
 import { wordsOf } from "./tokenizer.js";
 
-const SHOWN = 10; // hits, where nobody says how many
+const SHOWN = 10; // hits, by default
 
-/** The answer to a question that would go to the server; an error with a status where there is none. */
+/** Answer a request in place of the server; throw an error with a status if there is no answer. */
 export function answer(data, path, params, body) {
   const parts = path.split("/").slice(2).map(decodeURIComponent); // after /api
   const how = { ...params, ...body };
@@ -55,7 +55,7 @@ function ofDocument(data, parts, how) {
   if (parts[2] === undefined) return cut(document, how);
   const others = data.documents.filter((one) => one !== document);
   const near = others.map((one) => ({ ...one, distance: distance(one.code, document.code) }));
-  near.sort((a, b) => a.distance - b.distance); // which keeps the order of equals
+  near.sort((a, b) => a.distance - b.distance); // a stable sort: ties stay in order
   const hits = near
     .filter((one) => keeps(how.where, one))
     .map((one) => hit(one, 1 - one.distance / data.collection.bits, how));
@@ -80,7 +80,7 @@ function hit(document, score, how) {
   return { id, distance: document.distance ?? null, score, text: cut(document, how).text, metadata, code };
 }
 
-/** The documents that have most of the words of a text, each word as much as it is rare. */
+/** Rank documents by the words they share with a text, rare words first. */
 function search(data, how) {
   const text = how.q ?? how.text ?? "";
   const words = [...new Set(wordsOf(text))];
@@ -100,7 +100,7 @@ function search(data, how) {
   return { query, rank: "text", hits: hits.slice(0, Number(how.k ?? SHOWN)), total: hits.length };
 }
 
-/** Whether a document passes filters such as lang=en, year>=1987, key, !key. */
+/** Return whether a document passes filters such as lang=en, year>=1987, key, !key. */
 function keeps(where, document) {
   return [where ?? []].flat().every((spelled) => {
     const found = /^([^=<>!]+)(!=|<=|>=|=|<|>)(.*)$/s.exec(spelled);

@@ -26,8 +26,8 @@ function numbers(about) {
     ],
     [count(about.bits), "bits a code"],
     [decimals(entropy.independent, 1), "bits of information, at most", "if all bits were independent"],
-    [decimals(entropy.tree, 1), "with what bits share taken off", "along the best tree of bits"],
-    [decimals(entropy.codes, 1), "bits in the codes there are", "at most log₂ of the documents"],
+    [decimals(entropy.tree, 1), "less the information that bits share", "along the best tree of bits"],
+    [decimals(entropy.codes, 1), "bits in the codes as they occur", "at most log₂ of the documents"],
   ];
   const items = rows.map(([value, name, note]) =>
     h("div", {}, h("dd", {}, value), h("dt", {}, name, note && h("small", {}, note))),
@@ -55,8 +55,8 @@ function balance(about) {
     h(
       "figcaption",
       {},
-      `${label}; a bit says most where it is half (the line). `,
-      h("a", { href: "#/bits" }, "What each bit says"),
+      `${label}; a bit tells most if it is 1 in half of them (the line). `,
+      h("a", { href: "#/bits" }, "What each bit means"),
     ),
     picture,
   );

@@ -1,4 +1,4 @@
-// Filters on metadata, spelled as the command line spells them: key="a","b", year>=1987.
+// Filters on metadata, written as on the command line: key="a","b", year>=1987.
 import { h } from "./dom.js";
 import { get } from "./source.js";
 import { loading } from "./states.js";
@@ -6,31 +6,31 @@ import { count } from "./words.js";
 
 const SPELLED = /^([^=<>!]+)(!=|<=|>=|=|<|>)(.*)$/s;
 
-let touched = ""; // the value that was ticked last, to come back to when the panel is drawn anew
+let touched = ""; // the value ticked last, which gets the focus when the panel is drawn again
 
-/** The parts of a condition: key, operator, value. */
+/** Split a condition into key, operator and value. */
 function parts(condition) {
   const [, key, operator, value] = condition.match(SPELLED) ?? [null, condition, "", ""];
   return { key, operator, value };
 }
 
-/** A condition as people read it: labels is acq or earn. */
+/** Write a condition in words: labels is acq or earn. */
 export function inWords(condition) {
   const { key, operator, value } = parts(condition);
   const plain = value.replaceAll('","', " or ").replaceAll('"', "");
   return `${key} ${{ "=": "is", "!=": "is not", ">=": "from", "<=": "to" }[operator] ?? operator} ${plain}`.trim();
 }
 
-/** The values that a condition with = names, as they are spelled. */
+/** Return the values of a condition with =, as written. */
 function chosenOf(conditions, key) {
   const own = conditions.map(parts).find((one) => one.key === key && one.operator === "=");
   return new Set(own ? (own.value.match(/"(?:[^"\\]|\\.)*"|[^,]+/g) ?? []) : []);
 }
 
-/** A value as a condition spells it: numbers and yes or no as they are, all else in quotes. */
+/** Write a value for a condition: numbers, true and false as they are, everything else in quotes. */
 const spelled = (value) => (/^(-?\d+(\.\d+)?|true|false)$/.test(value) ? value : JSON.stringify(value));
 
-/** The chips of the filters that hold, and a panel to choose others; `change(conditions)` is told the new ones. */
+/** Chips of the active filters, and a panel to choose others; a choice calls `change(conditions)`. */
 export function filterBar(about, conditions, change) {
   if (!about.keys.length) return null;
   const chips = conditions.map((condition) =>
@@ -51,7 +51,7 @@ export function filterBar(about, conditions, change) {
     id: "filter-key",
     onchange: () => showKey(panel, about, select.value, conditions, change),
   });
-  const named = [...about.keys].sort((one, other) => other.fast - one.fast); // those that people filter by
+  const named = [...about.keys].sort((one, other) => other.fast - one.fast); // keys that are useful for filtering
   select.append(...named.map((key) => h("option", { value: key.name }, key.name)));
   const body = h("div", {}, h("label", { for: "filter-key" }, "Only documents whose "), select, panel);
   const opened = () =>
@@ -64,7 +64,7 @@ export function filterBar(about, conditions, change) {
     summary.focus();
   };
   const details = h("details", { class: "filter", ontoggle: opened, onkeydown: close }, summary, body);
-  const before = document.querySelector(".filter[open] select"); // of the page that this one replaces
+  const before = document.querySelector(".filter[open] select"); // the panel that this one replaces
   if (before) {
     select.value = before.value;
     details.open = true;
@@ -72,11 +72,11 @@ export function filterBar(about, conditions, change) {
   return h("div", { class: "filters" }, details, ...chips);
 }
 
-/** What the values of a key may be: the most frequent ones to tick, and a range for all others. */
+/** The values of a key: the most frequent ones to tick, or a range of numbers. */
 async function showKey(panel, about, name, conditions, change) {
   panel.replaceChildren(loading());
   const others = conditions.filter((one) => parts(one).key !== name);
-  const found = await get("/api/map/colours", { key: name }).catch(() => null); // the map counts them anyway
+  const found = await get("/api/map/colours", { key: name }).catch(() => null); // the map has counted the values
   const ticks = found?.kind === "category" && found.names.length ? choices(found, conditions, others, change) : null;
   panel.replaceChildren(...[ticks, range(name, found, conditions, others, change)].filter(Boolean));
   if (document.activeElement === document.body) panel.querySelector(`[data-name="${CSS.escape(touched)}"]`)?.focus();

@@ -1,12 +1,12 @@
-// What is written and drawn over the points: names of regions that do not overlap, the lasso, the marked document.
+// The layer over the points: names of regions that do not overlap, the lasso, the marked document.
 
 const FONT = 13; // pixels, and a little more for large regions
 const AIR = 6; // between two names
-const TOOLS = { width: 230, height: 62 }; // the buttons in the corner, which no name shall hide behind
+const TOOLS = { width: 230, height: 62 }; // the buttons in the corner, which names must not touch
 
-const widths = new Map(); // of names that were measured
+const widths = new Map(); // measured names
 
-/** Names at their places, the larger regions first; one that would cover another is left out until there is room. */
+/** Place the names, those of large regions first; a name that would cover another is left out. */
 export function placed(regions, pixel, [width, height], measure) {
   const boxes = [{ left: 0, right: TOOLS.width, top: height - TOOLS.height, bottom: height }];
   const largest = Math.max(1, ...regions.map((region) => region.documents));
@@ -37,7 +37,7 @@ export function placed(regions, pixel, [width, height], measure) {
   return boxes.slice(1);
 }
 
-/** Draw on the canvas over the points, in its own colour (ink) and that of its outline (paper). */
+/** Draw on the canvas over the points, with ink for the text and paper for its outline. */
 export function drawOver(canvas, { regions, pixel, lasso, mark, quiet }) {
   const context = canvas.getContext("2d");
   const style = getComputedStyle(canvas);

@@ -1,9 +1,9 @@
-// What the colours of the map mean, and the choice of what they show.
+// The legend of the map, and the choice of the metadata key to colour by.
 import { h } from "./dom.js";
 import { COLOURED, colourOf, css } from "./palette.js";
 import { count, decimals } from "./words.js";
 
-/** A select of the metadata to colour by; `change(key)` is told, "" for none. */
+/** A select of the key to colour by; a choice calls `change(key)`, "" for none. */
 export function colourChoice(keys, chosen, change) {
   const select = h("select", { id: "colour", onchange: () => change(select.value) });
   select.append(
@@ -14,7 +14,7 @@ export function colourChoice(keys, chosen, change) {
   return h("p", { class: "control" }, h("label", { for: "colour" }, "Colour by "), select);
 }
 
-/** The mark of a name, a ring for one that shares its colour with all others. */
+/** The mark of a name: a disc, or a ring if it shares the grey of all others. */
 function swatch(colour, shared = false) {
   const mark = h("i", { class: "swatch" });
   if (shared) mark.style.border = `2px solid ${css(colour)}`;
@@ -22,7 +22,7 @@ function swatch(colour, shared = false) {
   return mark;
 }
 
-/** The names with their colours, each a button that calls `only(name, place)`; or the scale of numbers. */
+/** The names with their colours, each a button that calls `only(name, position)`; or the scale of numbers. */
 export function legend(colours, alone, dark, only) {
   if (colours.kind === "number") return scale(colours, dark);
   const items = colours.names.map((name, value) =>
@@ -43,7 +43,7 @@ export function legend(colours, alone, dark, only) {
       ),
     ),
   );
-  const rest = h("li", { class: "rest" }, swatch(colourOf("category", 255, dark)), " others and none");
+  const rest = h("li", { class: "rest" }, swatch(colourOf("category", 255, dark)), " other or no value");
   return h("ul", { class: "legend", "aria-label": `Colours of ${colours.key}` }, ...items, rest);
 }
 

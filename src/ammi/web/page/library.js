@@ -1,11 +1,11 @@
-// Documents that were seen, so that a breadcrumb or the map can name one without asking again.
+// A cache of documents, so that a breadcrumb or the map can name one without a request.
 import { get, post } from "./source.js";
 import { titleOf } from "./words.js";
 
 const MOST = 2000;
-const seen = new Map(); // id as a text: document
+const seen = new Map(); // id as a string: document
 
-/** Remember documents, and give them back. */
+/** Cache documents, and return them. */
 export function remember(documents) {
   for (const one of documents) {
     seen.delete(String(one.id));
@@ -15,17 +15,17 @@ export function remember(documents) {
   return documents;
 }
 
-/** Remember nothing any more: another collection is served. */
+/** Empty the cache: another collection is served. */
 export function forget() {
   seen.clear();
 }
 
-/** The beginning of a document, from memory where it can be. */
+/** Return the beginning of a document, from the cache if possible. */
 export async function glimpse(id, signal) {
   return (await glimpses([id], signal))[0];
 }
 
-/** The beginnings of documents, in the order of their ids; those that are gone are left out. */
+/** Return the beginnings of documents, in the order of their ids, without deleted ones. */
 export async function glimpses(ids, signal) {
   const missing = ids.filter((id) => !seen.has(String(id)));
   if (missing.length) {

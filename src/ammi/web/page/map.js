@@ -1,4 +1,4 @@
-// The map view: a place in the plane for each document, and a panel that says what is there.
+// The map view: a point in the plane for each document, and a panel beside it.
 import { chart, placesOf, unpacked } from "./chart.js";
 import { announce, debounced, h, latest } from "./dom.js";
 import { colourChoice, legend } from "./legend.js";
@@ -11,10 +11,10 @@ import { empty, failed, fillWith } from "./states.js";
 import { isDark, onTheme } from "./theme.js";
 import { count, titleOf } from "./words.js";
 
-const LIT = 100; // results that are lit up
+const LIT = 100; // results shown on the map
 const NEAR = 6; // the zoom that shows one document, or a region
 const sampleOf = ({ version }) => version.slice(0, version.lastIndexOf("-")); // what follows is how far the map is
-const NOTHING = { q: null, at: null, lasso: null, region: null }; // where nothing is asked for
+const NOTHING = { q: null, at: null, lasso: null, region: null }; // without a query
 
 export function mapView(root, about) {
   const stage = h("div", {
@@ -32,11 +32,11 @@ export function mapView(root, about) {
   const asks = latest();
   const hovers = latest();
   let map = null; // the answer of /api/map
-  let isOld = false; // the server has drawn another sample since
+  let isOld = false; // the server has made a new map since
   let colours = null; // and of /api/map/colours
   let values = new Uint8Array(0); // the colour of each point
   let alone = null; // the name of the legend that is shown alone
-  let lit = null; // {points, ring} that stand out
+  let lit = null; // highlighted points: {points, ring}
   let state = null;
 
   const noteSoon = debounced(noteNow, 300);
@@ -75,7 +75,7 @@ export function mapView(root, about) {
     const { x, y, zoom } = drawing.view.camera;
     return zoom === 1 && x === 0.5 && y === 0.5 ? {} : { x: x.toFixed(4), y: y.toFixed(4), z: zoom.toFixed(2) };
   };
-  /** The address of this map with something changed. */
+  /** Return the address of this map with some parameters changed. */
   function address(changed) {
     const params = state.params;
     const now = {
@@ -131,7 +131,7 @@ export function mapView(root, about) {
     drawing.view.set(...(z > 0 ? [x, y, z] : [0.5, 0.5, 1]));
   }
 
-  /** The map, first a rough one perhaps, and then better ones as they come. */
+  /** Load the map: a rough one at first, if the server has no better one yet. */
   async function load() {
     const signal = loads.next();
     message.replaceChildren(h("p", { role: "status" }, "Drawing the map…"));
@@ -145,22 +145,22 @@ export function mapView(root, about) {
     take(answer);
     if (answer.retry !== null) refine(signal).catch(() => null);
   }
-  /** An answer about points of this map; where the server has drawn another sample since, all is asked for anew. */
+  /** Ask about points of this map; if the server has made a new map since, load everything again. */
   async function ofThisMap(asked) {
     const answer = await asked;
     if (sampleOf(answer) === sampleOf(map)) return answer;
     isOld = true;
     show(state);
-    throw new DOMException("the map is another one now", "AbortError");
+    throw new DOMException("the server has a new map", "AbortError");
   }
   async function refine(signal) {
     while (map.retry !== null && !signal.aborted) {
       await pause(1000 * map.retry, signal);
-      const answer = await get("/api/map", {}, signal).catch(() => map); // a server that is away may come back
+      const answer = await get("/api/map", {}, signal).catch(() => map); // the server may answer later
       if (answer.version === map.version) continue;
       take(answer);
       colours = null;
-      await showAll(asks.next()).catch(() => null); // regions and places are others now
+      await showAll(asks.next()).catch(() => null); // the regions and the layout have changed
     }
   }
   const nothing = () => (map.points ? [] : [empty("Nothing to draw", "This collection has no documents yet.")]);
@@ -170,11 +170,11 @@ export function mapView(root, about) {
     drawing.move(placesOf(map));
     drawing.name(map.regions);
     if (!colours) drawing.colour(new Uint8Array(map.points), paletteFor("none", isDark()));
-    const rough = map.state === "rough" ? " A better layout is on its way." : "";
+    const rough = map.state === "rough" ? " A better layout is being computed." : "";
     caption.textContent =
       map.points < map.documents
         ? `A sample: ${count(map.points)} of ${count(map.documents)} documents.${rough}`
-        : `${map.points === 1 ? "One document" : `All ${count(map.points)} documents`}, near to each other where their codes are alike.${rough}`;
+        : `${map.points === 1 ? "One document" : `All ${count(map.points)} documents`}, close together where their codes are alike.${rough}`;
   }
 
   async function showColours(signal) {
@@ -187,7 +187,7 @@ export function mapView(root, about) {
       const orNone = (error) => {
         if (error.status !== 404) throw error;
         announce(`No document has ${key}`);
-        return none; // a link from when some had it
+        return none; // an old link, from when documents had the key
       };
       colours = key ? await ofThisMap(get("/api/map/colours", { key }, signal)).catch(orNone) : none;
       values = colours.values ? unpacked(colours.values, Uint8Array) : new Uint8Array(map.points);
@@ -212,7 +212,7 @@ export function mapView(root, about) {
     colourBox.replaceChildren(...[choice, colours.key && legend(colours, alone, isDark(), only)].filter(Boolean));
   }
 
-  /** Points that stand out, those of the name that is shown alone where there is one; null for none. */
+  /** Return the highlighted points, limited to the name that is shown alone; null for none. */
   function light(points, ring = null) {
     lit = points && { points, ring };
     relight();
@@ -223,7 +223,7 @@ export function mapView(root, about) {
     drawing.light(value < 0 ? points : points.filter((point) => values[point] === value), lit?.ring ?? null);
   }
 
-  /** What is asked for: the results of a search, the documents in a lasso or a region, one document, or the regions. */
+  /** Show the results of a search, the documents in a lasso or a region, one document, or the list of regions. */
   async function showFound(signal) {
     const [q, at, lasso, region] = ["q", "at", "lasso", "region"].map((name) => state.params.get(name));
     const number = map.regions.findIndex((one) => nameOf(one) === region);
@@ -283,7 +283,7 @@ export function mapView(root, about) {
       const value = colours?.kind === "category" ? colours.names[values[point]] : null;
       if (!signal.aborted && found) tip.replaceChildren(h("b", {}, titleOf(found)), value ? h("span", {}, value) : "");
     } catch {
-      tip.hidden = true; // a name that cannot be had is not worth an error
+      tip.hidden = true; // a missing title is no error
     }
   }, 60);
   let hovering = -1;

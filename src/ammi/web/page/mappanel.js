@@ -1,4 +1,4 @@
-// The panel beside the map: results, what a lasso holds, one document, or the regions.
+// The panel beside the map: results, the documents in a lasso, one document, or the regions.
 import { announce, h } from "./dom.js";
 import { glimpses } from "./library.js";
 import { pertinent, resultList } from "./results.js";
@@ -9,7 +9,7 @@ import { wordsOf } from "./tokenizer.js";
 import { searchStep } from "./trail.js";
 import { count, counted, snippetOf, titleOf } from "./words.js";
 
-const PAGE = 25; // documents of a lasso that are listed at once
+const PAGE = 25; // documents listed at once
 
 const documentAddress = (hit) => link("document", { id: hit.id });
 
@@ -33,10 +33,10 @@ export async function foundList(about, q, where, k, signal, light) {
   ];
 }
 
-/** The documents of ids, a page at first and more on demand. */
+/** List documents by their ids, a page at first and more on demand. */
 export async function chosenList(about, ids, signal) {
   announce(`${counted(ids.length, "document")} chosen`);
-  if (!ids.length) return [empty("Nothing inside", "Draw around some points.")];
+  if (!ids.length) return [empty("Nothing inside", "Draw a line around some points.")];
   const options = { n: about.bits, address: documentAddress, measure: [], label: "Chosen documents" };
   const list = resultList(await glimpses(ids.slice(0, PAGE), signal), options);
   let shown = PAGE;
@@ -66,7 +66,7 @@ export async function oneDocument(about, id, signal, locate) {
   return [resultList(own, options), h("p", { class: "text" }, snippetOf(own[0], 600))];
 }
 
-/** What a region is called by, in an address too. */
+/** Return the name of a region, which is also used in addresses. */
 export const nameOf = (region) => region.words.join(" ");
 
 /** The regions of a map by their words; `open(region)` goes to one. */

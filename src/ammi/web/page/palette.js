@@ -1,11 +1,11 @@
-// Colours that people with any colour vision tell apart: eight for names, a scale for numbers, a grey for the rest.
+// Colours that are distinct with any colour vision: eight for names, a scale for numbers, a grey for the rest.
 
 const NAMES = {
   light: ["#0072b2", "#e08a00", "#009e73", "#cc4c00", "#56b4e9", "#c0659a", "#b8a100", "#4d4d4d"],
   dark: ["#4aa3e0", "#f0a830", "#2cc295", "#f07040", "#8fd0f7", "#e08fc0", "#f0e442", "#e4e4e4"],
 };
 const REST = { light: "#b4b1aa", dark: "#5c5f66" };
-const SCALE = ["#2b3a8c", "#3f6fae", "#4a9fb0", "#7cc58e", "#c9dd6a", "#fde725"]; // dark to bright, also without hue
+const SCALE = ["#2b3a8c", "#3f6fae", "#4a9fb0", "#7cc58e", "#c9dd6a", "#fde725"]; // dark to bright, for any colour vision
 export const COLOURED = 8; // names that get a colour of their own
 
 function rgb(hex) {
@@ -19,7 +19,7 @@ function onScale(share) {
   return from.map((value, channel) => Math.round(value + (to[channel] - value) * (place - low)));
 }
 
-/** The colour of a value 0 to 255 as the API gives them for each point, as [red, green, blue]. */
+/** Return the colour of a value 0 to 255 of /api/map/colours, as [red, green, blue]. */
 export function colourOf(kind, value, dark) {
   const theme = dark ? "dark" : "light";
   if (kind === "number" && value < 255) return onScale(value / 254);
@@ -27,14 +27,14 @@ export function colourOf(kind, value, dark) {
   return kind === "none" ? rgb(NAMES[theme][0]) : rgb(REST[theme]);
 }
 
-/** The colours of all 256 values, four bytes each. */
+/** Return the colours of all 256 values, four bytes each. */
 export function paletteFor(kind, dark) {
   const table = new Uint8Array(256 * 4);
   for (let value = 0; value < 256; value++) table.set([...colourOf(kind, value, dark), 255], value * 4);
   return table;
 }
 
-/** The colour of what was looked for. */
+/** The colour of search results. */
 export const ringColour = (dark) => rgb(dark ? "#ff9550" : "#c44a00");
 
 export const css = ([red, green, blue]) => `rgb(${red} ${green} ${blue})`;

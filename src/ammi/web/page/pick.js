@@ -1,8 +1,8 @@
-// Which points are where: the one nearest to the pointer, and those inside a lasso.
+// Find points: the one nearest to the pointer, and those inside a lasso.
 
-const CELLS = 128; // a side of the grid
+const CELLS = 128; // cells on each side of the grid
 
-/** A grid over places (x, y, x, y, …) that finds the nearest point without looking at all of them. */
+/** A grid over points (x, y, x, y, …) that finds the nearest without looking at all of them. */
 export function grid(places) {
   const n = places.length / 2;
   const cell = (value) => Math.max(0, Math.min(CELLS - 1, Math.floor(value * CELLS)));
@@ -51,7 +51,7 @@ export function inside(places, line) {
   return found;
 }
 
-/** A line with at most `most` corners, evenly taken. */
+/** Reduce a line to at most `most` corners. */
 export function thinned(line, most = 40) {
   const step = Math.max(1, line.length / most);
   return Array.from({ length: Math.min(most, line.length) }, (_, place) => line[Math.floor(place * step)]);

@@ -1,9 +1,9 @@
-// The part of the plane that is in view, and the hands, wheels and keys that move it.
+// The visible part of the plane, and the pointers, wheels and keys that move it.
 
-const MARGIN = 0.94; // of the view that the whole map takes
-const FARTHEST = 200; // times nearer than the whole
+const MARGIN = 0.94; // share of the view that the whole map takes
+const FARTHEST = 200; // the largest zoom
 const PAN = 60; // pixels for an arrow key
-const STILL = 6; // pixels that a tap may wander
+const STILL = 6; // pixels that a tap may move
 
 /**
  * A camera over `stage`: {x, y} is the place in the middle, 0 to 1 from left and bottom, `zoom` 1 shows all. Calls
@@ -14,7 +14,7 @@ export function plane(stage, { moved, pointed, tapped, drawn }) {
   const hands = new Map(); // pointer: where it is
   let start = null; // where the first one came down
   let line = null; // of the lasso
-  let spread = 0; // between two hands
+  let spread = 0; // between two pointers
 
   const size = () => [stage.clientWidth || 1, stage.clientHeight || 1];
   function scales() {

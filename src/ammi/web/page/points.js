@@ -1,4 +1,4 @@
-// Points drawn by the graphics card (WebGL 2): a hundred thousand of them at every frame.
+// Points drawn by the graphics card (WebGL 2): a hundred thousand in every frame.
 
 const VERTEX = `#version 300 es
 in vec2 place; in float value;
@@ -15,7 +15,7 @@ void main() {
   colour = vec4(mix(own, ring.rgb, ring.a), 1.) * edge * strength;
 }`;
 
-/** What draws on a canvas, or null where there is no WebGL 2. */
+/** Return a painter for a canvas; null without WebGL 2. */
 export function glPoints(canvas) {
   const gl = canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true });
   const program = gl && linked(gl);
@@ -33,12 +33,12 @@ export function glPoints(canvas) {
   gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
   for (const name of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, name, gl.NEAREST);
   let n = 0;
-  let lit = -1; // how many points stand out; -1 where none are asked to
-  let around = null; // the colour of the rings around those
+  let lit = -1; // number of highlighted points; -1 without a highlight
+  let around = null; // the colour of the rings around them
 
   return {
     kind: "webgl",
-    /** Places as x, y, x, y, …, each 0 to 1. */
+    /** Set the coordinates: x, y, x, y, …, each 0 to 1. */
     place(pairs) {
       n = pairs.length / 2;
       gl.bindBuffer(gl.ARRAY_BUFFER, places.buffer);
@@ -49,7 +49,7 @@ export function glPoints(canvas) {
       gl.bufferData(gl.ARRAY_BUFFER, bytes, gl.STATIC_DRAW);
       gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, table);
     },
-    /** Points that stand out, in a ring of a colour perhaps, while the others step back; none for null. */
+    /** Highlight points, with a coloured ring if given, and fade the others; null ends it. */
     light(points, colour = null) {
       lit = points ? points.length : -1;
       around = colour;
@@ -95,7 +95,7 @@ function linked(gl) {
   return gl.getProgramParameter(program, gl.LINK_STATUS) ? program : null;
 }
 
-/** The buffer of an attribute of each point; `read(stride)` makes the points drawn next every so manyth of it. */
+/** The buffer of an attribute of the points; after `read(stride)` every stride-th point is drawn. */
 function attribute(gl, program, name, width, type) {
   const buffer = gl.createBuffer();
   const location = gl.getAttribLocation(program, name);

@@ -1,4 +1,4 @@
-// A list of documents: each with its distance, its score, and in which bits its code differs.
+// A list of documents, each with its distance, its score, and the bits in which its code differs.
 import { h } from "./dom.js";
 import { remember } from "./library.js";
 import { strip } from "./strip.js";
@@ -8,14 +8,14 @@ import { count, counted, decimals, factsOf, snippetOf, titleOf } from "./words.j
 const FACTS = 4; // of the metadata, in a result
 
 /**
- * The hits of an answer that have to do with its question: of words that the model does not know, as while one is being
- * typed, those that have them. All others would be near to an empty text.
+ * Return the relevant hits of an answer. For words that the model does not know, as while one is being typed, these are
+ * the documents that contain them: all others are only near to an empty text.
  */
 export function pertinent({ query, rank, hits }) {
-  return query.known ? hits : hits.filter((hit) => rank === "text" && hit.score > 1); // more than a code alone can give
+  return query.known ? hits : hits.filter((hit) => rank === "text" && hit.score > 1); // more than a code alone can score
 }
 
-/** A text with some words marked, as nodes. */
+/** Return a text with these words marked, as nodes. */
 function marked(text, words) {
   const nodes = [];
   let at = 0;
@@ -53,7 +53,7 @@ export function fact(key, value) {
   return h("div", {}, h("dt", {}, key), h("dd", {}, value));
 }
 
-/** How far away it is, in bits; and what it is in order of, where that is something else. */
+/** The distance in bits, and the score if another one orders the results. */
 export function distance(hit) {
   if (hit.distance === null || hit.distance === undefined) return [h("span", {}, "found by words")];
   return [
@@ -63,14 +63,14 @@ export function distance(hit) {
   ];
 }
 
-/** All of them, as a list in which the arrow keys go up and down. */
+/** Return all results, as a list in which the arrow keys go up and down. */
 export function resultList(hits, options) {
   remember(hits);
   const label = options.label ?? counted(hits.length, "document");
   return h("ol", { class: "results", "aria-label": label }, ...hits.map((hit) => card(hit, options)));
 }
 
-/** Up and down go from result to result, Home and End to the first and last one; above the first is the search box. */
+/** Up and Down go from result to result, Home and End to the first and last; above the first is the search box. */
 export function moveAmongResults(event, field) {
   const step = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity }[event.key];
   if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;

@@ -1,11 +1,11 @@
-// The address holds the whole state: #/view/id?key=value. A view reads it, and changes it by going somewhere.
+// The address holds the whole state: #/view/id?key=value. Views read it, and change it by `go`.
 
 const followers = [];
-let clicked = false; // whether the next change of the address comes from a link, not from back and forward
-const heights = new Map(); // address: how far down it was left
+let clicked = false; // whether the next change of the address comes from a link, not from Back or Forward
+const heights = new Map(); // address: its scroll position
 let shown = location.hash;
 
-/** The state that the address says: view, id (of a document), and a URLSearchParams. */
+/** Return the state in the address: view, id of a document, and a URLSearchParams. */
 export function stateNow() {
   const [path, query = ""] = location.hash.slice(1).split("?");
   const [, view = "", ...rest] = path.split("/");
@@ -16,11 +16,11 @@ function decoded(part) {
   try {
     return decodeURIComponent(part);
   } catch {
-    return part; // a broken link: no document has such an id, and the view will say so
+    return part; // a broken link: the view will say that there is no such document
   }
 }
 
-/** The address of a state. What is null, undefined or "" is left out; a list is repeated. */
+/** Return the address of a state. null, undefined and "" are left out; a list is repeated. */
 export function link(view, { id = null, ...params } = {}) {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(params)) {
@@ -40,7 +40,7 @@ export function go(address, { replace = false } = {}) {
   follow(replace ? "same" : "new");
 }
 
-/** Note a detail of the state in the address, which no view has to follow. */
+/** Write a detail of the state into the address without opening the view again. */
 export function note(address) {
   if (address !== location.hash) history.replaceState(null, "", address);
   shown = location.hash;
@@ -51,7 +51,7 @@ export function onChange(follower) {
   followers.push(follower);
 }
 
-/** How far down the page was when this address was left. */
+/** Return the scroll position at which this address was left. */
 export const heightLeft = () => heights.get(location.hash) ?? 0;
 
 function remember() {

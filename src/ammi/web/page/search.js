@@ -1,4 +1,4 @@
-// The search view: results as one types, or a way to begin where nothing is typed yet.
+// The search view: results while one types, and suggestions before.
 import { announce, h, latest } from "./dom.js";
 import { filterBar } from "./filters.js";
 import { glimpses } from "./library.js";
@@ -11,13 +11,13 @@ import { wordsOf } from "./tokenizer.js";
 import { searchStep } from "./trail.js";
 import { counted } from "./words.js";
 
-const FIRST = 20; // results, and so many more for each wish
-const SUGGESTED = 8; // regions of the map to begin with
-const OPENERS = 4; // documents to begin with
+const FIRST = 20; // results at first, and with each "Show more"
+const SUGGESTED = 8; // regions of the map to suggest
+const OPENERS = 4; // documents to suggest
 export const RANKS = {
   text: "words and codes",
   distance: "distance of codes",
-  asymmetric: "sureness of bits",
+  asymmetric: "weighted distance of codes",
   vectors: "cosine of vectors",
 };
 
@@ -100,11 +100,11 @@ function more(asked) {
 
 function welcome(about, signal) {
   const ways = h("div", {});
-  if (about.documents) fillWith(ways, signal, () => waysIn(about, signal), "Looking for places to begin…");
+  if (about.documents) fillWith(ways, signal, () => waysIn(about, signal), "Looking for suggestions…");
   const sentence = about.documents
     ? [
         `${counted(about.documents, "document")}, each a code of ${counted(about.bits, "bit")}. `,
-        "Codes are learned so that what is alike in meaning is alike in code: ",
+        "Codes are learned so that documents with similar content have similar codes: ",
         "the fewer bits differ, the nearer two documents are.",
       ]
     : ["This collection has no documents yet: add some with ammi index add, and load the page again."];
@@ -117,13 +117,13 @@ function welcome(about, signal) {
       h(
         "p",
         { class: "hint" },
-        "This page is one file with a sample of the collection. Search finds words in it; walking goes by codes.",
+        "This page is one file with a sample of the collection. Search goes by words, neighbours by codes.",
       ),
     ways,
   );
 }
 
-/** The map, once `there(map)` says that it has what is wanted, or as it is in the end. */
+/** Return the map once `there(map)` holds, or when it is final. */
 async function mapWith(there, signal) {
   for (;;) {
     const map = await get("/api/map", {}, signal);
@@ -132,7 +132,7 @@ async function mapWith(there, signal) {
   }
 }
 
-/** Names of regions to search for, which a first map does not have. */
+/** Suggest searches by the names of regions, which a rough map does not have yet. */
 async function subjectsOf(map, signal) {
   const { regions } = map.regions.length ? map : await mapWith((later) => later.regions.length, signal);
   const named = regions.filter((one) => one.words.length).slice(0, SUGGESTED);
@@ -143,23 +143,23 @@ async function subjectsOf(map, signal) {
   return chips.length ? [h("h3", {}, "What it is about"), h("ul", { class: "chips" }, ...chips)] : [];
 }
 
-/** What it is about, documents to walk on from, and the other views. */
+/** Suggestions: searches, documents to open, and the other views. */
 async function waysIn(about, signal) {
   const map = await mapWith((one) => one.points, signal);
   const subjects = h("div", {});
   if (about.reads === "text" || isReport)
-    fillWith(subjects, signal, () => subjectsOf(map, signal), "Finding out what it is about…");
+    fillWith(subjects, signal, () => subjectsOf(map, signal), "Naming the regions…");
   const step = Math.max(1, Math.floor(map.ids.length / OPENERS));
   const openers = await glimpses(map.ids.filter((_, place) => place % step === 0).slice(0, OPENERS), signal);
   return [
     subjects,
-    openers.length > 0 && h("h3", {}, "Or begin with a document"),
+    openers.length > 0 && h("h3", {}, "Or start with a document"),
     openers.length > 0 &&
       resultList(openers, {
         n: about.bits,
         address: (hit) => link("document", { id: hit.id }),
         measure: [],
-        label: "Documents to begin with",
+        label: "Documents to start with",
       }),
     h(
       "p",
@@ -167,7 +167,7 @@ async function waysIn(about, signal) {
       "Or look at ",
       h("a", { href: "#/map" }, `the map of ${counted(map.points || about.documents, "document")}`),
       ", or at ",
-      h("a", { href: "#/bits" }, "what each bit says"),
+      h("a", { href: "#/bits" }, "what each bit means"),
       ".",
     ),
   ].filter(Boolean);

@@ -1,13 +1,13 @@
-// Where answers come from: the server, or the data that `ammi report` put into the page. All else asks here.
+// Requests to the server, or to the data that `ammi report` put into the page. No other module asks for data.
 import { answer } from "./embedded.js";
 
-const TRIES = 3; // of a question that a busy server puts off
+const TRIES = 3; // of a request that a busy server refuses
 const embedded = document.getElementById("ammi-data");
 const data = embedded ? JSON.parse(embedded.textContent) : null;
 
 export const isReport = data !== null;
 
-/** Why there is no answer, in a sentence that says what to do; `status` is 0 where the server cannot be reached. */
+/** An error with a sentence that says what to do; `status` is 0 if the server cannot be reached. */
 export class Problem extends Error {
   constructor(message, status) {
     super(message);
@@ -15,7 +15,7 @@ export class Problem extends Error {
   }
 }
 
-/** The answer to a GET; `params` are repeated where they are lists, and left out where they are null or "". */
+/** GET an answer; lists in `params` are repeated, null and "" left out. */
 export async function get(path, params = {}, signal = undefined) {
   if (data) return answer(data, path, params, null);
   const query = new URLSearchParams();
@@ -27,7 +27,7 @@ export async function get(path, params = {}, signal = undefined) {
   return ask(query.size ? `${path}?${query}` : path, {}, signal);
 }
 
-/** The answer to a POST of JSON; the path may have a query. */
+/** POST JSON and return the answer; the path may have a query. */
 export async function post(path, body, signal = undefined) {
   const [bare, query = ""] = path.split("?");
   if (data) return answer(data, bare, Object.fromEntries(new URLSearchParams(query)), body);
@@ -61,7 +61,7 @@ async function reached(path, options) {
     return await fetch(path, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem("The server does not answer: see whether ammi serve is still running, and try again.", 0);
+    throw new Problem("The server does not answer: check that ammi serve is still running, and try again.", 0);
   }
 }
 

@@ -1,10 +1,10 @@
-// Loading, failing and being empty: what each view shows while it has nothing else to show.
+// Messages of a view that is loading, has failed, or is empty.
 import { h } from "./dom.js";
 import { hasToken, keepToken } from "./source.js";
 
-const PATIENCE = 200; // milliseconds before a view admits that it waits
+const PATIENCE = 200; // milliseconds before a view shows that it is loading
 
-/** A quiet bar, and what is waited for. */
+/** A progress bar with a sentence. */
 export function loading(text = "Loading…") {
   return h("p", { class: "message waiting", role: "status" }, text);
 }
@@ -13,12 +13,12 @@ export function empty(title, ...advice) {
   return h("div", { class: "message" }, h("h2", {}, title), ...advice.map((line) => h("p", {}, line)));
 }
 
-/** What went wrong, and a way on: a field for the token, a search where nothing is, or a button to try again. */
+/** An error, and what to do: a field for the token, a link to the search, or a button to try again. */
 export function failed(error, again) {
   if (error.status === 401) return tokenForm(again);
   const gone = error.status === 404;
   const title = error.status === 0 ? "No answer" : gone ? "Not here" : "That did not work";
-  const reason = gone ? error.message.replace(/: [^:]*$/, "") : error.message; // without advice for programs
+  const reason = gone ? error.message.replace(/: [^:]*$/, "") : error.message; // without the advice for programs
   return h(
     "div",
     { class: "message problem", role: "alert" },
@@ -30,7 +30,7 @@ export function failed(error, again) {
   );
 }
 
-/** What the server said, as people write it. */
+/** Write the sentence of the server with a capital and a full stop. */
 const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 
 function tokenForm(again) {
@@ -44,7 +44,7 @@ function tokenForm(again) {
     "form",
     { class: "message", onsubmit: send },
     h("h2", {}, "A token is needed"),
-    h("p", { role: "alert" }, hasToken() ? "That token is not the one." : "This server asks who you are."),
+    h("p", { role: "alert" }, hasToken() ? "The token is wrong." : "This server needs a token."),
     h("label", { for: "token" }, "The token that ammi serve was given"),
     h("p", { class: "row" }, field, h("button", {}, "Open the collection")),
   );

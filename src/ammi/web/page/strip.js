@@ -1,4 +1,4 @@
-// A code as a strip of bits: filled for 1, hollow for 0, taller and in another colour where it differs from another.
+// A code as a strip of bits: filled for 1, hollow for 0, taller and coloured where it differs from another code.
 import { h, svg } from "./dom.js";
 import { counted } from "./words.js";
 
@@ -6,15 +6,15 @@ const CELL = 6; // width of a bit, of which GAP stays free; a further gap after 
 const GAP = 1;
 const GROUP = 3;
 const HEIGHT = 14;
-const LOW = 3; // how much less high a bit is, above and below, that does not differ
+const LOW = 3; // margin above and below a bit that does not differ
 const ROW = 64; // bits before a strip breaks into another row
 
-/** The bits of a hexadecimal code, as a list of 0 and 1. */
+/** Return the bits of a hexadecimal code, as a list of 0 and 1. */
 export function bitsOf(code, n) {
   return Array.from({ length: n }, (_, bit) => (parseInt(code[bit >> 2], 16) >> (3 - (bit & 3))) & 1);
 }
 
-/** Where the cell of a bit begins. */
+/** Return the left edge of a bit. */
 const left = (bit) => (bit % ROW) * CELL + ((bit % ROW) >> 3) * GROUP;
 const top = (bit) => Math.floor(bit / ROW) * (HEIGHT + 4);
 
@@ -29,7 +29,7 @@ function inWords(places, n) {
     : `the same ${counted(n, "bit")}`;
 }
 
-/** A frame that is as wide as `n` bits, described for those who cannot see it. */
+/** A frame for `n` bits, with a description for screen readers. */
 function frame(n, label, height) {
   const rows = Math.ceil(n / ROW);
   const width = left(Math.min(n, ROW) - 1) + CELL;
@@ -39,7 +39,7 @@ function frame(n, label, height) {
 
 const box = (x, y, width, height) => `M${x} ${y}h${width}v${height}h${-width}z`;
 
-/** The strip of a code, compared with `other` where there is one. */
+/** Draw the strip of a code, compared with `other` if given. */
 export function strip(code, n, other = null) {
   const bits = bitsOf(code, n);
   const others = other === null ? bits : bitsOf(other, n);
@@ -57,7 +57,7 @@ export function strip(code, n, other = null) {
   return picture;
 }
 
-/** The code with how sure the model is of each bit: a bar up to 1, or down to 0; `open(bit)` is called for a click. */
+/** Draw the probability of each bit as a bar, up to 1 or down to 0; a click calls `open(bit)`. */
 export function certainty(probabilities, open) {
   const n = probabilities.length;
   const half = HEIGHT / 2;
@@ -84,7 +84,7 @@ export function certainty(probabilities, open) {
   return picture;
 }
 
-/** What the mark of a bit that differs looks like, in a word. */
+/** The legend of a differing bit. */
 export function key() {
   return h("span", { class: "key" }, h("i", {}), "marks a bit that differs");
 }

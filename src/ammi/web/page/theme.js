@@ -1,4 +1,4 @@
-// Light and dark: what the system says, unless the switch says otherwise.
+// Light or dark: the setting of the system, unless the switch overrides it.
 
 const THEMES = ["auto", "light", "dark"];
 const NAMES = { auto: "as the system", light: "light", dark: "dark" };
@@ -10,14 +10,14 @@ let kept = "auto";
 try {
   kept = localStorage.getItem("ammi-theme");
 } catch {
-  // a report that is opened where nothing may be kept
+  // a report opened where storage is not allowed
 }
 
 const chosen = () => (THEMES.includes(kept) ? kept : "auto");
 
 export const isDark = () => (chosen() === "auto" ? system.matches : chosen() === "dark");
 
-/** Call this when light turns dark or dark turns light; returns how to stop. */
+/** Call a function at each change between light and dark; return a function that ends it. */
 export function onTheme(follower) {
   followers.push(follower);
   return () => followers.splice(followers.indexOf(follower), 1);
@@ -33,7 +33,7 @@ export function themeSwitch(button) {
     for (const follower of followers) follower();
   };
   button.addEventListener("click", () => {
-    const order = system.matches ? ["auto", "light", "dark"] : ["auto", "dark", "light"]; // each press is seen
+    const order = system.matches ? ["auto", "light", "dark"] : ["auto", "dark", "light"]; // each press changes something
     kept = order[(order.indexOf(chosen()) + 1) % order.length];
     try {
       localStorage.setItem("ammi-theme", kept);

@@ -1,4 +1,4 @@
-// The way that led to a document: searches ("?words") and documents ("=id") one after the other, kept in the address.
+// The breadcrumbs of a document: searches ("?words") and documents ("=id"), kept in the address.
 import { h } from "./dom.js";
 import { titleFor } from "./library.js";
 import { link } from "./router.js";
@@ -17,7 +17,7 @@ function addressOf(steps, place) {
     : link("document", { id: own, t: steps.slice(0, place) });
 }
 
-/** The way as links, the last of which leads one step back; titles come when they are known. */
+/** The breadcrumbs as links, the last of which leads one step back; titles follow when they are loaded. */
 export function breadcrumb(steps, signal) {
   const items = steps.map((step, place) => {
     const anchor = h("a", { href: addressOf(steps, place) }, step.startsWith("?") ? `“${step.slice(1)}”` : "…");

@@ -1,10 +1,10 @@
 """The section of the report on tuning and its cost."""
 
-from ammi.paper.folder import PaperFolder
-from ammi.paper.page import escaped, table
-from ammi.paper.plan import TABLE_1, TABLE_2, Plan, tuned_methods
 from ammi.tuning.experiments import Result
 from ammi.tuning.search import Search, TrialRow
+from reproduction.folder import PaperFolder
+from reproduction.page import escaped, table
+from reproduction.plan import TABLE_1, TABLE_2, Plan, tuned_methods
 
 
 def costs_section(folder: PaperFolder) -> list[str]:

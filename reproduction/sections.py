@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from ammi.files import replacing_file
-from ammi.paper import plots, published
-from ammi.paper.claims import FEW
-from ammi.paper.drifts import Article
-from ammi.paper.findings import Findings, spread
-from ammi.paper.page import escaped, table
-from ammi.paper.plan import ARTICLE_HALVES, TABLE_1, TABLE_2, TINY, TINY_PAIRS, WHO_DID_WHAT
+from reproduction import plots, published
+from reproduction.claims import FEW
+from reproduction.drifts import Article
+from reproduction.findings import Findings, spread
+from reproduction.page import escaped, table
+from reproduction.plan import ARTICLE_HALVES, TABLE_1, TABLE_2, TINY, TINY_PAIRS, WHO_DID_WHAT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

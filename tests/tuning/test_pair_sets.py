@@ -11,7 +11,7 @@ import pytest
 from ammi.data import Document
 from ammi.data.pairs import read_pair_features, read_pair_texts, read_pairs
 from ammi.features import PieceFeatures
-from ammi.paper.pair_sets import PairPlan, build_pairs
+from ammi.tuning.pair_sets import PairPlan, build_pairs
 
 SYLLABLES = [f"{a}{b}" for a in "bdfgklmnprst" for b in ("al", "en", "ir", "os", "um")]
 SPLITS = ("train", "cv", "test")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from statistics import mean
 from typing import Literal, NamedTuple
 
-from ammi.paper.findings import spread
+from reproduction.findings import spread
 
 Verdict = Literal["holds", "holds in part", "does not hold", "not run yet"]
 RANKS: dict[Verdict, int] = {"not run yet": 0, "does not hold": 1, "holds in part": 2, "holds": 3}

@@ -5,14 +5,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ammi.files import write_text
-from ammi.paper.claims import all_claims
-from ammi.paper.costs import costs_section
-from ammi.paper.findings import read_findings
-from ammi.paper.folder import PaperFolder
-from ammi.paper.judging import Claim, Verdict
-from ammi.paper.page import escaped, table, to_page
-from ammi.paper.plan import TINY
-from ammi.paper.sections import SECTIONS, FigureFiles, sets_section
+from reproduction.claims import all_claims
+from reproduction.costs import costs_section
+from reproduction.findings import read_findings
+from reproduction.folder import PaperFolder
+from reproduction.judging import Claim, Verdict
+from reproduction.page import escaped, table, to_page
+from reproduction.plan import TINY
+from reproduction.sections import SECTIONS, FigureFiles, sets_section
 
 TITLE = "The paper's claims, tables and figures, run again"
 NEEDED = {"matplotlib": "matplotlib", "markdown_it": "markdown-it-py"}  # module, package

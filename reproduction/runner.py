@@ -5,16 +5,16 @@ from functools import cache
 
 from ammi.data.pairs import read_pair_texts, read_pairs
 from ammi.files import write_json
-from ammi.paper.bounds import partly_trained_batch, upper_bound
-from ammi.paper.drifts import drift_of
-from ammi.paper.folder import PaperFolder
-from ammi.paper.plan import Cell, Plan, PlannedSearch
-from ammi.paper.sets import PaperSets
 from ammi.tuning.display import SILENT, Display
 from ammi.tuning.experiments import Experiment
 from ammi.tuning.locks import make_missing
 from ammi.tuning.machine import machine
 from ammi.tuning.search import Tuning
+from reproduction.bounds import partly_trained_batch, upper_bound
+from reproduction.drifts import drift_of
+from reproduction.folder import PaperFolder
+from reproduction.plan import Cell, Plan, PlannedSearch
+from reproduction.sets import PaperSets
 
 
 class Runner:

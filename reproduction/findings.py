@@ -6,11 +6,11 @@ from statistics import mean, stdev
 from typing import NamedTuple
 
 from ammi.files import read_json
-from ammi.paper.bounds import Bound
-from ammi.paper.drifts import Drift
-from ammi.paper.folder import PaperFolder
-from ammi.paper.plan import Scale
 from ammi.tuning.experiments import Experiment, Result, Results
+from reproduction.bounds import Bound
+from reproduction.drifts import Drift
+from reproduction.folder import PaperFolder
+from reproduction.plan import Scale
 
 PAIR_KEYS = ("test", "distinct", "documents", "dimension", "pairs")
 

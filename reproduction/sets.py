@@ -8,12 +8,12 @@ from pathlib import Path
 from ammi.data import Document, corpus_path, read_documents
 from ammi.data.docstrings import docstring_records
 from ammi.data.pairs import Record, read_pairs
-from ammi.paper.folder import PaperFolder
-from ammi.paper.pair_sets import Kind, PairPlan, build_pairs
-from ammi.paper.plan import ARTICLE_HALVES, TINY, TINY_PAIRS, WHO_DID_WHAT
 from ammi.tuning.display import Display
 from ammi.tuning.locks import lock_for
+from ammi.tuning.pair_sets import Kind, PairPlan, build_pairs
 from ammi.tuning.tasks import LabelledTask, PairTask, Task, benchmark_task, documents_task
+from reproduction.folder import PaperFolder
+from reproduction.plan import ARTICLE_HALVES, TINY, TINY_PAIRS, WHO_DID_WHAT
 
 CORPORA: dict[str, tuple[tuple[str, ...], Kind]] = {
     "reuters-pairs": (("reuters",), "articles"),

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from statistics import mean
 
-from ammi.paper import published
-from ammi.paper.findings import Findings, spread
-from ammi.paper.judging import EQUAL, NOT_YET, RANKS, Check, Claim, Compare, ahead, judged, not_behind
-from ammi.paper.plan import TABLE_1, WHO_DID_WHAT
+from reproduction import published
+from reproduction.findings import Findings, spread
+from reproduction.judging import EQUAL, NOT_YET, RANKS, Check, Claim, Compare, ahead, judged, not_behind
+from reproduction.plan import TABLE_1, WHO_DID_WHAT
 
 POOR = 2.0  # points of precision
 ACCURATE = 0.1  # bits of entropy

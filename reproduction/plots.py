@@ -3,9 +3,9 @@
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from ammi.paper import published
-from ammi.paper.findings import Findings
 from ammi.tuning.plots import new_axes
+from reproduction import published
+from reproduction.findings import Findings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from ammi.files import read_json
-from ammi.paper.plan import WHO_DID_WHAT, Plan, Scale
 from ammi.tuning.experiments import Experiment, Parameters, Result, Results
 from ammi.tuning.search import Search, TrialRow
+from reproduction.plan import WHO_DID_WHAT, Plan, Scale
 
 
 class PaperFolder:

@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from scipy.sparse import random as random_sparse
+from threadpoolctl import threadpool_limits
 
 from ammi.evaluate import precision_at_k
 from ammi.hashers.bow import BOW
@@ -227,3 +228,13 @@ def test_documents_that_are_all_equal_have_one_code(method):
 def test_wrong_parameters_are_refused(hasher, message):
     with pytest.raises(ValueError, match=message):
         hasher.fit(np.eye(5))
+
+
+@pytest.mark.parametrize("method", [ITQ, STH, SpH])
+def test_codes_do_not_depend_on_the_threads_of_blas(method):
+    X = random_sparse(300, 1200, 0.05, format="csr", random_state=0)
+    found = set()
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads):
+            found.add(method(16, random_state=0).fit(X).fingerprint_)
+    assert len(found) == 1

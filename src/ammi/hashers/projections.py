@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.decomposition import PCA
 from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
 
 from ammi.hashers.base import Arrays, Bits, Facts, SizedHasher
 from ammi.hashers.hyperplanes import HyperplaneNames, Hyperplanes
@@ -30,7 +31,8 @@ class ProjectionHasher(SizedHasher):
         """Learn from rows X (n, V), sparse or dense."""
         self._check_parameters()
         X = self._check_rows(X, reset=True)
-        self.weights_, self.thresholds_ = self.learn(X, check_random_state(self.random_state))
+        with threadpool_limits(1, user_api="blas"):  # how BLAS splits a product among threads changes its rounding
+            self.weights_, self.thresholds_ = self.learn(X, check_random_state(self.random_state))
         return self
 
     def hyperplanes(self) -> HyperplaneNames | None:

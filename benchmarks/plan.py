@@ -1,7 +1,5 @@
-"""What a billion documents take, worked out from what the benchmarks measured; `python benchmarks/scale.py --docs`."""
+"""What a billion documents take, worked out from what scale.py measured; pages.py writes it into docs/scale.md."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 N, N_BITS = 10**9, 128
@@ -11,28 +9,20 @@ CORES, MEMORY_GB, PRICE = 16, 64, 0.80  # of a machine; dollars an hour
 ID_BYTES, TEXT_BYTES, MACHINES, WITHIN_HOURS = 8, 600, 8, 1
 
 Row = tuple[str, str, str]  # what, how much, from where
+Measured = dict[str, dict[str, Any]]
 
 
-def recorded(name: str) -> Any:
-    return json.loads((Path(__file__).parent / "results" / f"{name}.json").read_text())["results"]
-
-
-def plan_table(scale: dict[str, dict[str, float]]) -> str:
-    """The plan as a table of Markdown; figures of `scale` where it has them, else of older benchmarks."""
+def plan_table(scale: Measured) -> str:
+    """The plan as a table of Markdown, with those figures that `scale` has."""
     rows = [*_bytes(), *_encoding(scale), *_search(scale)]
     lines = [f"| {what} | {value} | {source} |" for what, value, source in rows]
     return "\n".join(["| what | how much | from |", "|---|---|---|", *lines])
 
 
-def _measure(name: str) -> dict[str, Any]:
-    return next(row for row in recorded("search") if row["measure"] == name)
-
-
 def _bytes() -> list[Row]:
-    codes = N * N_BITS // 8
-    in_memory = _measure("memory, in times the codes")["value"]
     return [
-        ("codes", _gb(codes), "16 bytes each"),
+        ("codes", _gb(N * N_BITS // 8), f"{N_BITS // 8} bytes each"),
+        ("the same, on each of the machines", _gb(N * N_BITS // 8 / MACHINES), f"assumption: {MACHINES} machines"),
         ("ids", _gb(N * ID_BYTES), f"assumption: whole numbers of {ID_BYTES} bytes"),
         ("texts", _gb(N * TEXT_BYTES), f"assumption: {TEXT_BYTES} letters each"),
         (
@@ -40,37 +30,28 @@ def _bytes() -> list[Row]:
             _gb(N * TEXT_BYTES / 6),
             "assumption: a sixth of the texts; may be left out",
         ),
-        ("codes in the memory of those who search", _gb(codes * in_memory), "`search.py`: memory, in times the codes"),
-        ("the same, on each of the machines", _gb(codes * in_memory / MACHINES), f"assumption: {MACHINES} machines"),
     ]
 
 
-def _encoding(scale: dict[str, dict[str, float]]) -> list[Row]:
-    if "encode, 1 workers" in scale:
-        rate, source = scale["encode, 1 workers"]["rate"], "`scale.py`: encoding, 1 workers"
-    else:
-        rate = next(row["ammi"] for row in recorded("text") if row["job"] == "text to codes") / 2
-        source = "`text.py`: text to codes, on two cores; without reading and writing of files"
+def _encoding(scale: Measured) -> list[Row]:
+    if "encode, 1 workers" not in scale:
+        return []
+    rate = scale["encode, 1 workers"]["rate"]
     hours = N / rate / 3600
     cores = hours / WITHIN_HOURS
     return [
-        ("documents encoded a second by a core", f"{rate:,.0f}", source),
+        ("documents encoded a second by a core", f"{rate:,.0f}", "`scale.py`: encoding, 1 workers"),
         ("hours of encoding by one core", f"{hours:,.1f}", "the line above"),
         (f"cores to encode all in {WITHIN_HOURS} h", f"{cores:,.1f}", "the line above, and even shards"),
         ("cost of encoding", f"${hours * PRICE / CORES:,.2f}", f"assumption: ${PRICE:.2f} an hour for {CORES} cores"),
     ]
 
 
-def _search(scale: dict[str, dict[str, float]]) -> list[Row]:
-    if "store, folder" in scale:
-        row = scale["store, folder"]
-        per_core, source = (
-            1 / row["faiss_rate"] / row["size"],
-            "`scale.py`: FAISS alone, one thread, 100 queries at once",
-        )
-    else:
-        seconds = _measure("time of 100 queries at k = 10, in times FAISS alone")["faiss_s"]
-        per_core, source = 2 * seconds / 100 / 10**6, "`search.py`: FAISS alone, two threads, 100 queries at once"
+def _search(scale: Measured) -> list[Row]:
+    if "store, folder" not in scale:
+        return []
+    folder, source = scale["store, folder"], "`scale.py`: FAISS alone, one thread, 100 queries at once"
+    per_core = 1 / folder["faiss_rate"] / folder["size"]
     all_cores = N * per_core / (MACHINES * CORES)
     rows: list[Row] = [
         ("a core compares with a query, a second", f"{1 / per_core:,.0f} codes", source),

@@ -1,13 +1,12 @@
 """Past one machine: encoding with workers of Ray beside none, and every store beside the embedded index, in one run.
 
-Each part is kept as soon as it is measured, and a run that was stopped goes on: `--again` measures anew. `--docs` puts
-what was measured into docs/scale.md, with the plan that follows from it, and measures nothing.
+Each part is kept as soon as it is measured, and a run that was stopped goes on: `--again` measures anew. pages.py
+writes the tables of docs/scale.md, with the plan that follows from them.
 """
 
 import argparse
 import json
 import os
-import re
 import shutil
 import statistics
 import tempfile
@@ -34,12 +33,13 @@ from ammi.search import create_store
 from ammi.search.locations import STORES as KNOWN_STORES
 from ammi.search.locations import open_store
 from ammi.stored_model import StoredModel
-from plan import plan_table
+from ammi.tuning.machine import machine
 from timing import save
 
 N_BITS, BATCH, QUERIES, K, REPEATS, SHARDS = 128, 10_000, 100, 10, 5, 20
 RESULTS = Path(__file__).parent / "results" / "scale.json"
-PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
+
+Row = dict[str, Any]
 
 
 # --- encoding ---------------------------------------------------------------------------------------------------------
@@ -218,49 +218,14 @@ def run(options: argparse.Namespace) -> None:
             continue
         print(f"{name} ...", flush=True)
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            done[name] = {"size": size, **pool.submit(part, *arguments).result()}
+            found = pool.submit(part, *arguments).result()
+        done[name] = {"size": size, **found, "date": machine()["date"]}
+        print(done[name])
         save("scale", {name: done[name] for name in all_parts if name in done})
-    print(measured_table(done))
 
 
-def recorded() -> dict[str, dict[str, float]]:
+def recorded() -> dict[str, Row]:
     return json.loads(RESULTS.read_text())["results"] if RESULTS.exists() else {}
-
-
-def measured_table(done: dict[str, dict[str, float]]) -> str:
-    """What was measured, as tables of Markdown."""
-    lines = ["| encoding | documents a second | times without Ray | seconds to start |", "|---|---|---|---|"]
-    alone = done.get("encode, without Ray", {}).get("rate")
-    for name, row in done.items():
-        if name.startswith("encode") and alone:
-            start = f"{row['start_s']:.0f}" if "start_s" in row else "–"
-            lines.append(f"| {name[8:]} | {row['rate']:,.0f} | {row['rate'] / alone:.2f} | {start} |")
-    lines += [
-        "",
-        "| store | codes added a second | one query, ms | queries a second, 100 at once | of FAISS alone, just then "
-        "| recall | bytes a code |",
-    ]
-    lines.append("|---|---|---|---|---|---|---|")
-    for name, row in done.items():
-        if name.startswith("store"):
-            built = f"{name[7:]}, {row['size']:,} codes | {row['build_rate']:,.0f}"
-            asked = f"{row['query_ms']:.1f} | {row['batch_rate']:,.0f} | {row['faiss_rate']:,.0f}"
-            lines.append(f"| {built} | {asked} | {row['recall']:.3f} | {row['bytes']:.0f} |")
-    return "\n".join(lines)
-
-
-def write_docs() -> None:
-    """Fill the places of docs/scale.md that are named for it."""
-    done, page = recorded(), PAGE.read_text()
-    for name, text in {"measured": measured_table(done), "plan": plan_table(done)}.items():
-        page, n = re.subn(
-            rf"(<!-- {name}: .*? -->\n).*?(<!-- /{name} -->)",
-            lambda found, text=text: f"{found[1]}{text}\n{found[2]}",  # type: ignore[misc]
-            page,
-            flags=re.DOTALL,
-        )
-        assert n == 1, f"docs/scale.md has no location called {name}"
-    PAGE.write_text(page)
 
 
 if __name__ == "__main__":
@@ -271,6 +236,4 @@ if __name__ == "__main__":
     parser.add_argument("--workers", type=int, nargs="*", default=[1, 2])
     parser.add_argument("--only", default="", help="parts whose names have this in them")
     parser.add_argument("--again", action="store_true", help="measure anew what is recorded")
-    parser.add_argument("--docs", action="store_true", help="write what was measured into docs/scale.md")
-    chosen = parser.parse_args()
-    write_docs() if chosen.docs else run(chosen)
+    run(parser.parse_args())

@@ -24,8 +24,6 @@ SHOTS = {
     "explorer-map": ("#/map?colour=labels", DESK, False, ".regions li"),
     "explorer-map-dark": ("#/map?colour=labels&q=coffee", DESK, True, ".side .card"),
     "explorer-bits": ("#/bits?bit=3", DESK, False, ".pushes li"),
-    "explorer-copies": ("#/copies", DESK, False, ".group"),
-    "explorer-figures": ("#/figures", DESK, True, ".numbers"),
     "explorer-phone-search": ("#/search?q=oil+prices", PHONE, True, ".card .strip"),
     "explorer-phone-drift": ("#/drift/144?d=8", PHONE, False, ".drift .strip"),
     "explorer-phone-map": ("#/map?colour=labels", PHONE, False, ".regions li"),

@@ -104,6 +104,30 @@ def test_no_two_rooms_import_each_other():
     TopologicalSorter(ALLOWED).prepare()
 
 
+def test_functions_take_at_most_seven_parameters():
+    """Commands aside, whose parameters are options, constructors, and `parameter`, which declares a field of one."""
+    longer = []
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            names = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+            is_command = room_of(path) == "cli" and not node.name.startswith("_")
+            if len(set(names) - {"self", "cls"}) > 7 and not is_command and node.name not in ("__init__", "parameter"):
+                longer.append(f"{path.relative_to(PACKAGE)}: {node.name}")
+    assert longer == []
+
+
+def test_few_values_have_any_type():
+    names = [
+        node
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Name) and node.id == "Any"
+    ]
+    assert len(names) <= 300
+
+
 def test_every_room_is_known():
     assert {room_of(path) for path in MODULES} == set(ALLOWED) | COMMON
 

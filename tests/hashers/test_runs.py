@@ -248,6 +248,7 @@ def wait_for(path: Path, newer_than: float = 0.0) -> float:
     raise AssertionError(f"{path} was not written")
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_and_stopped_by_hand_goes_on_to_the_same_codes(tmp_path):
     expected, folder = learned(tmp_path / "whole"), tmp_path / "stopped"
     killed = start(folder)

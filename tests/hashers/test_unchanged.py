@@ -58,6 +58,7 @@ def learned(name: str) -> dict[str, str]:
     return {"fingerprint": hasher.fingerprint_, "codes": hasher.encode(topics(seed=1)[0]).tobytes().hex()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_codes_are_those_that_were_recorded(name):
     recorded = json.loads(RECORDED.read_text())

@@ -63,6 +63,7 @@ def files(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*.json")}
 
 
+@pytest.mark.slow
 def test_table_1_is_searched_for_and_done_once(tmp_path):
     runner, recorder = runner_in(tmp_path)
     runner.run("table1")

@@ -23,6 +23,7 @@ def test_the_tiny_set_is_read_once_and_has_three_parts(tmp_path):
     assert sizes[0] == pytest.approx(0.8 * sum(sizes), abs=8)
 
 
+@pytest.mark.slow
 def test_the_tiny_pairs_are_halves_of_docstrings(tmp_path):
     texts = {article.id: article.text or "" for article in tiny_articles()}
     assert 2 * SIZE < len(texts) <= 4 * SIZE

@@ -97,6 +97,7 @@ def indexes(tmp_path_factory):
         index.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(documents=st.lists(metadata, min_size=1, max_size=20), where=filters)
 @example([{"a": 0.1}, {"a": 0.30000000000000004}], {"a": {">=": 0.30000000000000004}})

@@ -32,6 +32,7 @@ def finish(process: subprocess.Popen[str]) -> str:
     return output
 
 
+@pytest.mark.slow
 @on_disk_or_server
 def test_readers_and_writers_during_a_recode(store, tmp_path):
     """A reader sees all old or all new; what a writer does meanwhile is neither lost nor left with old codes."""

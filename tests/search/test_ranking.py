@@ -271,6 +271,7 @@ def test_counts_of_words_follow_what_other_processes_change(tmp_path):
             assert statistics.having == {"oil": n}
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(
     steps=st.lists(

@@ -102,7 +102,7 @@ def pairs(
     No document is in two pairs.
 
     FOLDER gets the texts, the vocabulary, and tf-idf matrices for training, validation and test.
-    [bold]ammi fit FOLDER[/] learns from it; in Python, ammi.data.read_pairs and read_pair_texts read it.
+    [bold]ammi fit FOLDER[/] learns from it; in Python, ammi.data.pairs.read_pairs and read_pair_texts read it.
 
     [bold]Examples[/]
 

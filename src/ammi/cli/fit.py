@@ -111,7 +111,14 @@ def fit(
         Path | None,
         typer.Option(metavar="FOLDER", help="Folder that keeps embeddings for later runs and ammi index build."),
     ] = None,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Largest number of epochs.", show_default="40")] = None,
+    epochs: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Largest number of epochs.",
+            show_default="the method's; for ammi it depends on the number of documents",
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(

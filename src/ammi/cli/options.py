@@ -65,7 +65,9 @@ SkipBad = Annotated[OnError, typer.Option("--on-error", help="Stop at a record t
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Assignments = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter of the method. May be repeated."),
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Set a parameter of the method, such as batch_size=64. May be repeated."
+    ),
 ]
 
 

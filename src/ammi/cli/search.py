@@ -54,7 +54,7 @@ class SearchOptions:
         typer.Option(
             help="Score that orders the hits: words shared with the query (text), bits weighted by how certain the "
             "query's are (asymmetric), the distance, or the cosine of kept vectors (vectors).",
-            show_default="text if the collection has a word index, else vectors if it keeps them",
+            show_default="text for texts with a word index, else vectors if they are kept, else distance",
         ),
     ] = None
     shortlist: Annotated[

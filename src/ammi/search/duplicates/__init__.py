@@ -104,7 +104,7 @@ def duplicate_groups(
         order = np.argsort(-sizes, kind="stable")
         for start in range(0, n_texts, _TEXTS_AT_ONCE):
             part = order[start : start + _TEXTS_AT_ONCE]
-            take_duplicates(part, words, first, sketches, needed, threshold, taken, room)
+            take_duplicates(part, (words, first), sketches, needed, threshold, taken, room)
             advance(len(part))
     return _groups(taken, sizes)
 

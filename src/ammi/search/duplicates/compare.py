@@ -64,8 +64,9 @@ def needed_hits(sketch_sizes: NDArray[np.uint8], threshold: float) -> NDArray[np
 
 
 @njit(nogil=True, cache=True)
-def take_duplicates(order, words, first, sketches, needed, threshold, taken, room):
+def take_duplicates(order, texts, sketches, needed, threshold, taken, room):
     """Keep these texts, the longest first, except those that were taken; each kept text takes all its duplicates."""
+    words, first = texts
     for text in order:
         if taken.kept_by[text] != FREE:
             continue

@@ -96,6 +96,7 @@ class EmbeddedTables(SqlTables):
 
     def append(self, positions: range, records: Sequence[Record], codes: Codes, vectors: Packed | None) -> None:
         placed, change = list(zip(positions, records, strict=True)), self._database.state.change
+        self.codes.append(np.array(positions, np.int64), codes)
         self._database.insert(
             "documents",
             (
@@ -105,7 +106,6 @@ class EmbeddedTables(SqlTables):
         )
         texts = [(position, record.text) for position, record in placed if record.text is not None]
         self._database.insert("texts", texts)
-        self.codes.append(np.array(positions, np.int64), codes)
         if vectors is not None:
             self._database.insert("vectors", vector_rows(positions, vectors))
         if self._database.state.text_index:

@@ -39,7 +39,7 @@ class _JsonTranslation(Translation):
 
     def metadatum(self, key: str) -> Metadatum:
         path = self.bind(f'$."{key}"')
-        alone = Item(f"json_type(metadata, {path})", f"json_extract(metadata, {path})")
+        alone = Item(f"IFNULL(json_type(metadata, {path}), 'null')", f"json_extract(metadata, {path})")
         return Metadatum(f"metadata, {path}", alone, Item("item.type", "item.value"))
 
     def equals_any(self, item: Item, values: Iterable[Scalar]) -> str:

@@ -37,7 +37,8 @@ class _JsonbTranslation(Translation):
 
     def metadatum(self, key: str) -> Metadatum:
         value = f"(metadata -> {self.bind(escaped(key))}::text)"
-        return Metadatum(value, Item(f"jsonb_typeof{value}", value), Item("jsonb_typeof(item)", "item"))
+        alone = f"COALESCE({value}, 'null')"
+        return Metadatum(value, Item(f"jsonb_typeof({alone})", alone), Item("jsonb_typeof(item)", "item"))
 
     def equals_any(self, item: Item, values: Iterable[Scalar]) -> str:
         return f"{item.value} = ANY({self.bind(list(map(spelled_scalar, values)))}::jsonb[])"

@@ -28,7 +28,7 @@ class Item(NamedTuple):
 
 
 class Metadatum(NamedTuple):
-    """The metadata of one key as SQL: arguments for JSON functions, the value itself, an item of a list."""
+    """The metadata of one key as SQL: arguments for JSON functions; the value, or JSON null; an item of a list."""
 
     arguments: str
     alone: Item
@@ -61,11 +61,11 @@ class Translation(ABC):
             case Either(tests):
                 return f"({' OR '.join(self.condition(inner, metadatum) for inner in tests)})"
         typeof, length, items = (f"{function}({metadatum.arguments})" for function in self.functions)
-        of_none = "TRUE" if holds(test, [scalar(None)]) else "FALSE"  # where there is no such key, or an empty list
+        of_none = "TRUE" if holds(test, [scalar(None)]) else "FALSE"  # an empty list is the value None
         return (
             f"(CASE {typeof} WHEN 'array' THEN CASE {length} WHEN 0 THEN {of_none} "
             f"ELSE EXISTS (SELECT 1 FROM {items} AS item WHERE {self._of_item(test, metadatum.item)}) END "
-            f"ELSE COALESCE({self._of_item(test, metadatum.alone)}, {of_none}) END)"
+            f"ELSE {self._of_item(test, metadatum.alone)} END)"
         )
 
     def _of_item(self, test: Lookup, item: Item) -> str:

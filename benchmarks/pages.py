@@ -1,0 +1,164 @@
+"""Write the tables of docs/ that benchmarks measured: the block after a line `<!-- NAME: benchmarks/pages.py -->`.
+
+A page shows no figure that is older than the code it describes: results from before SINCE are left out, and a block
+without results is empty. Move SINCE to the day of a change after which figures have to be measured again.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from plan import plan_table
+
+SINCE = "2026-11-18"
+RESULTS = Path(__file__).parent / "results"
+DOCS = Path(__file__).parents[1] / "docs"
+PARTS = ("first graph", "first model", "second graph", "second model")
+BASE = {"documents": 10_000, "words": 10_000, "bits": 64, "order": 0, "prior_order": 3}  # growth.py's
+
+Row = dict[str, Any]
+
+
+def table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """A table of Markdown, or nothing without rows."""
+    columns = list(columns)
+    lines = [f"| {' | '.join(map(str, row))} |" for row in rows]
+    return "\n".join([f"| {' | '.join(columns)} |", "|---" * len(columns) + "|", *lines]) if lines else ""
+
+
+def recorded(name: str) -> tuple[Any, str]:
+    """The results of a benchmark and a line on where they are from; None if they are too old."""
+    found = json.loads((RESULTS / f"{name}.json").read_text())
+    if found["machine"]["date"] < SINCE:
+        return None, ""
+    return found["results"], source(f"{name}.py", found["machine"])
+
+
+def source(script: str, machine: Row) -> str:
+    return f"\n\n(`python benchmarks/{script}`, {machine['date']}, {machine['processor']}, {machine['cores']} cores.)"
+
+
+def growth() -> str:
+    """A fit by documents and threads, and on one thread by everything else."""
+    rows = json.loads((RESULTS / "growth.json").read_text())
+    rows = [row for row in rows if row.get("date", "") >= SINCE and "threads" in row]
+    if not rows:
+        return ""
+    by_size, others = [], []
+    for row in sorted(rows, key=lambda row: (row["documents"], row["threads"])):
+        changed = {name: row[name] for name in BASE if row[name] != BASE[name] and name != "documents"}
+        seconds = _seconds(row["fit"])
+        if changed:
+            others.append((", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in changed.items()), seconds))
+        else:
+            parts = [_seconds(row[part]) for part in PARTS]
+            by_size.append((f"{row['documents']:,}", row["threads"], *parts, seconds, f"{row['peak_gb']:.1f}"))
+    sizes = table(("documents", "threads", *PARTS, "fit", "peak GB"), by_size)
+    return sizes + source("growth.py", rows[-1]) + "\n\n" + table(("10,000 documents, one thread", "fit"), others)
+
+
+def _seconds(spent: dict[str, float]) -> str:
+    return f"{spent['seconds']:.2g}" if spent["seconds"] < 10 else f"{spent['seconds']:,.0f}"
+
+
+def threads() -> str:
+    """The parts of a fit on one thread and on more."""
+    results, where = recorded("train")
+    if not results or isinstance(results.get("threads"), str):
+        return ""
+    parts = ("first graph", "second graph", "epoch", "fit")
+    rows = results["threads"]
+    times = ((row["threads"], *(f"{row[part]:.2f}" for part in parts), rows[0]["fit"] / row["fit"]) for row in rows)
+    shown = ((*row[:-1], f"{row[-1]:.2f}") for row in times)
+    return table(("threads", *parts, "times one thread"), shown) + where
+
+
+def known_items() -> str:
+    """Titles that must find their document, by every rank."""
+    results, where = recorded("ranking")
+    if not results:
+        return ""
+    columns = ("documents", "rank", "MRR", "beyond BM25, 95 %", "recall at 10", "ms of CPU")
+    rows = []
+    for row in results["known_items"]:
+        low, high = row["mrr_beyond_bm25"]
+        beyond = f"{low:+.3f} to {high:+.3f}" if low < high else "–"
+        corpus = f"{row['corpus']} ({row['documents']:,})"
+        rows.append(
+            (corpus, row["rank"], f"{row['mrr']:.3f}", beyond, f"{row['recall_at_10']:.3f}", f"{row['ms']:.1f}")
+        )
+    return table(columns, rows) + where
+
+
+def planted() -> str:
+    """Planted copies found by ammi and by MinHash."""
+    results, where = recorded("duplicates")
+    if not results:
+        return ""
+    kinds = [name for name in results[0] if name.endswith("% changed") or name in ("truncated", "quoted")]
+    rows = []
+    for row in results:
+        shares = (f"{row[name]:.3f}" for name in ("precision", "recall", *kinds))
+        rows.append(
+            (f"{row['texts']:,}", row["method"], *shares, f"{row['cpu_seconds']:.1f}", f"{row['memory_mb']:,.0f}")
+        )
+    return table(("texts", "method", "precision", "recall", *kinds, "CPU s", "MB"), rows) + where
+
+
+def scale_parts() -> dict[str, Row]:
+    parts: dict[str, Row] = json.loads((RESULTS / "scale.json").read_text())["results"]
+    return {name: row for name, row in parts.items() if row.get("date", "") >= SINCE}
+
+
+def scale() -> str:
+    """Encoding with and without Ray, and every store."""
+    done = scale_parts()
+    encoding = ((name.removeprefix("encode, "), row) for name, row in done.items() if name.startswith("encode"))
+    stores = ((name.removeprefix("store, "), row) for name, row in done.items() if name.startswith("store"))
+    encoded = table(
+        ("encoding", "documents a second", "seconds to start", "date"),
+        ((name, f"{row['rate']:,.0f}", f"{row.get('start_s', 0):.0f}", row["date"]) for name, row in encoding),
+    )
+    columns = ("store", "codes added a second", "one query, ms", "queries a second, 100 at once")
+    stored = table((*columns, "of FAISS alone, just then", "recall", "bytes a code", "date"), map(_store, stores))
+    return "\n\n".join(filter(None, (encoded, stored)))
+
+
+def _store(part: tuple[str, Row]) -> Iterator[str]:
+    name, row = part
+    yield f"{name}, {row['size']:,} codes"
+    yield f"{row['build_rate']:,.0f}"
+    yield f"{row['query_ms']:.1f}"
+    yield f"{row['batch_rate']:,.0f}"
+    yield f"{row['faiss_rate']:,.0f}"
+    yield f"{row['recall']:.3f}"
+    yield f"{row['bytes']:.0f}"
+    yield row["date"]
+
+
+BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
+    "growth": ("hashers.md", growth),
+    "threads": ("hashers.md", threads),
+    "known items": ("ranking.md", known_items),
+    "planted": ("duplicates.md", planted),
+    "scale": ("scale.md", scale),
+    "plan": ("scale.md", lambda: plan_table(scale_parts())),
+}
+
+
+def main() -> None:
+    for name, (page, make) in BLOCKS.items():
+        path = DOCS / page
+        begin, end = f"<!-- {name}: benchmarks/pages.py -->\n", f"<!-- /{name} -->"
+        before, rest = path.read_text().split(begin)
+        path.write_text(before + begin + _padded(make()) + end + rest.split(end)[1])
+
+
+def _padded(text: str) -> str:
+    """With empty lines around it, without which Markdown reads no table."""
+    return f"\n{text.strip()}\n\n" if text else ""
+
+
+if __name__ == "__main__":
+    main()

@@ -16,7 +16,7 @@ from ammi import evaluate, features, hashers
 
 ROOT = Path(__file__).parents[1]
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
-PAGES = [ROOT / "README.md", *DOCS]
+PAGES = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LOG.md")), *DOCS]
 WITH_EXAMPLES = [path for path in DOCS if "```pycon" in path.read_text() and path.name != "markov-bits.md"]
 
 
@@ -42,8 +42,16 @@ def test_every_example_is_in_the_docs():
     assert [str(path) for path in files if path.relative_to(ROOT).as_posix() not in shown] == []
 
 
-def test_the_readme_names_every_room():
-    tree = (ROOT / "README.md").read_text()
+def test_the_readme_and_the_changelog_stay_short():
+    readme = (ROOT / "README.md").read_text().splitlines()
+    assert len(readme) <= 120
+    assert [line for line in readme if len(line) > 100 and not line.startswith(("|", "!["))] == []
+    versions = (ROOT / "CHANGELOG.md").read_text().split("\n## ")[1:]
+    assert [version.splitlines()[0] for version in versions if len(version.strip().splitlines()) > 40] == []
+
+
+def test_contributing_names_every_room():
+    tree = (ROOT / "CONTRIBUTING.md").read_text()
     rooms = [path.parent.name for path in (ROOT / "src" / "ammi").glob("*/__init__.py")]
     assert [room for room in rooms if f"{room}/" not in tree] == []
 

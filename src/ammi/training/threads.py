@@ -27,7 +27,7 @@ def torch_threads(n: int | None) -> Iterator[None]:
 @contextmanager
 def one_thread_each() -> Iterator[None]:
     """Let BLAS use one thread for as long as the block lasts: how it splits a product changes the rounding."""
-    with threadpool_limits(1):
+    with threadpool_limits(1, user_api="blas"):  # torch and the threads of `for_each` keep theirs
         yield
 
 

@@ -1,7 +1,8 @@
 """Write the tables of docs/ that benchmarks measured: the block after a line `<!-- NAME: benchmarks/pages.py -->`.
 
 A page shows no figure that is older than the code it describes: results from before SINCE are left out, and a block
-without results is empty. Move SINCE to the day of a change after which figures have to be measured again.
+without results is empty. Move SINCE to the day of a change after which figures have to be measured again. Run it after
+a benchmark, and read what it wrote.
 """
 
 import json

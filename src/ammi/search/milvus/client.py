@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ammi.search.hamming import Codes
 from ammi.search.milvus.server import Address, lite_server
 
 try:
@@ -20,6 +21,7 @@ logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs a traceback 
 _MOST_ROWS = 16_000  # of one answer; a server returns 16,384 at most, and milvus-lite silently drops the rest
 _BATCH = 1000
 _BATCH_BYTES = 8 << 20  # a server takes 64 MB in one call
+_FOUND_AT_ONCE = 50_000  # rows, of all queries of one call
 _CONNECT = 10.0
 _RETRY = {"retry_times": 3}  # any call: upserts and deletions may be repeated
 _OPTIONS = {"grpc.use_local_subchannel_pool": 1}  # a new connection must not share the state of a lost one
@@ -131,12 +133,16 @@ class Client:
             while block := rows.next():
                 yield block
 
-    def search(self, name: str, codes: list[bytes], limit: int, condition: str, fields: list[str]) -> list[list[Row]]:
-        """Return the nearest rows of each code, with their `distance`; rows at the same distance in any order."""
-        with self._explaining("read"):
+    def search(self, name: str, codes: Codes, limit: int, condition: str, fields: list[str]) -> Iterator[list[Row]]:
+        """Yield the nearest rows of each code, with their `distance`; rows at the same distance in any order."""
+        at_once = _FOUND_AT_ONCE // limit
+        for start in range(0, len(codes), at_once):
+            data = [code.tobytes() for code in codes[start : start + at_once]]
             about = {"filter": condition, "output_fields": ["key", *fields], **_RETRY}
-            found = self._client.search(name, data=codes, limit=limit, **about)
-        return [[{**hit["entity"], "distance": round(hit["distance"])} for hit in hits] for hits in found]
+            with self._explaining("read"):
+                found = self._client.search(name, data=data, limit=limit, **about)
+            for hits in found:
+                yield [{**hit["entity"], "distance": round(hit["distance"])} for hit in hits]
 
 
 def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
@@ -152,19 +158,15 @@ def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 def _explained(error: Exception, doing: str, address: Address) -> Exception:
-    cause = str(getattr(error, "message", "") or getattr(error, "details", lambda: "")() or error).strip()
+    cause = str(getattr(error, "message", "") or getattr(error, "details", str)() or error).strip()
     cause = cause.splitlines()[0].replace(address.token or "\0", "***")[:200] if cause else type(error).__name__
     where, lower = address.location, cause.lower()
-    if "database not found" in lower:
-        return FileNotFoundError(f"{where} has no such database ({cause}): create it, or name another one")
-    if "not found" in lower and "collection" in lower:
+    if "collection" in lower and "not found" in lower:
         return FileNotFoundError(f"{where} was deleted or rebuilt while it was in use: try again, or open it again")
     if any(word in lower for word in ("auth", "permission", "privilege")):
         advice = "give the right name and password in MILVUS_TOKEN, as NAME:PASSWORD"
         return PermissionError(f"the server of {where} refused the user ({cause}): {advice}")
-    if doing == "connect":
-        return ConnectionError(f"no connection to {where} ({cause}): check the address, and that the server runs")
-    if isinstance(error, grpc.RpcError) or "connect" in lower or "unavailable" in lower:
-        again = "" if doing == "read" else f" and repeat the call, which failed to {doing}"
-        return ConnectionError(f"the connection to {where} was lost ({cause}): open it again{again}")
+    if isinstance(error, grpc.RpcError) or doing == "connect" or "connect" in lower or "unavailable" in lower:
+        advice = "check the address and that the server runs, open it again, and repeat the call"
+        return ConnectionError(f"no connection to {where}, so that ammi failed to {doing} ({cause}): {advice}")
     return ValueError(f"the server of {where} refused to {doing} ({cause}): look at its log")

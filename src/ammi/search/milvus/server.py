@@ -2,16 +2,14 @@
 
 import os
 import re
-import shutil
-import socket
 import sqlite3
 import subprocess
-import tempfile
 import time
 import weakref
-from contextlib import closing
+from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import RLock
 from typing import NamedTuple, TextIO
 from urllib.parse import unquote, urlsplit
@@ -61,35 +59,32 @@ def parsed_address(location: str) -> Address:
 class LiteServer:
     """The milvus-lite process of a file, which stops when nobody refers to this object any more.
 
-    It is started here because milvus-lite's own Python part needs pkg_resources, which setuptools no longer has.
+    It is started here because milvus-lite's own Python part needs pkg_resources, which setuptools no longer has, takes
+    few file names, and removes the lock while others wait for it.
     """
 
     def __init__(self, file: Path, location: str):
         program = milvus_program()
         _check_file(file, location)
         lock = _locked(file.parent / f".{file.name}.lock", location)
-        home = tempfile.mkdtemp(prefix="ammi-milvus-")  # for its socket and its log
-        self.uri = f"unix:{home}/socket"
+        home = TemporaryDirectory(prefix="ammi-milvus-")  # for its socket and its log
+        self.uri = f"unix:{home.name}/socket"
         libraries = dict.fromkeys(("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"), str(program.parent))
-        self.process = (
-            subprocess.Popen(  # it stops by itself when nobody holds the lock, also if this process is killed
-                [program, file, self.uri, "ERROR", lock.name],
-                env={**os.environ, **libraries, "TMPDIR": home, "HOME": home},
-                cwd=home,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for the process that uses it
-            )
+        self.process = subprocess.Popen(
+            [program, file, self.uri, "ERROR", lock.name],  # it stops by itself when nobody holds the lock
+            env={**os.environ, **libraries, "TMPDIR": home.name, "HOME": home.name},
+            cwd=home.name,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for the process that uses it
         )
         self.stop = weakref.finalize(self, _stop, self.process, home, lock)
         end = time.monotonic() + _START
-        with socket.socket(socket.AF_UNIX) as client:
-            while client.connect_ex(f"{home}/socket"):
-                if self.process.poll() is not None or time.monotonic() > end:
-                    self.stop()
-                    raise OSError(f"milvus-lite cannot serve {location}: see whether its folder can be written")
-                time.sleep(0.01)
+        while not Path(home.name, "socket").exists():
+            if self.process.poll() is not None or time.monotonic() > end:
+                self.stop()
+                raise OSError(f"milvus-lite cannot serve {location}: see whether its folder can be written")
+            time.sleep(0.01)
 
 
 _SERVERS: weakref.WeakValueDictionary[Path, LiteServer] = weakref.WeakValueDictionary()
@@ -111,21 +106,19 @@ def lite_server(address: Address) -> LiteServer | None:
         return server
 
 
-def _stop(process: "subprocess.Popen[bytes]", home: str, lock: TextIO) -> None:
+def _stop(process: "subprocess.Popen[bytes]", home: "TemporaryDirectory[str]", lock: TextIO) -> None:
     process.terminate()
     process.wait()
-    shutil.rmtree(home, ignore_errors=True)
+    home.cleanup()
     lock.close()
 
 
 def milvus_program() -> Path:
     """Return the path of milvus-lite's server, without importing its package."""
-    found = find_spec("milvus_lite")
-    if found is None or not found.submodule_search_locations:
-        raise ImportError("a milvus-lite file needs milvus-lite, which is not installed: pip install 'ammi[milvus]'")
-    program = Path(found.submodule_search_locations[0]) / "lib" / "milvus"
-    if not program.is_file():
-        raise ImportError("this milvus-lite has no binary vectors, only 2.5.1 has: pip install 'ammi[milvus]'")
+    package = find_spec("milvus_lite")
+    program = Path(package.origin or "").parent / "lib" / "milvus" if package else None
+    if program is None or not program.is_file():
+        raise ImportError("a milvus-lite file needs milvus-lite 2.5.1, which is missing: pip install 'ammi[milvus]'")
     return program
 
 
@@ -136,10 +129,11 @@ def _check_file(file: Path, location: str) -> None:
     try:
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as db:
             tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        cause = "a database of another program" if tables and "collection_meta" not in tables else ""
     except sqlite3.Error as error:
-        raise ValueError(f"{location} is no file of milvus-lite ({error}): name another file") from error
-    if tables and "collection_meta" not in tables:
-        raise ValueError(f"{location} is a database of another program: name another file")
+        cause = str(error)
+    if cause:
+        raise ValueError(f"{location} is no file of milvus-lite ({cause}): name another file")
 
 
 def _locked(path: Path, location: str) -> TextIO:
@@ -148,15 +142,11 @@ def _locked(path: Path, location: str) -> TextIO:
 
     file = open(path, "a")  # noqa: SIM115  # `_stop` closes it
     end = time.monotonic() + _PATIENCE
-    while True:
-        try:
+    while time.monotonic() < end:
+        with suppress(BlockingIOError):
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return file
-        except BlockingIOError:
-            if time.monotonic() > end:
-                file.close()
-                raise BlockingIOError(
-                    f"{location} is open in another process, and a milvus-lite file takes one at a time: close it "
-                    "there, or use a Milvus server"
-                ) from None
         time.sleep(0.05)
+    file.close()
+    advice = "close it there, or use a Milvus server"
+    raise BlockingIOError(f"{location} is open in another process, and milvus-lite takes one at a time: {advice}")

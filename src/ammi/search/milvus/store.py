@@ -2,7 +2,7 @@
 
 The collection NAME has a row with the settings, and rows with the files; NAME_documents_N has the documents. The
 settings say which N, so that a rebuild changes over by the upsert of one row. That is what aliases are for, which
-milvus-lite does not have. A VARCHAR holds 65,535 bytes, so that all texts are kept as an ARRAY of pieces.
+milvus-lite does not have. A VARCHAR holds 65,535 bytes, so that settings and files are an ARRAY of pieces.
 """
 
 import json
@@ -11,9 +11,8 @@ import weakref
 from base64 import b64decode, b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
-from itertools import accumulate
 from operator import itemgetter
 from os import fspath
 from threading import RLock, local
@@ -27,7 +26,7 @@ from ammi.plain import as_json
 from ammi.search.checks import DamagedError
 from ammi.search.documents import Entry, Id, Metadata, Record, id_key
 from ammi.search.filters import Filter, count_kinds, matches
-from ammi.search.hamming import MOST_FOUND, Codes, too_many_within
+from ammi.search.hamming import MOST_FOUND, Codes, nearest, too_many_within
 from ammi.search.milvus.client import NUMBERS, TEXTS, Client, Row
 from ammi.search.milvus.filters import NOTHING, to_expression
 from ammi.search.milvus.rows import FIELDS, READ, Stored, has_word, key_of, pieces, read
@@ -38,8 +37,9 @@ from ammi.search.store_methods import About, Encode, Found, Location
 from ammi.search.vectors import KeptVectors, Packed
 
 _BLOCK = 1000
-_FILE_BYTES = 3 << 20  # of the files, in one row
+_FILE_PART = 4 << 20  # characters of the files, in one row
 _LIMITS = (100, 1000, 16_384)  # documents that a server is asked for; it finds no more at once
+_FORMAT = 3
 
 Near = list[tuple[int, int, str]]  # distance, position and key of documents, sorted
 _LOCKS: dict[str, RLock] = defaultdict(RLock)  # of the writers in this process, by location
@@ -51,9 +51,9 @@ class Settings(NamedTuple):
     about: About
     number: int  # of the collection with the documents
     keys: list[str]
-    files: dict[str, int]  # names and bytes
+    files: list[str]  # keys of the rows that hold them
     checksum: int  # of the files
-    format: int = 2
+    format: int = _FORMAT
 
 
 class MilvusStore(Store):
@@ -109,12 +109,11 @@ class MilvusStore(Store):
         """Create a collection for documents and write files; both are used as soon as the settings are saved."""
         fields = FIELDS | {"words": NUMBERS} if about.text_index else FIELDS
         self._client.create(f"{self._name}_documents_{number}", about.n_bits, fields)
-        content = b"".join(files.values())
-        settings = Settings(about, number, keys, {name: len(file) for name, file in files.items()}, crc32(content))
-        parts = [content[start : start + _FILE_BYTES] for start in range(0, len(content), _FILE_BYTES)]
-        rows = zip(_file_keys(settings), (b64encode(part).decode() for part in parts), strict=True)
-        self._client.upsert(self._name, (_setting(*row) for row in rows))
-        return settings
+        content = json.dumps({name: b64encode(file).decode() for name, file in files.items()})
+        parts = [content[start : start + _FILE_PART] for start in range(0, len(content), _FILE_PART)]
+        rows = {f"{number}/{row}": part for row, part in enumerate(parts)}
+        self._client.upsert(self._name, map(_setting, rows, rows.values()))
+        return Settings(about, number, keys, [*rows], crc32(content.encode()))
 
     def _save(self, settings: Settings) -> None:
         self._client.upsert(self._name, [_setting("settings", json.dumps(settings._asdict()))])
@@ -124,23 +123,24 @@ class MilvusStore(Store):
         rows = self._client.get(self._name, ["settings"], ["content"])
         if not rows:
             raise FileNotFoundError(f"the making of the index in {self.location} was cut short: create it again")
-        settings = Settings(**json.loads("".join(rows[0]["content"])))
-        if settings.format != 2:
-            raise ValueError(f"{self.location} has format {settings.format}, and this ammi reads 2: upgrade ammi")
+        values = json.loads("".join(rows[0]["content"]))
+        if values["format"] != _FORMAT:
+            cause = f"it has format {values['format']}, and this ammi reads {_FORMAT}"
+            advice = "read it with that version, or drop its collections and create it again"
+            raise ValueError(f"the index in {self.location} is of another version of ammi ({cause}): {advice}")
+        settings = Settings(**values)
         about = About(*settings.about)
         return settings._replace(about=about._replace(vectors=about.vectors and KeptVectors(*about.vectors)))
 
     def files(self) -> dict[str, bytes]:
         with self._reading():
             settings = self._settings
-            rows = [row for key in _file_keys(settings) for row in self._client.get(self._name, [key], ["content"])]
-        with suppress(ValueError):
-            content = b"".join(b64decode("".join(row["content"]), validate=True) for row in rows)
-            if crc32(content) == settings.checksum:
-                ends = zip(settings.files.items(), accumulate(settings.files.values()), strict=True)
-                return {name: content[end - size : end] for (name, size), end in ends}
-        cause = "the files of the model are not as they were written"
-        raise DamagedError(f"the index in {self.location} is damaged ({cause}): restore a copy")
+            rows = [row for key in settings.files for row in self._client.get(self._name, [key], ["content"])]
+        content = "".join(piece for row in rows for piece in row["content"])
+        if crc32(content.encode()) != settings.checksum:
+            cause = "the files of the model are not as they were written"
+            raise DamagedError(f"the index in {self.location} is damaged ({cause}): restore a copy")
+        return {name: b64decode(file) for name, file in json.loads(content).items()}
 
     @property
     def keys_indexed(self) -> list[str]:
@@ -235,7 +235,7 @@ class MilvusStore(Store):
     def _matching(self, filter: Filter, fields: list[str], also: str = "") -> list[Row]:
         """Return the rows of all documents that pass a filter, and meet a condition, in insertion order."""
         condition = " and ".join(part for part in (also, to_expression(filter)) if part)
-        blocks = self._client.scan(self._documents, condition, _with_metadata(filter, ["position", *fields]))
+        blocks = self._client.scan(self._documents, condition, [*_fields(filter), *fields])
         return sorted(
             (row for rows in blocks for row in self._passing(rows, filter)), key=itemgetter("position", "key")
         )
@@ -275,32 +275,25 @@ class MilvusStore(Store):
         asked for more, until all that are as near as the last one are known. If the most that a server finds at once
         are too few, all codes are read and compared here.
         """
-        condition, fields = to_expression(filter), _with_metadata(filter, ["position"])
-        found: dict[int, Near] = {n: [] for n in range(len(queries)) if condition == NOTHING}
+        condition = to_expression(filter)
+        found: list[Near | None] = [[] if condition == NOTHING else None for _ in queries]
         for limit in _LIMITS:
-            missing = [n for n in range(len(queries)) if n not in found]
-            at_once = 50_000 // limit  # queries, whose answers fit into one call
-            for start in range(0, len(missing), at_once):
-                block = missing[start : start + at_once]
-                codes = [query.tobytes() for query in queries[block]]
-                answers = self._client.search(self._documents, codes, limit, condition, fields)
-                for n, rows in zip(block, answers, strict=True):
-                    last = max(row["distance"] for row in rows) if len(rows) == limit else np.inf
-                    passed = sorted(
-                        (row["distance"], row["position"], row["key"]) for row in self._passing(rows, filter)
-                    )
-                    sure = [hit for hit in passed if hit[0] < last]  # some as far as the last one may be missing
-                    if last > radius or len(sure) >= k:
-                        found[n] = [hit for hit in sure if hit[0] <= radius][:k]
-        if missing := [n for n in range(len(queries)) if n not in found]:
+            missing = [n for n, hits in enumerate(found) if hits is None]
+            answers = self._client.search(self._documents, queries[missing], limit, condition, _fields(filter))
+            for n, rows in zip(missing, answers, strict=True):
+                last = max(row["distance"] for row in rows) if len(rows) == limit else np.inf
+                passed = sorted((row["distance"], row["position"], row["key"]) for row in self._passing(rows, filter))
+                sure = [hit for hit in passed if hit[0] < last]  # some as far as the last one may be missing
+                if last > radius or len(sure) >= k:
+                    found[n] = sure
+        if None in found:
             rows = self._matching(filter, ["code"])
             base = np.frombuffer(b"".join(row["code"][0] for row in rows), np.uint8).reshape(-1, queries.shape[1])
-            for n in missing:
-                distances = np.bitwise_count(base ^ queries[n]).sum(axis=1, dtype=np.int64)  # (n,)
-                order = np.argsort(distances, kind="stable")[:k]
-                hits = [(int(distances[row]), rows[row]["position"], rows[row]["key"]) for row in order]
-                found[n] = [hit for hit in hits if hit[0] <= radius]
-        return [found[n] for n in range(len(queries))]
+            for n in (n for n, hits in enumerate(found) if hits is None):
+                (distances,), (order,) = nearest(base, queries[n : n + 1], k)
+                chosen = zip(distances.tolist(), (rows[row] for row in order), strict=True)
+                found[n] = [(distance, row["position"], row["key"]) for distance, row in chosen]
+        return [[hit for hit in hits or () if hit[0] <= radius][:k] for hits in found]
 
     def _shortlists(
         self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
@@ -349,18 +342,16 @@ class MilvusStore(Store):
             next_number = self._load().about.next_number  # others may have added documents
             self._save(new._replace(about=about._replace(next_number=next_number)))
             self._client.drop(f"{self._name}_documents_{old.number}")
-            self._client.delete(self._name, _file_keys(old))
+            self._client.delete(self._name, old.files)
 
     def _copy(self, encode: Encode, target: str) -> None:
-        """Encode all documents into another collection, and again those that were changed meanwhile."""
+        """Encode all documents into another collection, and once more those that were changed meanwhile."""
         copied: dict[str, tuple[int, int]] = {}
-        while True:
+        for _ in range(2):
             blocks = self._client.scan(self._documents, "", ["position", "checksum"])
             there = {row["key"]: (row["position"], row["checksum"]) for rows in blocks for row in rows}
             self._client.delete(target, list(copied.keys() - there.keys()))
             late = sorted((key for key in there if copied.get(key) != there[key]), key=there.__getitem__)
-            if not late:
-                return
             for start in range(0, len(late), _BLOCK):
                 old = list(self._read(late[start : start + _BLOCK]).values())
                 codes, vectors = encode([one.entry(self._about().vectors) for one in old])
@@ -370,18 +361,12 @@ class MilvusStore(Store):
             copied = there
 
 
-def _file_keys(settings: Settings) -> list[str]:
-    """Return the keys of the rows that hold the files."""
-    n = -(-sum(settings.files.values()) // _FILE_BYTES)
-    return [f"{settings.number}/{row}" for row in range(n)]
-
-
 def _setting(key: str, content: str) -> Row:
     return {"key": key, "code": b"\0", "content": pieces(content)}  # Milvus wants a vector in every row
 
 
-def _with_metadata(filter: Filter, fields: list[str]) -> list[str]:
-    return [*fields, "metadata", "long"] if filter else fields
+def _fields(filter: Filter) -> list[str]:
+    return ["position", "metadata", "long"] if filter else ["position"]
 
 
 def _records(stored: list[Stored], rows: NDArray[np.int64]) -> list[Record]:

@@ -55,7 +55,7 @@ paper: $(DEV)
 # Write the generated parts of docs/, and build the site into build/site; a broken link or anchor is an error.
 docs: $(DEV)
 	$(BIN)/python docs/embed.py
-	$(BIN)/python -m ammi.cli.reference > docs/commands.md
+	$(BIN)/python docs/command_reference.py > docs/commands.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "open build/site/index.html"
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from ammi import Collection
-from ammi.cli.reference import reference
 from ammi.version import __version__
 from tests.cli.conftest import AMMI, ENVIRONMENT, Location, Run, corpus, notes, process, write
 
@@ -52,6 +51,12 @@ def test_a_shell_completes_commands_options_and_names():
     by_name = {**ENVIRONMENT, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # the tests' own shell may be any
     shown = subprocess.run([AMMI, "--show-completion", "bash"], capture_output=True, text=True, timeout=60, env=by_name)
     assert "_AMMI_COMPLETE" in shown.stdout
+
+
+def reference() -> str:
+    """The command reference as `make docs` writes it."""
+    script = DOCS / "command_reference.py"
+    return subprocess.run([sys.executable, script], check=True, capture_output=True, text=True).stdout
 
 
 def test_the_command_reference_is_up_to_date():

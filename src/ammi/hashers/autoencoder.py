@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from ammi.hashers.encoders import EncoderHasher
 from ammi.hashers.parameters import estimator, parameter
 from ammi.nets.decoder import WordDecoder
+from ammi.nets.divergences import BITS_PER_NAT
 from ammi.nets.encoder import LINEAR, Encoder, draw_uniform
 from ammi.nets.rows import Rows
-from ammi.nets.units import BITS_PER_NAT
 from ammi.training.batches import Batch
 from ammi.training.objective import AllRows, Figures, Objective
 

@@ -1,8 +1,12 @@
 """Divergences of the codes of autoencoders from their priors, in nats, and bits with a straight-through gradient."""
 
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+
+BITS_PER_NAT = 1 / math.log(2)
 
 
 def straight_through(logits: Tensor, drawn: bool) -> Tensor:

@@ -10,7 +10,7 @@ import torch
 from scipy.sparse import csr_matrix, vstack
 from torch import Tensor, nn
 
-from ammi.nets.units import BITS_PER_NAT
+from ammi.nets.divergences import BITS_PER_NAT
 from ammi.training.adversaries import ExactAdversary
 from ammi.training.batches import Batches, Numbers
 from ammi.training.kernels import (
@@ -72,14 +72,8 @@ class CompiledSteps(Steps):
                 pairs = Pairs(y[start:end], x[start:end], batches.batch_size)
                 order = self._adversary.order.numpy()
                 prior = Prior(self._adversary.windows.numpy(), order, np.argsort(order))
-                settings = Settings(
-                    self._entropy_weight,
-                    batches.word_dropout,
-                    self._adversary.decay,
-                    self._learning_rate,
-                    self._clip,
-                    self._n_steps,
-                )
+                rates = self._learning_rate, self._clip, self._n_steps
+                settings = Settings(self._entropy_weight, batches.word_dropout, self._adversary.decay, *rates)
                 run = Run(documents, pairs, linear, prior, settings)
 
                 def take(team: Team, run: Run = run) -> tuple[float, float, float]:

@@ -17,11 +17,11 @@ import torch
 from torch import Tensor, nn
 
 from ammi.chain import Chain, Distributions, Structure
+from ammi.nets.divergences import BITS_PER_NAT
 from ammi.nets.encoder import LINEAR, Encoder
 from ammi.nets.matrix import Matrix
 from ammi.nets.rows import Rows
 from ammi.nets.scaling import Scaling
-from ammi.nets.units import BITS_PER_NAT
 from ammi.training.adversaries import Adversary
 from ammi.training.batches import Batch
 from ammi.training.objective import Figures, Objective

@@ -18,6 +18,7 @@ Blocks have fixed limits and every sum has a fixed order, so the result is the s
 Inside a phase, documents are the last dimension, as in ammi.chain.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -134,17 +135,24 @@ def new_work(n_rows: int, n_slots: int, n_words: int, windows: tuple[int, int]) 
     """Return room for a step; `windows` is the shape of the prior's."""
     m, r = windows[0], windows[1].bit_length() - 2
     return Work(
-        logits=np.zeros((n_rows, m), np.float32),
-        by_bit=np.zeros((m, n_rows), np.float32),
-        padded=np.zeros((r + m, n_rows), np.float32),
-        shares=np.zeros((m, r + 1, n_rows), np.float32),
-        by_logits=np.zeros((n_rows, m), np.float32),
-        by_biases=np.zeros((1, m), np.float32),
-        by_weights=np.zeros((n_slots, m), np.float32),
+        logits=_aligned((n_rows, m)),
+        by_bit=_aligned((m, n_rows)),
+        padded=_aligned((r + m, n_rows)),
+        shares=_aligned((m, r + 1, n_rows)),
+        by_logits=_aligned((n_rows, m)),
+        by_biases=_aligned((1, m)),
+        by_weights=_aligned((n_slots, m)),
         entropies=np.zeros(m),
         conditionals=np.zeros(m),
         squares=np.zeros(-(-n_words // _WORDS)),
     )
+
+
+def _aligned(shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Return zeros that begin with a cache line, so that blocks of bits of two threads share none."""
+    room = np.zeros(math.prod(shape) + 16, np.float32)
+    start = -room.ctypes.data % 64 // 4
+    return room[start : start + math.prod(shape)].reshape(shape)
 
 
 @_compiled

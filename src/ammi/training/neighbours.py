@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from scipy.linalg import lu, qr
 from scipy.sparse import csr_matrix, issparse
 from sklearn.preprocessing import normalize
+from threadpoolctl import threadpool_limits
 
 from ammi.nets.matrix import Matrix
-from ammi.training.threads import blocks_of, for_each, one_thread_each
+from ammi.training.threads import blocks_of, for_each
 
 EXACT = 50_000  # documents up to which all pairs are compared; beyond, documents of near cells
 _CANDIDATES = 100  # at least, and three for each two neighbours
@@ -57,7 +58,7 @@ class _Cells(NamedTuple):
     near: Numbers  # (n, cells), of each member, the nearest cell first
 
 
-@one_thread_each()
+@threadpool_limits.wrap(limits=1, user_api="blas")  # how BLAS splits a product changes its rounding
 def nearest_documents(
     X: Matrix,
     k: int,

@@ -7,7 +7,6 @@ from typing import TypeVar
 
 import faiss
 import torch
-from threadpoolctl import threadpool_limits
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
@@ -22,13 +21,6 @@ def torch_threads(n: int | None) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-@contextmanager
-def one_thread_each() -> Iterator[None]:
-    """Let BLAS use one thread for as long as the block lasts: how it splits a product changes the rounding."""
-    with threadpool_limits(1, user_api="blas"):  # torch and the threads of `for_each` keep theirs
-        yield
 
 
 def for_each(work: Callable[[Block], Result], blocks: Sequence[Block]) -> Iterator[Result]:

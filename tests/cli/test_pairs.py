@@ -24,7 +24,7 @@ def test_pairs_of_articles(ammi: Run, news, tmp_path):
     shown = ammi("data", "pairs", news, "--out", out, "--vocabulary", 200, "--held-out", 0.1)
     assert shown.code == 0
     assert [line.split()[-1] for line in shown.out.splitlines()[-3:]] == ["24", "3", "3"]
-    assert f"The pairs that {out} held are replaced." in shown.err  # U17: it was done in silence
+    assert f"The pairs that {out} held are replaced." in shown.err  # and not in silence
     assert f"Next: ammi fit {out}" in shown.err
     fitted = ammi("fit", out, "--out", tmp_path / "model", "--bits", 8, "--epochs", 1, "--json").json
     assert fitted["pairs"] == 24

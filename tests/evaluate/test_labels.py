@@ -47,7 +47,7 @@ def test_precision_by_names_equals_a_plain_count_without_the_unlabelled(n, q, k,
     measured = labelled_precision(codes[:n], labels[:n], k, *more)
     assert measured.precision == pytest.approx(100 * np.mean(shares))
     assert (measured.queries, measured.documents) == (len(asked), len(found))
-    assert measured.k == min(k, len(found) - (not q))  # U17: not more than there are
+    assert measured.k == min(k, len(found) - (not q))  # not more than there are
 
 
 def test_true_is_not_1_and_a_dict_is_no_label():

@@ -10,16 +10,14 @@ works from then on:
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import partial
 from os import fspath
 from threading import RLock
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ammi.features.alphabet import words_of
-from ammi.search.documents import Entry, Id, Metadata, Record, id_key
+from ammi.search.documents import Entry, Id, Metadata, Record, codes_of, id_key
 from ammi.search.filters import Filter, matches
 from ammi.search.hamming import Codes
 from ammi.search.ranking import Candidates, WordStatistics, rarity_of
@@ -111,14 +109,7 @@ class MemoryStore(Store):
             chosen |= set(having_words(kept, statistics)[:n]) if statistics else set()
             entries = [entry for entry in kept if id_key(entry.id) in chosen]
             kept_as = self._content.about.vectors if with_vectors else None
-            vectors = [entry.vector for entry in entries]
-            yield Candidates(
-                codes_of(entries, queries.shape[1]),
-                [entry.text for entry in entries],
-                np.array(vectors, np.float32).reshape(len(entries), kept_as.width) if kept_as else None,
-                statistics,
-                partial(records_at, entries),
-            )
+            yield Candidates.of_entries(entries, queries.shape[1], kept_as, statistics)
 
     def _word_statistics(self, words: Sequence[str]) -> WordStatistics:
         texts = [entry.text for entry in self._content.entries.values() if entry.text is not None]
@@ -155,11 +146,3 @@ def having_words(entries: list[Entry], statistics: WordStatistics) -> list[Id]:
         if found := rarity.keys() & words_of(entry.text or ""):
             scores[id_key(entry.id)] = sum(rarity[word] for word in sorted(found))
     return sorted(scores, key=lambda key: -scores[key])
-
-
-def codes_of(entries: list[Entry], width: int) -> Codes:
-    return np.array([entry.code for entry in entries], np.uint8).reshape(len(entries), width)
-
-
-def records_at(entries: list[Entry], rows: NDArray[np.int64]) -> list[Record]:
-    return [entries[row].record for row in rows]

@@ -150,6 +150,11 @@ def altered(
     return f"document {id!r} is not as it was written"
 
 
+def codes_of(entries: Sequence[Entry], width: int) -> Codes:
+    """The codes of documents, (n, width)."""
+    return np.array([entry.code for entry in entries], np.uint8).reshape(len(entries), width)
+
+
 def each_code(codes: Codes) -> list[bytes]:
     """The bytes of each code."""
     return np.ascontiguousarray(codes).view(f"V{codes.shape[1]}").ravel().tolist()

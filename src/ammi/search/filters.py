@@ -69,6 +69,7 @@ class Either(NamedTuple):
     tests: tuple["Test", ...]
 
 
+Lookup = AnyOf | Between | Exists  # a test that a document passes only by having a value
 Test = Union[AnyOf, Between, Exists, Not, AllOf, Either]  # noqa: UP007  # quoted names inside need it
 
 
@@ -200,6 +201,19 @@ def holds(test: Test, values: list[Scalar]) -> bool:
             return all(holds(inner, values) for inner in tests)
         case Either(tests):
             return any(holds(inner, values) for inner in tests)
+
+
+def lookups(test: Test) -> list[Lookup] | None:
+    """Tests which together find the documents that pass a test; None where a document may pass by having no value."""
+    match test:
+        case Either(tests):
+            parts = [lookups(inner) for inner in tests]
+            return None if None in parts else [lookup for part in parts for lookup in part or []]
+        case AnyOf(values):
+            return None if any(kind == "null" for kind, _ in values) else [test]
+        case Between() | Exists():
+            return [test]
+    return None
 
 
 def kinds_by_key(metadata: Mapping[str, object]) -> Iterator[tuple[str, str]]:

@@ -33,9 +33,9 @@ from numpy.typing import NDArray
 
 from ammi.features.alphabet import words_of
 from ammi.features.occurrences import Occurrences, WordPair
-from ammi.search.documents import Record
+from ammi.search.documents import Entry, Record, codes_of
 from ammi.search.hamming import Codes
-from ammi.search.vectors import cosines
+from ammi.search.vectors import KeptVectors, cosines
 
 RANKS = ("distance", "asymmetric", "text", "vectors")
 SHORTLIST = 100  # fewest documents by codes, and fewest by words
@@ -85,6 +85,20 @@ class Candidates(NamedTuple):
     vectors: NDArray[np.float32] | None  # (n, d) where they were asked for
     statistics: WordStatistics | None  # of the query's words, if it has words
     records: Callable[[NDArray[np.int64]], list[Record]]  # reads the documents in these rows of the shortlist
+
+    @classmethod
+    def of_entries(
+        cls, entries: list[Entry], width: int, kept: KeptVectors | None, statistics: WordStatistics | None
+    ) -> "Candidates":
+        """Whole documents, with codes of `width` bytes; with their vectors if `kept` says how these are kept."""
+        vectors = [entry.vector for entry in entries]
+        return cls(
+            codes_of(entries, width),
+            [entry.text for entry in entries],
+            np.array(vectors, np.float32).reshape(len(entries), kept.width) if kept else None,
+            statistics,
+            lambda rows: [entries[row].record for row in rows],
+        )
 
 
 class Ranking(Protocol):

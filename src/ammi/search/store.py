@@ -32,6 +32,7 @@ from ammi.search.documents import (
     as_list,
     checked_ids,
     checked_records,
+    codes_of,
     id_key,
     new_tuple,
     no_search_for_garbage,
@@ -271,7 +272,7 @@ class Store(StoreMethods):
         """Return the ids and the codes of all documents, in insertion order."""
         entries = [entry for block in self._blocks(()) for entry in block]
         width = len(entries[0].code) if entries else -(-self.n_bits // 8)
-        codes = np.array([entry.code for entry in entries], np.uint8).reshape(len(entries), width)
+        codes = codes_of(entries, width)
         codes.flags.writeable = False
         return [entry.id for entry in entries], codes
 

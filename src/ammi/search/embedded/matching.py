@@ -15,9 +15,9 @@ from ammi.search.documents import parsed
 from ammi.search.embedded.blocks import Positions
 from ammi.search.embedded.database import SqliteDatabase
 from ammi.search.embedded.json_filters import to_sql
-from ammi.search.filters import AnyOf, Between, Condition, Exists, Filter, Scalar, matches
+from ammi.search.filters import AnyOf, Between, Condition, Exists, Filter, Lookup, Scalar, lookups, matches
 from ammi.search.sql.sql_tables import Stored
-from ammi.search.sql.translation import Lookup, SqlValue, lookups
+from ammi.search.sql.translation import SqlValue
 
 AT_POSITIONS = "IN (SELECT value FROM json_each(:positions))"
 _NONE, _FALSE, _TRUE, _OTHER = b"", b"\0", b"\1", b"\2"

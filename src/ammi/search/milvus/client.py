@@ -1,8 +1,7 @@
 """The calls to a Milvus server that a store makes. Each reports an error in one sentence."""
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ammi.search.hamming import Codes
@@ -18,6 +17,7 @@ except ImportError as error:
 
 logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs a traceback for each error that it raises
 
+_FORMAT = 4  # of the collections; a new one for each change of their fields
 _MOST_ROWS = 16_000  # of one answer; a server returns 16,384 at most, and milvus-lite silently drops the rest
 _BATCH = 1000
 _BATCH_BYTES = 8 << 20  # a server takes 64 MB in one call
@@ -28,13 +28,8 @@ _OPTIONS = {"grpc.use_local_subchannel_pool": 1}  # a new connection must not sh
 _LITE_OPTIONS = _OPTIONS | {"grpc.keepalive_time_ms": 2**31 - 1}  # milvus-lite closes a connection that pings it
 
 Row = dict[str, Any]  # what a field holds depends on its name
-Kind = dict[str, DataType | int]  # of a field
-
-NUMBER: Kind = {"datatype": DataType.INT64}
-JSON: Kind = {"datatype": DataType.JSON}
-NUMBERS: Kind = {"datatype": DataType.ARRAY, "element_type": DataType.INT64, "max_capacity": 4096}
-TEXT: Kind = {"datatype": DataType.VARCHAR, "max_length": 65_535}
-TEXTS: Kind = {**NUMBERS, "element_type": DataType.VARCHAR, "max_length": 65_535}
+_TEXT = {"max_length": 65_535}  # bytes
+_ARRAY = {"datatype": DataType.ARRAY, "max_capacity": 4096}
 
 
 class Client:
@@ -42,106 +37,99 @@ class Client:
 
     def __init__(self, address: Address):
         self.address = address
-        self._description = f"an index of ammi: {address.name}"  # of each collection
+        self._description = f"an index of ammi, format {_FORMAT}: {address.name}"  # of each collection
         self._closed = False
         self._lite = lite_server(address)
         uri, options = (self._lite.uri, _LITE_OPTIONS) if self._lite else (address.uri, _OPTIONS)
         about = {"token": address.token, "db_name": address.database, "grpc_options": options}
-        with self._explaining("connect"):
-            self._client = MilvusClient(uri, timeout=_CONNECT, dedicated=True, **about)
+        self._client = self._call("connect", MilvusClient, uri, timeout=_CONNECT, dedicated=True, **about)
 
     def close(self) -> None:
         """Disconnect; a second call does nothing."""
-        if not self._closed:
-            self._closed = True
-            self._client.close()
-            self._lite = None  # which stops it, unless another store has it
+        self._closed = True
+        self._client.close()
+        self._lite = None  # the server stops, unless another store uses it
 
-    @contextmanager
-    def _explaining(self, doing: str) -> Iterator[None]:
+    def _call(self, doing: str, method: Callable[..., Any], *arguments: object, **options: object) -> Any:
         if self._closed:
             raise ValueError(f"the index in {self.address.location} was closed: open it again")
         try:
-            yield
+            return method(*arguments, **options)
         except (MilvusException, grpc.RpcError) as error:
             raise _explained(error, doing, self.address) from error
 
     def exists(self, name: str) -> bool:
         """Return whether a collection exists; refuse one that is not of this index."""
-        with self._explaining("read"):
-            if not self._client.has_collection(name):
-                return False
-            if self._client.describe_collection(name)["description"] == self._description:
-                return True
-        where = self.address.location
-        raise ValueError(f"the collection {name!r} of {where} belongs to another program or index: choose another name")
+        if not self._call("read", self._client.has_collection, name):
+            return False
+        if self._call("read", self._client.describe_collection, name)["description"] == self._description:
+            return True
+        owner = "belongs to another program, index or version of ammi"
+        raise ValueError(f"the collection {name!r} of {self.address.location} {owner}: choose another name or file")
 
-    def create(self, name: str, n_bits: int, fields: dict[str, Kind]) -> None:
-        """Create an empty collection of rows with a `key`, a `code` and other fields, in place of one that exists."""
+    def create(self, name: str, n_bits: int) -> None:
+        """Create an empty collection with the fields of `rows.Stored.row`, in place of one that exists."""
         schema = MilvusClient.create_schema(enable_dynamic_field=False, description=self._description)
         schema.add_field("key", DataType.VARCHAR, is_primary=True, max_length=512)
         schema.add_field("code", DataType.BINARY_VECTOR, dim=-(-n_bits // 8) * 8)
-        for field, kind in fields.items():
-            schema.add_field(field, **kind)
+        for field in ("position", "checksum", "characters"):
+            schema.add_field(field, DataType.INT64)
+        for field in ("metadata", "content"):
+            schema.add_field(field, DataType.VARCHAR, **_TEXT)
+        schema.add_field("tags", element_type=DataType.INT64, **_ARRAY)
+        schema.add_field("more", element_type=DataType.VARCHAR, **_ARRAY, **_TEXT)
         index = MilvusClient.prepare_index_params()
         index.add_index("code", index_type="BIN_FLAT", metric_type="HAMMING")
         self.drop(name)
-        with self._explaining("write"):
-            self._client.create_collection(name, schema=schema, consistency_level="Strong", num_shards=1)
-            self._client.create_index(name, index, sync=False)  # to wait for it takes half a second
-            self._client.load_collection(name)
+        about = {"schema": schema, "consistency_level": "Strong", "num_shards": 1}
+        self._call("write", self._client.create_collection, name, **about)
+        self._call("write", self._client.create_index, name, index, sync=False)  # to wait for it takes half a second
+        self._call("write", self._client.load_collection, name)
 
     def drop(self, name: str) -> None:
         """Delete a collection, if it exists."""
         if self.exists(name):
-            with self._explaining("write"):
-                self._client.drop_collection(name)
+            self._call("write", self._client.drop_collection, name)
 
     def upsert(self, name: str, rows: Iterable[Row]) -> None:
         """Write rows, in place of rows with the same keys, some at a time; an error says how many were written."""
         done = 0
         for batch in filter(None, _batches(rows)):
-            with self._explaining(f"write more than {done:,} rows"):
-                self._client.upsert(name, batch, **_RETRY)
+            self._call(f"write more than {done:,} rows", self._client.upsert, name, batch, **_RETRY)
             done += len(batch)
 
     def delete(self, name: str, keys: Sequence[str]) -> None:
         """Delete the rows with these keys."""
         for start in range(0, len(keys), _BATCH):
-            with self._explaining("write"):
-                self._client.delete(name, ids=list(keys[start : start + _BATCH]), **_RETRY)
+            self._call("write", self._client.delete, name, ids=list(keys[start : start + _BATCH]), **_RETRY)
 
     def get(self, name: str, keys: Sequence[str], fields: list[str]) -> list[Row]:
         """Return the rows with these keys, in any order; missing ones are left out."""
         found: list[Row] = []
         for start in range(0, len(keys), _BATCH):
-            with self._explaining("read"):
-                ids = list(keys[start : start + _BATCH])
-                found += self._client.query(name, ids=ids, output_fields=["key", *fields], **_RETRY)
+            about = {"ids": list(keys[start : start + _BATCH]), "output_fields": ["key", *fields]}
+            found += self._call("read", self._client.query, name, **about, **_RETRY)
         return found
 
     def count(self, name: str, condition: str = "") -> int:
         """Return the number of rows that meet a condition."""
-        with self._explaining("read"):
-            (row,) = self._client.query(name, filter=condition, output_fields=["count(*)"], **_RETRY)
-        return row["count(*)"]
+        about = {"filter": condition, "output_fields": ["count(*)"]}
+        return self._call("read", self._client.query, name, **about, **_RETRY)[0]["count(*)"]
 
     def scan(self, name: str, condition: str, fields: list[str]) -> Iterator[list[Row]]:
         """Yield all rows that meet a condition, in any order, some at a time."""
-        with self._explaining("read"):
-            rows = self._client.query_iterator(name, _MOST_ROWS, filter=condition, output_fields=["key", *fields])
-            while block := rows.next():
-                yield block
+        about = {"filter": condition, "output_fields": ["key", *fields]}
+        rows = self._call("read", self._client.query_iterator, name, _MOST_ROWS, **about)
+        while block := self._call("read", rows.next):
+            yield block
 
-    def search(self, name: str, codes: Codes, limit: int, condition: str, fields: list[str]) -> Iterator[list[Row]]:
+    def search(self, name: str, codes: Codes, limit: int, condition: str) -> Iterator[list[Row]]:
         """Yield the nearest rows of each code, with their `distance`; rows at the same distance in any order."""
         at_once = _FOUND_AT_ONCE // limit
+        about = {"limit": limit, "filter": condition, "output_fields": ["key", "position", "metadata"], **_RETRY}
         for start in range(0, len(codes), at_once):
             data = [code.tobytes() for code in codes[start : start + at_once]]
-            about = {"filter": condition, "output_fields": ["key", *fields], **_RETRY}
-            with self._explaining("read"):
-                found = self._client.search(name, data=data, limit=limit, **about)
-            for hits in found:
+            for hits in self._call("read", self._client.search, name, data=data, **about):
                 yield [{**hit["entity"], "distance": round(hit["distance"])} for hit in hits]
 
 
@@ -150,7 +138,7 @@ def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
     size = 0
     for row in rows:
         batch.append(row)
-        size += sum(sum(map(len, row.get(field, ""))) for field in ("content", "metadata", "more"))
+        size += len(repr(row))  # about as long as the row that is sent
         if len(batch) == _BATCH or size > _BATCH_BYTES:
             yield batch
             batch, size = [], 0

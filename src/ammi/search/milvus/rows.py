@@ -1,9 +1,15 @@
-"""Documents as rows of Milvus. A VARCHAR holds 65,535 bytes: the rest of a longer one is in an ARRAY of pieces."""
+"""Documents as rows of Milvus, and filters as conditions on these rows.
+
+A VARCHAR holds 65,535 bytes, so a document with a longer text or metadata is in an ARRAY of pieces, which Milvus reads
+more slowly. milvus-lite has neither NOT nor a test for a missing key, and JSON numbers and escapes differ between
+versions. So each row has `tags`: a number for each key, each value and each word. The server narrows by tags, ranges by
+the key alone; `filters.matches` decides.
+"""
 
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Iterable
-from contextlib import suppress
+from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 from zlib import crc32
@@ -12,18 +18,16 @@ import numpy as np
 
 from ammi.features.alphabet import words_of
 from ammi.search.checks import DamagedError
-from ammi.search.documents import Entry, Id, Record, checksums, id_key
+from ammi.search.documents import Entry, Id, Metadata, Record, id_key
+from ammi.search.filters import AnyOf, Filter, Lookup, Scalar, lookups, values_of
 from ammi.search.hamming import Codes
-from ammi.search.milvus.client import JSON, NUMBER, TEXT, TEXTS, Row
-from ammi.search.milvus.filters import number_of, tags_of
+from ammi.search.milvus.client import Row
 from ammi.search.vectors import KeptVectors, unpacked
 
+WHOLE = ["position", "checksum", "metadata", "content", "code"]  # fields to read
 _PIECE = 16_000  # characters, of 4 bytes at most
-_MOST_WORDS = 4096  # that an ARRAY holds
-
-FIELDS = dict.fromkeys(("position", "checksum", "characters", "long"), NUMBER) | {"tags": JSON}
-FIELDS |= {"metadata": TEXT, "content": TEXT, "more": TEXTS}
-READ = ["position", "checksum", "metadata", "content", "long", "code"]
+_MOST_OF_METADATA, _MOST_WORDS = 1000, 3000  # tags; an ARRAY holds 4096
+_UNSURE = 0  # the tag of a document that has more values than its tags can hold
 
 
 class Stored(NamedTuple):
@@ -38,46 +42,41 @@ class Stored(NamedTuple):
         vector = unpacked(np.frombuffer(self.vector, np.uint8)[None], kept)[0] if kept else None
         return Entry(self.record.id, self.code, self.record.text, self.record.metadata, vector)
 
-    def checksum(self) -> int:
-        (of_rest,) = checksums([self.record.id], [self.record.text], [self.record.json], self.code[None])
-        return crc32(self.vector, of_rest)
-
-    def row(self, *, words: bool) -> Row:
+    def row(self, *, word_index: bool) -> Row:
         id, text, metadata, spelled = self.record
-        in_row, *more = pieces(spelled)
-        content, *rest = pieces(json.dumps([id, text, b64encode(self.vector).decode()], ensure_ascii=False))
-        row: Row = {
+        content = json.dumps([id, text, b64encode(self.vector).decode()], ensure_ascii=False)
+        is_long = len(spelled) > _PIECE or len(content) > _PIECE
+        return {
             "key": key_of(id),
             "code": self.code.tobytes(),
             "position": self.position,
-            "checksum": self.checksum(),
+            "checksum": _checksum(spelled, content, self.code.tobytes()),
             "characters": -1 if text is None else len(text),
-            "tags": tags_of(metadata),
-            "metadata": in_row,
-            "content": content,
-            "more": [*more, *rest],
-            "long": len(more) if more or rest else -1,  # pieces of the metadata among them
+            "tags": tags_of(metadata, words_of(text or "") if word_index else ()),
+            "metadata": "" if is_long else spelled,
+            "content": "" if is_long else content,
+            "more": pieces(json.dumps([spelled, content], ensure_ascii=False)) if is_long else [],
         }
-        if words:
-            row["words"] = [number_of("word", word) for word in dict.fromkeys(words_of(text or ""))][:_MOST_WORDS]
-        return row
 
 
-def read(rows: Iterable[Row], location: str) -> dict[str, Stored]:
-    """Return the documents in whole rows by their keys; refuse one that does not have its checksum."""
-    found = {}
-    for row in rows:
-        id, stored = None, None
-        with suppress(TypeError, ValueError):  # it may not even be JSON
-            id, text, vector = json.loads(row["content"])
-            record = Record(id, text, json.loads(row["metadata"]), row["metadata"])
-            code = np.frombuffer(row["code"][0], np.uint8)
-            stored = Stored(row["position"], record, code, b64decode(vector, validate=True))
-        if stored is None or stored.checksum() != row["checksum"]:
-            cause = f"document {id!r} is not as it was written"
-            raise DamagedError(f"the index in {location} is damaged ({cause}): restore a copy")
-        found[row["key"]] = stored
-    return found
+def read(row: Row, location: str) -> Stored:
+    """Return the document in a whole row; refuse one that does not have its checksum."""
+    spelled, content, code = row["metadata"], row["content"], row["code"][0]
+    if _checksum(spelled, content, code) != row["checksum"]:
+        cause = f"document {content[1:60].partition(', ')[0]} is not as it was written"  # it begins with the id
+        raise DamagedError(f"the index in {location} is damaged ({cause}): restore a copy")
+    id, text, vector = json.loads(content)
+    record = Record(id, text, json.loads(spelled), spelled)
+    return Stored(row["position"], record, np.frombuffer(code, np.uint8), b64decode(vector))
+
+
+def _checksum(spelled: str, content: str, code: bytes) -> int:
+    return crc32(f"{spelled}{content}".encode() + code)
+
+
+def text_row(id: str, text: str) -> Row:
+    """Return the row of a text that is not a document; Milvus wants a code in every row."""
+    return Stored(0, Record(id, text, {}, "{}"), np.zeros(1, np.uint8), b"").row(word_index=False)
 
 
 def key_of(id: Id) -> str:
@@ -85,10 +84,40 @@ def key_of(id: Id) -> str:
     return blake2b(repr(id_key(id)).encode(), digest_size=16).hexdigest()
 
 
-def pieces(text: str) -> list[str]:
-    return [text[start : start + _PIECE] for start in range(0, len(text) or 1, _PIECE)]
+def pieces(text: str, size: int = _PIECE) -> list[str]:
+    return [text[start : start + size] for start in range(0, len(text), size)]
 
 
-def has_word(word: str) -> str:
-    """Return the condition that a text has a word."""
-    return f"array_contains(words, {number_of('word', word)})"
+def tags_of(metadata: Metadata, words: Iterable[str] = ()) -> list[int]:
+    """Return the tags of a document: of its metadata keys, of their values, and of its first words."""
+    tags: set[int] = set()
+    for key, value in metadata.items():
+        if values := [scalar for scalar in values_of(value) if scalar.kind != "null"]:
+            tags |= {_tag("has", key), *(_value_tag(key, scalar) for scalar in values)}
+    of_metadata = tags if len(tags) <= _MOST_OF_METADATA else [_UNSURE]
+    return [*of_metadata, *(_tag("word", word) for word in [*dict.fromkeys(words)][:_MOST_WORDS])]
+
+
+def to_condition(filter: Filter, word: str | None = None) -> str:
+    """Return a condition that all documents meet that pass a filter and have a word; "" if all documents do."""
+    any_of = [[_tag("word", word)]] if word else []
+    for key, test in filter:
+        if (tests := lookups(test)) is not None:
+            any_of.append([_UNSURE, *(tag for one in tests for tag in _tags_found(key, one))])
+    return " and ".join(f"array_contains_any(tags, {tags})" for tags in any_of)
+
+
+def _tags_found(key: str, test: Lookup) -> list[int]:
+    """Return tags of which each document that passes a test has one."""
+    return [_value_tag(key, scalar) for scalar in test.values] if isinstance(test, AnyOf) else [_tag("has", key)]
+
+
+def _value_tag(key: str, scalar: Scalar) -> int:
+    value = hash(scalar.value) if scalar.kind == "number" else scalar.value  # 1.0 equals 1
+    return _tag("is", key, scalar.kind, str(value))
+
+
+@lru_cache(1 << 16)
+def _tag(*parts: str) -> int:
+    """Return a number for these strings, in practice a different one for others."""
+    return int.from_bytes(blake2b("\0".join(parts).encode(), digest_size=6).digest()) or 1

@@ -1,13 +1,13 @@
-"""Where Milvus is: a server at an address, or a file with the milvus-lite process that serves it to this process."""
+"""Where a collection in Milvus is: on a server at an address, or in a file that a milvus-lite process serves."""
 
 import os
 import re
-import sqlite3
 import subprocess
 import time
 import weakref
-from contextlib import closing, suppress
+from contextlib import ExitStack, suppress
 from importlib.util import find_spec
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import RLock
@@ -66,25 +66,28 @@ class LiteServer:
     def __init__(self, file: Path, location: str):
         program = milvus_program()
         _check_file(file, location)
-        lock = _locked(file.parent / f".{file.name}.lock", location)
-        home = TemporaryDirectory(prefix="ammi-milvus-")  # for its socket and its log
-        self.uri = f"unix:{home.name}/socket"
-        libraries = dict.fromkeys(("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"), str(program.parent))
-        self.process = subprocess.Popen(
-            [program, file, self.uri, "ERROR", lock.name],  # it stops by itself when nobody holds the lock
-            env={**os.environ, **libraries, "TMPDIR": home.name, "HOME": home.name},
-            cwd=home.name,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for the process that uses it
-        )
-        self.stop = weakref.finalize(self, _stop, self.process, home, lock)
-        end = time.monotonic() + _START
-        while not Path(home.name, "socket").exists():
-            if self.process.poll() is not None or time.monotonic() > end:
-                self.stop()
-                raise OSError(f"milvus-lite cannot serve {location}: see whether its folder can be written")
-            time.sleep(0.01)
+        with ExitStack() as parts:
+            lock = parts.enter_context(open(file.parent / f".{file.name}.lock", "a"))
+            _take(lock, location)
+            home = parts.enter_context(TemporaryDirectory(prefix="ammi-milvus-"))  # for its socket and its log
+            self.uri = f"unix:{home}/socket"
+            libraries = dict.fromkeys(("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"), str(program.parent))
+            self.process = subprocess.Popen(
+                [program, file, self.uri, "ERROR", lock.name],  # it stops by itself when nobody holds the lock
+                env={**os.environ, **libraries, "TMPDIR": home, "HOME": home},
+                cwd=home,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for the process that uses it
+            )
+            parts.callback(self.process.wait)
+            parts.callback(self.process.terminate)
+            end = time.monotonic() + _START
+            while not Path(home, "socket").exists():
+                if self.process.poll() is not None or time.monotonic() > end:
+                    raise OSError(f"milvus-lite cannot serve {location}: see whether its folder can be written")
+                time.sleep(0.01)
+            self.stop = weakref.finalize(self, parts.pop_all().close)
 
 
 _SERVERS: weakref.WeakValueDictionary[Path, LiteServer] = weakref.WeakValueDictionary()
@@ -98,19 +101,11 @@ def lite_server(address: Address) -> LiteServer | None:
     file = address.file.absolute().resolve()
     with _TURN:
         server = _SERVERS.get(file)
-        if server and server.process.poll() is not None:
-            server.stop()
-            server = None
-        if server is None:
+        if server is None or server.process.poll() is not None:
+            if server:
+                server.stop()  # it died, and a new one needs its lock
             server = _SERVERS[file] = LiteServer(file, address.location)
         return server
-
-
-def _stop(process: "subprocess.Popen[bytes]", home: "TemporaryDirectory[str]", lock: TextIO) -> None:
-    process.terminate()
-    process.wait()
-    home.cleanup()
-    lock.close()
 
 
 def milvus_program() -> Path:
@@ -124,29 +119,20 @@ def milvus_program() -> Path:
 
 def _check_file(file: Path, location: str) -> None:
     """Refuse a file that is not milvus-lite's, which would add its tables to any database."""
-    if not file.exists():
-        return
-    try:
-        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as db:
-            tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        cause = "a database of another program" if tables and "collection_meta" not in tables else ""
-    except sqlite3.Error as error:
-        cause = str(error)
-    if cause:
-        raise ValueError(f"{location} is no file of milvus-lite ({cause}): name another file")
+    if file.exists() and file.stat().st_size:
+        with open(file, "rb") as start, mmap(start.fileno(), 0, access=ACCESS_READ) as content:
+            if content.find(b"collection_meta") < 0:  # one of its tables, in one of the first pages
+                raise ValueError(f"{location} is no file of milvus-lite: name another file")
 
 
-def _locked(path: Path, location: str) -> TextIO:
+def _take(lock: TextIO, location: str) -> None:
     """Take the lock that milvus-lite itself takes: a POSIX lock, released when the process ends."""
     import fcntl  # which Windows does not have, nor milvus-lite
 
-    file = open(path, "a")  # noqa: SIM115  # `_stop` closes it
     end = time.monotonic() + _PATIENCE
     while time.monotonic() < end:
         with suppress(BlockingIOError):
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return file
+            return fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         time.sleep(0.05)
-    file.close()
     advice = "close it there, or use a Milvus server"
     raise BlockingIOError(f"{location} is open in another process, and milvus-lite takes one at a time: {advice}")

@@ -6,7 +6,7 @@ since the table holds only the beginning of a text, and numbers as floats.
 
 from collections.abc import Iterable
 
-from ammi.search.filters import AnyOf, Between, Bound, Exists, Filter, Kind, Scalar, scalar
+from ammi.search.filters import AnyOf, Between, Bound, Exists, Filter, Kind, Lookup, Scalar, lookups, scalar
 from ammi.search.postgres.values import (
     AFTER_NULL,
     FIRST_NUMBER,
@@ -16,7 +16,7 @@ from ammi.search.postgres.values import (
     sortable,
     spelled_scalar,
 )
-from ammi.search.sql.translation import Item, Lookup, Metadatum, SqlCondition, Translation, lookups
+from ammi.search.sql.translation import Item, Metadatum, SqlCondition, Translation
 
 
 def to_sql(filter: Filter, indexed: dict[str, int]) -> SqlCondition:

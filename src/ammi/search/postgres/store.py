@@ -196,18 +196,10 @@ class PostgresStore(SqlStore):
             positions = np.sort(np.array(near, np.int64))
             if query_terms:
                 positions = np.union1d(positions, self._having(query_terms, n, filter))
-            yield self._candidates(list(self._tables.entries(positions.tolist()).values()), query_terms, with_vectors)
-
-    def _candidates(self, entries: list[Entry], query_terms: Sequence[str], with_vectors: bool) -> Candidates:
-        about = self._about()
-        kept = about.vectors if with_vectors else None
-        return Candidates(
-            np.array([entry.code for entry in entries], np.uint8).reshape(len(entries), -(-about.n_bits // 8)),
-            [entry.text for entry in entries] if query_terms else [],
-            np.array([entry.vector for entry in entries], np.float32).reshape(-1, kept.width) if kept else None,
-            self._word_statistics(query_terms) if query_terms else None,
-            lambda rows: [entries[row].record for row in rows.tolist()],
-        )
+            entries = list(self._tables.entries(positions.tolist()).values())
+            statistics = self._word_statistics(query_terms) if query_terms else None
+            kept = self._about().vectors if with_vectors else None
+            yield Candidates.of_entries(entries, queries.shape[1], kept, statistics)
 
     def _having(self, words: Sequence[str], n: int, filter: Filter) -> Positions:
         statistics, sql = self._word_statistics(words), self._sql(filter)

@@ -5,12 +5,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import ClassVar, NamedTuple
 
-from ammi.search.filters import AllOf, AnyOf, Between, Bound, Either, Exists, Kind, Not, Scalar, Test, holds, scalar
+from ammi.search.filters import (
+    AllOf,
+    AnyOf,
+    Between,
+    Bound,
+    Either,
+    Exists,
+    Kind,
+    Lookup,
+    Not,
+    Scalar,
+    Test,
+    holds,
+    scalar,
+)
 
 SqlValue = bool | int | float | str | bytes | list[str] | list[bytes] | None
 _NOT_SIMPLE = re.compile(r"\\|[0-9.]{16}|[0-9]e[+-]?[0-9]")
-
-Lookup = AnyOf | Between | Exists  # a test that a document passes only by having a value
 
 
 class SqlCondition(NamedTuple):
@@ -85,19 +97,6 @@ class Translation(ABC):
     @abstractmethod
     def compare(self, kind: Kind, value: str, operator: str, bound: Bound) -> str:
         """The condition that a value of a kind meets a bound."""
-
-
-def lookups(test: Test) -> list[Lookup] | None:
-    """Tests which together find the documents that pass a test; None where a document may pass by having no value."""
-    match test:
-        case Either(tests):
-            parts = [lookups(inner) for inner in tests]
-            return None if None in parts else [lookup for part in parts for lookup in part or []]
-        case AnyOf(values):
-            return None if any(kind == "null" for kind, _ in values) else [test]
-        case Between() | Exists():
-            return [test]
-    return None
 
 
 def is_simple(spelled: str) -> bool:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from ammi.search.hamming import Codes
@@ -20,7 +21,7 @@ logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs a traceback 
 _FORMAT = 4  # of the collections; a new one for each change of their fields
 _MOST_ROWS = 16_000  # of one answer; a server returns 16,384 at most, and milvus-lite silently drops the rest
 _BATCH = 1000
-_BATCH_BYTES = 8 << 20  # a server takes 64 MB in one call
+_BATCH_LENGTH = 16 << 20  # characters; a server takes 64 MB in one call
 _FOUND_AT_ONCE = 50_000  # rows, of all queries of one call
 _CONNECT = 10.0
 _RETRY = {"retry_times": 3}  # any call: upserts and deletions may be repeated
@@ -39,7 +40,7 @@ class Client:
         self.address = address
         self._description = f"an index of ammi, format {_FORMAT}: {address.name}"  # of each collection
         self._closed = False
-        self._lite = lite_server(address)
+        self._lite = lite_server(address.file, address.location) if address.file else None
         uri, options = (self._lite.uri, _LITE_OPTIONS) if self._lite else (address.uri, _OPTIONS)
         about = {"token": address.token, "db_name": address.database, "grpc_options": options}
         self._client = self._call("connect", MilvusClient, uri, timeout=_CONNECT, dedicated=True, **about)
@@ -60,12 +61,11 @@ class Client:
 
     def exists(self, name: str) -> bool:
         """Return whether a collection exists; refuse one that is not of this index."""
-        if not self._call("read", self._client.has_collection, name):
-            return False
-        if self._call("read", self._client.describe_collection, name)["description"] == self._description:
-            return True
-        owner = "belongs to another program, index or version of ammi"
-        raise ValueError(f"the collection {name!r} of {self.address.location} {owner}: choose another name or file")
+        there = self._call("read", self._client.has_collection, name)
+        if there and self._call("read", self._client.describe_collection, name)["description"] != self._description:
+            owner = "belongs to another program, index or version of ammi"
+            raise ValueError(f"the collection {name!r} of {self.address.location} {owner}: choose another name or file")
+        return there
 
     def create(self, name: str, n_bits: int) -> None:
         """Create an empty collection with the fields of `rows.Stored.row`, in place of one that exists."""
@@ -93,10 +93,13 @@ class Client:
 
     def upsert(self, name: str, rows: Iterable[Row]) -> None:
         """Write rows, in place of rows with the same keys, some at a time; an error says how many were written."""
-        done = 0
-        for batch in filter(None, _batches(rows)):
-            self._call(f"write more than {done:,} rows", self._client.upsert, name, batch, **_RETRY)
-            done += len(batch)
+        waiting, done = iter(rows), 0
+        while batch := list(islice(waiting, _BATCH)):
+            at_once = max(1, _BATCH_LENGTH // max(len(repr(row)) for row in batch))
+            for start in range(0, len(batch), at_once):
+                some = batch[start : start + at_once]
+                self._call(f"write more than {done:,} rows", self._client.upsert, name, some, **_RETRY)
+                done += len(some)
 
     def delete(self, name: str, keys: Sequence[str]) -> None:
         """Delete the rows with these keys."""
@@ -133,18 +136,6 @@ class Client:
                 yield [{**hit["entity"], "distance": round(hit["distance"])} for hit in hits]
 
 
-def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    batch: list[Row] = []
-    size = 0
-    for row in rows:
-        batch.append(row)
-        size += len(repr(row))  # about as long as the row that is sent
-        if len(batch) == _BATCH or size > _BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    yield batch
-
-
 def _explained(error: Exception, doing: str, address: Address) -> Exception:
     cause = str(getattr(error, "message", "") or getattr(error, "details", str)() or error).strip()
     cause = cause.splitlines()[0].replace(address.token or "\0", "***")[:200] if cause else type(error).__name__
@@ -157,4 +148,4 @@ def _explained(error: Exception, doing: str, address: Address) -> Exception:
     if isinstance(error, grpc.RpcError) or doing == "connect" or "connect" in lower or "unavailable" in lower:
         advice = "check the address and that the server runs, open it again, and repeat the call"
         return ConnectionError(f"no connection to {where}, so that ammi failed to {doing} ({cause}): {advice}")
-    return ValueError(f"the server of {where} refused to {doing} ({cause}): look at its log")
+    return ValueError(f"the server of {where} refused to {doing} ({cause}): change that, or look at its log")

@@ -19,7 +19,7 @@ import numpy as np
 from ammi.features.alphabet import words_of
 from ammi.search.checks import DamagedError
 from ammi.search.documents import Entry, Id, Metadata, Record, id_key
-from ammi.search.filters import AnyOf, Filter, Lookup, Scalar, lookups, values_of
+from ammi.search.filters import AnyOf, Filter, Scalar, lookups, values_of
 from ammi.search.hamming import Codes
 from ammi.search.milvus.client import Row
 from ammi.search.vectors import KeptVectors, unpacked
@@ -55,7 +55,7 @@ class Stored(NamedTuple):
             "tags": tags_of(metadata, words_of(text or "") if word_index else ()),
             "metadata": "" if is_long else spelled,
             "content": "" if is_long else content,
-            "more": pieces(json.dumps([spelled, content], ensure_ascii=False)) if is_long else [],
+            "more": pieces(f"{spelled}\n{content}") if is_long else [],  # in JSON, a line end is \\n
         }
 
 
@@ -102,14 +102,10 @@ def to_condition(filter: Filter, word: str | None = None) -> str:
     """Return a condition that all documents meet that pass a filter and have a word; "" if all documents do."""
     any_of = [[_tag("word", word)]] if word else []
     for key, test in filter:
-        if (tests := lookups(test)) is not None:
-            any_of.append([_UNSURE, *(tag for one in tests for tag in _tags_found(key, one))])
+        if lookups(test) is not None:
+            tags = {_value_tag(key, value) for value in test.values} if isinstance(test, AnyOf) else {_tag("has", key)}
+            any_of.append([_UNSURE, *sorted(tags)])
     return " and ".join(f"array_contains_any(tags, {tags})" for tags in any_of)
-
-
-def _tags_found(key: str, test: Lookup) -> list[int]:
-    """Return tags of which each document that passes a test has one."""
-    return [_value_tag(key, scalar) for scalar in test.values] if isinstance(test, AnyOf) else [_tag("has", key)]
 
 
 def _value_tag(key: str, scalar: Scalar) -> int:

@@ -1,7 +1,6 @@
 """Where a collection in Milvus is: on a server at an address, or in a file that a milvus-lite process serves."""
 
 import os
-import re
 import subprocess
 import time
 import weakref
@@ -9,6 +8,7 @@ from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
+from socket import AF_UNIX, socket
 from tempfile import TemporaryDirectory
 from threading import RLock
 from typing import NamedTuple, TextIO
@@ -16,9 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from ammi.urls import cuts_password, shown
 
-_NAME = re.compile("[A-Za-z_][A-Za-z0-9_]{0,199}")
 _PATIENCE = 5.0  # seconds to wait for another process to close a file
-_START = 60.0  # seconds for milvus-lite to load its file
 
 
 class Address(NamedTuple):
@@ -39,21 +37,17 @@ def parsed_address(location: str) -> Address:
         if not rest or rest.startswith("//"):
             raise ValueError(f"{location!r} names no file: write milvus-lite:FILE")
         return Address(location, Path(rest))
-    known = shown(location)
     try:
         parts = urlsplit(location)
         host, port = parts.hostname, parts.port or 19530
     except ValueError:
         host = None
     if not host or cuts_password(location) or "/" in parts.path.strip("/") or parts.query not in ("", "secure=true"):
-        raise ValueError(f"{known!r} is no address of Milvus: write milvus://HOST:PORT/DATABASE#NAME")
-    name = unquote(parts.fragment) or "ammi"
-    if not _NAME.fullmatch(name):
-        raise ValueError(f"{name!r:.60} cannot be the name of an index in Milvus: take letters, digits and _")
+        raise ValueError(f"{shown(location)!r} is no address of Milvus: write milvus://HOST:PORT/DATABASE#NAME")
     token = ":".join(unquote(part) for part in (parts.username, parts.password) if part is not None)
     token = token or os.environ.get("MILVUS_TOKEN", "")
     uri = f"{'https' if parts.query else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
-    return Address(known, None, uri, token, unquote(parts.path.strip("/")), name)
+    return Address(shown(location), None, uri, token, unquote(parts.path.strip("/")), unquote(parts.fragment) or "ammi")
 
 
 class LiteServer:
@@ -65,6 +59,7 @@ class LiteServer:
 
     def __init__(self, file: Path, location: str):
         program = milvus_program()
+        file.parent.mkdir(parents=True, exist_ok=True)
         _check_file(file, location)
         with ExitStack() as parts:
             lock = parts.enter_context(open(file.parent / f".{file.name}.lock", "a"))
@@ -82,9 +77,8 @@ class LiteServer:
             )
             parts.callback(self.process.wait)
             parts.callback(self.process.terminate)
-            end = time.monotonic() + _START
-            while not Path(home, "socket").exists():
-                if self.process.poll() is not None or time.monotonic() > end:
+            while not _takes_calls(f"{home}/socket"):
+                if self.process.poll() is not None:
                     raise OSError(f"milvus-lite cannot serve {location}: see whether its folder can be written")
                 time.sleep(0.01)
             self.stop = weakref.finalize(self, parts.pop_all().close)
@@ -94,18 +88,21 @@ _SERVERS: weakref.WeakValueDictionary[Path, LiteServer] = weakref.WeakValueDicti
 _TURN = RLock()
 
 
-def lite_server(address: Address) -> LiteServer | None:
+def lite_server(file: Path, location: str) -> LiteServer:
     """Start, or share, the server of a file; one process at a time can have it."""
-    if address.file is None:
-        return None
-    file = address.file.absolute().resolve()
+    file = file.resolve()
     with _TURN:
         server = _SERVERS.get(file)
         if server is None or server.process.poll() is not None:
             if server:
                 server.stop()  # it died, and a new one needs its lock
-            server = _SERVERS[file] = LiteServer(file, address.location)
+            server = _SERVERS[file] = LiteServer(file, location)
         return server
+
+
+def _takes_calls(path: str) -> bool:
+    with socket(AF_UNIX) as probe:  # the file alone is there too early, and gRPC does not try a second time
+        return probe.connect_ex(path) == 0
 
 
 def milvus_program() -> Path:
@@ -129,10 +126,8 @@ def _take(lock: TextIO, location: str) -> None:
     """Take the lock that milvus-lite itself takes: a POSIX lock, released when the process ends."""
     import fcntl  # which Windows does not have, nor milvus-lite
 
-    end = time.monotonic() + _PATIENCE
-    while time.monotonic() < end:
+    for _ in range(round(_PATIENCE / 0.05)):
         with suppress(BlockingIOError):
             return fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         time.sleep(0.05)
-    advice = "close it there, or use a Milvus server"
-    raise BlockingIOError(f"{location} is open in another process, and milvus-lite takes one at a time: {advice}")
+    raise BlockingIOError(f"{location} is open in another process, and milvus-lite takes one at a time: close it there")

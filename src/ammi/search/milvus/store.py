@@ -8,9 +8,8 @@ milvus-lite does not have.
 import json
 import time
 from base64 import b64decode, b64encode
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import count
 from operator import itemgetter
 from os import fspath
@@ -37,7 +36,6 @@ _FILE_PART = 4 << 20  # characters of the files, in one row
 _LIMITS = (100, 1000, 16_384)  # documents that a server is asked for; it finds no more at once
 
 Near = list[tuple[int, int, str]]  # distance, position and key of documents, sorted
-_LOCKS: dict[str, RLock] = defaultdict(RLock)  # of the writers in this process, by location
 
 
 class Settings(NamedTuple):
@@ -45,10 +43,7 @@ class Settings(NamedTuple):
 
     about: About
     number: int  # of the collection with the documents
-    parts: int  # number of texts that hold the files
-
-    def file_ids(self) -> list[str]:
-        return [f"files of the model {self.number}/{part}" for part in range(self.parts)]
+    files: list[str]  # ids of the texts that hold them
 
 
 class MilvusStore(Store):
@@ -63,16 +58,13 @@ class MilvusStore(Store):
         """Not for callers, who have `create` and `open`."""
         self.location, self.shared = client.address.location, client.address.file is None
         self._client, self._name = client, client.address.name
-        self._writers = _LOCKS[self.location]
-        self._thread = local()  # each thread has the settings that its last block of calls began with
+        self._writers = RLock()  # threads take turns
+        self._now = local()  # each thread has the settings that its last block of calls began with
 
     @classmethod
     def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
-        address = parsed_address(location)
-        if address.file:
-            address.file.absolute().parent.mkdir(parents=True, exist_ok=True)
-        with cls(Client(address)) as index:
-            if index._client.exists(index._name) and index._texts(["settings"]):
+        with cls(Client(parsed_address(location))) as index:
+            if index._is_there():
                 raise FileExistsError(f"{index.location} holds an index: open it, or create the new one elsewhere")
             index._client.create(index._name, 8)
             index._save(index._prepare(about, 1, files))
@@ -81,17 +73,17 @@ class MilvusStore(Store):
     @classmethod
     def open(cls, location: Location) -> Self:
         address = parsed_address(fspath(location))
-        if address.file and not address.file.is_file():
-            raise FileNotFoundError(f"there is no index in {address.location}: create it first")
-        index = cls(Client(address))
-        try:
-            if not index._client.exists(index._name):
-                raise FileNotFoundError(f"there is no index in {index.location}: create it first")
-            index._load()
-        except BaseException:
-            index.close()
-            raise
-        return index
+        if address.file is None or address.file.is_file():
+            with ExitStack() as unless_there:
+                index = cls(Client(address))
+                unless_there.callback(index.close)
+                if index._is_there():
+                    unless_there.pop_all()
+                    return index
+        raise FileNotFoundError(f"there is no index in {address.location}: create it first")
+
+    def _is_there(self) -> bool:
+        return self._client.exists(self._name) and bool(self._texts(["settings"]))
 
     def close(self) -> None:
         self._client.close()
@@ -100,25 +92,22 @@ class MilvusStore(Store):
         """Create a collection for documents and write files; both are used as soon as the settings are saved."""
         self._client.create(f"{self._name}_documents_{number}", about.n_bits)
         parts = pieces(json.dumps({name: b64encode(file).decode() for name, file in files.items()}), _FILE_PART)
-        settings = Settings(about, number, len(parts))
-        self._client.upsert(self._name, map(text_row, settings.file_ids(), parts))
-        return settings
+        ids = [f"files of the model {number}/{part}" for part in range(len(parts))]
+        self._client.upsert(self._name, map(text_row, ids, parts))
+        return Settings(about, number, ids)
 
     def _save(self, settings: Settings) -> None:
         self._client.upsert(self._name, [text_row("settings", json.dumps(settings._asdict()))])
-        self._thread.settings = settings
+        self._now.settings = settings
 
     def _load(self) -> Settings:
-        texts = self._texts(["settings"])
-        if not texts:
-            raise FileNotFoundError(f"the making of the index in {self.location} was cut short: create it again")
-        settings = Settings(**json.loads(texts[0]))
+        settings = Settings(**json.loads(self._texts(["settings"])[0]))
         about = About(*settings.about)
         return settings._replace(about=about._replace(vectors=about.vectors and KeptVectors(*about.vectors)))
 
     def files(self) -> dict[str, bytes]:
         with self._reading():
-            content = json.loads("".join(self._texts(self._settings.file_ids())))
+            content = json.loads("".join(self._texts(self._now.settings.files)))
         return {name: b64decode(file) for name, file in content.items()}
 
     def _texts(self, ids: list[str]) -> list[str]:
@@ -128,7 +117,7 @@ class MilvusStore(Store):
     @contextmanager
     def _reading(self, settings: Settings | None = None) -> Iterator[None]:
         """Read the settings once for a block of calls, so that all of them go to one collection of documents."""
-        self._thread.settings = settings or self._load()
+        self._now.settings = settings or self._load()
         yield
 
     @contextmanager
@@ -137,21 +126,17 @@ class MilvusStore(Store):
             yield
 
     @property
-    def _settings(self) -> Settings:
-        return self._thread.settings
-
-    @property
     def _documents(self) -> str:
-        return f"{self._name}_documents_{self._settings.number}"
+        return f"{self._name}_documents_{self._now.settings.number}"
 
     def _about(self) -> About:
-        return self._settings.about
+        return self._now.settings.about
 
     def _put(self, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
         about = self._about()
         number = max([0, *(key + 1 for record in records if isinstance(key := id_key(record.id), int))])
         if number > about.next_number:  # saved first, so that no number is given twice
-            self._save(self._settings._replace(about=about._replace(next_number=number)))
+            self._save(self._now.settings._replace(about=about._replace(next_number=number)))
         packed = [b""] * len(records) if vectors is None else map(bytes, vectors)
         columns = zip(count(time.time_ns()), records, codes, packed, strict=False)
         self._write(map(Stored._make, columns), self._documents)
@@ -176,8 +161,8 @@ class MilvusStore(Store):
 
     def _read(self, keys: list[str], collection: str | None = None) -> dict[str, Stored]:
         """Return those of the documents that exist, by key, in the order of the keys."""
-        name = collection or self._documents
-        found = {row["key"]: row for row in self._whole(self._client.get(name, keys, WHOLE), name)}
+        rows = self._client.get(collection or self._documents, keys, WHOLE)
+        found = {row["key"]: row for row in self._whole(rows, collection)}
         return {key: read(found[key], self.location) for key in keys if key in found}
 
     def _count(self) -> int:
@@ -185,7 +170,7 @@ class MilvusStore(Store):
 
     def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
         with self._reading():
-            settings = self._settings
+            settings = self._now.settings
             keys = [row["key"] for row in self._matching(filter, [])]
         for start in range(0, len(keys), _BLOCK):
             with self._reading(settings):  # after a rebuild the documents have other codes: rather fail than mix them
@@ -196,9 +181,7 @@ class MilvusStore(Store):
     def key_kinds(self) -> dict[str, dict[str, int]]:
         with self._reading():
             blocks = self._client.scan(self._documents, "", ["metadata"])
-            return count_kinds(
-                json.loads(row["metadata"]) for rows in blocks for row in self._whole(rows, self._documents)
-            )
+            return count_kinds(json.loads(row["metadata"]) for rows in blocks for row in self._whole(rows))
 
     def _matching(self, filter: Filter, fields: list[str], word: str | None = None) -> list[Row]:
         """Return the rows of all documents that pass a filter, and have a word, in insertion order."""
@@ -208,15 +191,14 @@ class MilvusStore(Store):
 
     def _passing(self, rows: list[Row], filter: Filter) -> list[Row]:
         """Return those of the rows that pass a filter."""
-        if not filter:
-            return rows
-        return [row for row in self._whole(rows, self._documents) if matches(filter, json.loads(row["metadata"]))]
+        return [row for row in self._whole(rows) if matches(filter, json.loads(row["metadata"]))] if filter else rows
 
-    def _whole(self, rows: list[Row], collection: str) -> list[Row]:
+    def _whole(self, rows: list[Row], collection: str | None = None) -> list[Row]:
         """Add the metadata and content of long documents to their rows, which have them in pieces."""
         long = {row["key"]: row for row in rows if not row["metadata"]}
-        for found in self._client.get(collection, [*long], ["more"]):
-            long[found["key"]].update(zip(("metadata", "content"), json.loads("".join(found["more"])), strict=True))
+        for found in self._client.get(collection or self._documents, [*long], ["more"]):
+            row = long[found["key"]]
+            row["metadata"], _, row["content"] = "".join(found["more"]).partition("\n")
         return rows
 
     def _nearest(self, queries: Codes, k: int, filter: Filter) -> Found:
@@ -245,10 +227,10 @@ class MilvusStore(Store):
             answers = self._client.search(self._documents, queries[missing], limit, to_condition(filter))
             for n, rows in zip(missing, answers, strict=True):
                 last = max(row["distance"] for row in rows) if len(rows) == limit else np.inf
-                passed = sorted((row["distance"], row["position"], row["key"]) for row in self._passing(rows, filter))
-                sure = [hit for hit in passed if hit[0] < last]  # some as far as the last one may be missing
-                if last > radius or len(sure) >= k:
-                    found[n] = sure
+                sure = [row for row in rows if row["distance"] < last]  # some as far as the last one may be missing
+                hits = sorted((row["distance"], row["position"], row["key"]) for row in self._passing(sure, filter))
+                if last > radius or len(hits) >= k:
+                    found[n] = hits
         if len(found) < len(queries):
             rows = self._matching(filter, ["code"])
             base = np.frombuffer(b"".join(row["code"][0] for row in rows), np.uint8).reshape(-1, queries.shape[1])
@@ -292,31 +274,23 @@ class MilvusStore(Store):
 
     def _recode(self, encode: Encode, about: About, files: dict[str, bytes]) -> None:
         with self._writing():
-            old = self._settings
+            old = self._now.settings
             self._client.drop(f"{self._name}_documents_{old.number - 1}")  # which a killed rebuild may have left
             new = self._prepare(about, old.number + 1, files)
-            self._copy(encode, f"{self._name}_documents_{new.number}")
+            target, copied = f"{self._name}_documents_{new.number}", dict[str, tuple[int, int]]()
+            for _ in range(2):  # the second time those that others changed meanwhile
+                blocks = self._client.scan(self._documents, "", ["position", "checksum"])
+                there = {row["key"]: (row["position"], row["checksum"]) for rows in blocks for row in rows}
+                self._client.delete(target, list(copied.keys() - there.keys()))
+                late = sorted((key for key in there if copied.get(key) != there[key]), key=there.__getitem__)
+                for start in range(0, len(late), _BLOCK):
+                    stored = list(self._read(late[start : start + _BLOCK]).values())
+                    codes, vectors = encode([one.entry(old.about.vectors) for one in stored])
+                    packed = [one.vector for one in stored] if vectors is None else map(bytes, vectors)
+                    columns = zip(stored, codes, packed, strict=True)
+                    self._write((one._replace(code=code, vector=vector) for one, code, vector in columns), target)
+                copied = there
             next_number = self._load().about.next_number  # others may have added documents
             self._save(new._replace(about=about._replace(next_number=next_number)))
             self._client.drop(f"{self._name}_documents_{old.number}")
-            self._client.delete(self._name, [key_of(id) for id in old.file_ids()])
-
-    def _copy(self, encode: Encode, target: str) -> None:
-        """Encode all documents into another collection, and once more those that were changed meanwhile."""
-        copied: dict[str, tuple[int, int]] = {}
-        for _ in range(2):
-            blocks = self._client.scan(self._documents, "", ["position", "checksum"])
-            there = {row["key"]: (row["position"], row["checksum"]) for rows in blocks for row in rows}
-            self._client.delete(target, list(copied.keys() - there.keys()))
-            late = sorted((key for key in there if copied.get(key) != there[key]), key=there.__getitem__)
-            for start in range(0, len(late), _BLOCK):
-                old = list(self._read(late[start : start + _BLOCK]).values())
-                codes, vectors = encode([one.entry(self._about().vectors) for one in old])
-                packed = [one.vector for one in old] if vectors is None else map(bytes, vectors)
-                columns = zip(old, codes, packed, strict=True)
-                self._write((one._replace(code=code, vector=vector) for one, code, vector in columns), target)
-            copied = there
-
-
-def _setting(key: str, content: str) -> Row:
-    return {"key": key, "code": b"\0", "content": content}  # Milvus wants a vector in every row
+            self._client.delete(self._name, [key_of(id) for id in old.files])

@@ -29,7 +29,6 @@ _OPTIONS = {"grpc.use_local_subchannel_pool": 1}  # a new connection must not sh
 _LITE_OPTIONS = _OPTIONS | {"grpc.keepalive_time_ms": 2**31 - 1}  # milvus-lite closes a connection that pings it
 
 Row = dict[str, Any]  # what a field holds depends on its name
-_TEXT = {"max_length": 65_535}  # bytes
 _ARRAY = {"datatype": DataType.ARRAY, "max_capacity": 4096}
 
 
@@ -75,14 +74,14 @@ class Client:
         for field in ("position", "checksum", "characters"):
             schema.add_field(field, DataType.INT64)
         for field in ("metadata", "content"):
-            schema.add_field(field, DataType.VARCHAR, **_TEXT)
-        schema.add_field("tags", element_type=DataType.INT64, **_ARRAY)
-        schema.add_field("more", element_type=DataType.VARCHAR, **_ARRAY, **_TEXT)
+            schema.add_field(field, DataType.VARCHAR, max_length=65_535)
+        for field in ("tags", "words"):
+            schema.add_field(field, element_type=DataType.INT64, **_ARRAY)
+        schema.add_field("more", element_type=DataType.VARCHAR, max_length=65_535, **_ARRAY)
         index = MilvusClient.prepare_index_params()
         index.add_index("code", index_type="BIN_FLAT", metric_type="HAMMING")
         self.drop(name)
-        about = {"schema": schema, "consistency_level": "Strong", "num_shards": 1}
-        self._call("write", self._client.create_collection, name, **about)
+        self._call("write", self._client.create_collection, name, schema=schema, consistency_level="Strong")
         self._call("write", self._client.create_index, name, index, sync=False)  # to wait for it takes half a second
         self._call("write", self._client.load_collection, name)
 
@@ -126,10 +125,10 @@ class Client:
         while block := self._call("read", rows.next):
             yield block
 
-    def search(self, name: str, codes: Codes, limit: int, condition: str) -> Iterator[list[Row]]:
+    def search(self, name: str, codes: Codes, limit: int, condition: str, fields: list[str]) -> Iterator[list[Row]]:
         """Yield the nearest rows of each code, with their `distance`; rows at the same distance in any order."""
         at_once = _FOUND_AT_ONCE // limit
-        about = {"limit": limit, "filter": condition, "output_fields": ["key", "position", "metadata"], **_RETRY}
+        about = {"limit": limit, "filter": condition, "output_fields": ["key", *fields], **_RETRY}
         for start in range(0, len(codes), at_once):
             data = [code.tobytes() for code in codes[start : start + at_once]]
             for hits in self._call("read", self._client.search, name, data=data, **about):

@@ -2,13 +2,12 @@
 
 A VARCHAR holds 65,535 bytes, so a document with a longer text or metadata is in an ARRAY of pieces, which Milvus reads
 more slowly. milvus-lite has neither NOT nor a test for a missing key, and JSON numbers and escapes differ between
-versions. So each row has `tags`: a number for each key, each value and each word. The server narrows by tags, ranges by
-the key alone; `filters.matches` decides.
+versions. So each row has `tags`: a number for each key and each value. The server narrows by them, ranges by the key
+alone; `filters.matches` decides. Words of texts are numbers, too.
 """
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
@@ -26,7 +25,7 @@ from ammi.search.vectors import KeptVectors, unpacked
 
 WHOLE = ["position", "checksum", "metadata", "content", "code"]  # fields to read
 _PIECE = 16_000  # characters, of 4 bytes at most
-_MOST_OF_METADATA, _MOST_WORDS = 1000, 3000  # tags; an ARRAY holds 4096
+_MOST = 4096  # numbers in an ARRAY
 _UNSURE = 0  # the tag of a document that has more values than its tags can hold
 
 
@@ -45,6 +44,7 @@ class Stored(NamedTuple):
     def row(self, *, word_index: bool) -> Row:
         id, text, metadata, spelled = self.record
         content = json.dumps([id, text, b64encode(self.vector).decode()], ensure_ascii=False)
+        words = [*dict.fromkeys(words_of(text))] if word_index and text else []
         is_long = len(spelled) > _PIECE or len(content) > _PIECE
         return {
             "key": key_of(id),
@@ -52,7 +52,8 @@ class Stored(NamedTuple):
             "position": self.position,
             "checksum": _checksum(spelled, content, self.code.tobytes()),
             "characters": -1 if text is None else len(text),
-            "tags": tags_of(metadata, words_of(text or "") if word_index else ()),
+            "tags": tags_of(metadata),
+            "words": [_number("word", word) for word in words[:_MOST]],
             "metadata": "" if is_long else spelled,
             "content": "" if is_long else content,
             "more": pieces(f"{spelled}\n{content}") if is_long else [],  # in JSON, a line end is \\n
@@ -88,32 +89,33 @@ def pieces(text: str, size: int = _PIECE) -> list[str]:
     return [text[start : start + size] for start in range(0, len(text), size)]
 
 
-def tags_of(metadata: Metadata, words: Iterable[str] = ()) -> list[int]:
-    """Return the tags of a document: of its metadata keys, of their values, and of its first words."""
+def tags_of(metadata: Metadata) -> list[int]:
+    """Return the tags of a document: a number for each of its metadata keys, and for each value."""
     tags: set[int] = set()
     for key, value in metadata.items():
         if values := [scalar for scalar in values_of(value) if scalar.kind != "null"]:
-            tags |= {_tag("has", key), *(_value_tag(key, scalar) for scalar in values)}
-    of_metadata = tags if len(tags) <= _MOST_OF_METADATA else [_UNSURE]
-    return [*of_metadata, *(_tag("word", word) for word in [*dict.fromkeys(words)][:_MOST_WORDS])]
+            tags |= {_number("has", key), *(_value_tag(key, scalar) for scalar in values)}
+    return [*tags] if len(tags) <= _MOST else [_UNSURE]
 
 
 def to_condition(filter: Filter, word: str | None = None) -> str:
     """Return a condition that all documents meet that pass a filter and have a word; "" if all documents do."""
-    any_of = [[_tag("word", word)]] if word else []
+    parts = [f"array_contains(words, {_number('word', word)})"] if word else []
     for key, test in filter:
         if lookups(test) is not None:
-            tags = {_value_tag(key, value) for value in test.values} if isinstance(test, AnyOf) else {_tag("has", key)}
-            any_of.append([_UNSURE, *sorted(tags)])
-    return " and ".join(f"array_contains_any(tags, {tags})" for tags in any_of)
+            tags = (
+                {_value_tag(key, value) for value in test.values} if isinstance(test, AnyOf) else {_number("has", key)}
+            )
+            parts.append(f"array_contains_any(tags, {sorted({_UNSURE, *tags})})")
+    return " and ".join(parts)
 
 
 def _value_tag(key: str, scalar: Scalar) -> int:
     value = hash(scalar.value) if scalar.kind == "number" else scalar.value  # 1.0 equals 1
-    return _tag("is", key, scalar.kind, str(value))
+    return _number("is", key, scalar.kind, str(value))
 
 
 @lru_cache(1 << 16)
-def _tag(*parts: str) -> int:
+def _number(*parts: str) -> int:
     """Return a number for these strings, in practice a different one for others."""
     return int.from_bytes(blake2b("\0".join(parts).encode(), digest_size=6).digest()) or 1

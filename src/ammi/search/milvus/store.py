@@ -64,7 +64,7 @@ class MilvusStore(Store):
     @classmethod
     def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
         with cls(Client(parsed_address(location))) as index:
-            if index._is_there():
+            if index._client.exists(index._name) and index._client.get(index._name, [key_of("settings")], []):
                 raise FileExistsError(f"{index.location} holds an index: open it, or create the new one elsewhere")
             index._client.create(index._name, 8)
             index._save(index._prepare(about, 1, files))
@@ -77,13 +77,11 @@ class MilvusStore(Store):
             with ExitStack() as unless_there:
                 index = cls(Client(address))
                 unless_there.callback(index.close)
-                if index._is_there():
+                if index._client.exists(index._name):
+                    index._load()
                     unless_there.pop_all()
                     return index
         raise FileNotFoundError(f"there is no index in {address.location}: create it first")
-
-    def _is_there(self) -> bool:
-        return self._client.exists(self._name) and bool(self._texts(["settings"]))
 
     def close(self) -> None:
         self._client.close()
@@ -111,8 +109,11 @@ class MilvusStore(Store):
         return {name: b64decode(file) for name, file in content.items()}
 
     def _texts(self, ids: list[str]) -> list[str]:
-        """Return those of the texts that exist, of settings or of files."""
-        return [one.record.text or "" for one in self._read([key_of(id) for id in ids], self._name).values()]
+        """Return the texts of settings or of files."""
+        found = self._read([key_of(id) for id in ids], self._name)
+        if len(found) < len(ids):
+            raise FileNotFoundError(f"there is no whole index in {self.location}: create it, or open it again")
+        return [one.record.text or "" for one in found.values()]
 
     @contextmanager
     def _reading(self, settings: Settings | None = None) -> Iterator[None]:
@@ -142,8 +143,7 @@ class MilvusStore(Store):
         self._write(map(Stored._make, columns), self._documents)
 
     def _write(self, documents: Iterable[Stored], collection: str) -> None:
-        word_index = self._about().text_index
-        self._client.upsert(collection, (document.row(word_index=word_index) for document in documents))
+        self._client.upsert(collection, (one.row(word_index=self._about().text_index) for one in documents))
 
     def _remove(self, ids: list[Id]) -> None:
         self._client.delete(self._documents, [key_of(id) for id in ids])
@@ -222,9 +222,10 @@ class MilvusStore(Store):
         are too few, all codes are read and compared here.
         """
         found: dict[int, Near] = {}
+        fields = ["position", "metadata"] if filter else ["position"]
         for limit in _LIMITS:
             missing = [n for n in range(len(queries)) if n not in found]
-            answers = self._client.search(self._documents, queries[missing], limit, to_condition(filter))
+            answers = self._client.search(self._documents, queries[missing], limit, to_condition(filter), fields)
             for n, rows in zip(missing, answers, strict=True):
                 last = max(row["distance"] for row in rows) if len(rows) == limit else np.inf
                 sure = [row for row in rows if row["distance"] < last]  # some as far as the last one may be missing
@@ -242,16 +243,14 @@ class MilvusStore(Store):
     def _shortlists(
         self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
-        about = self._about()
-        kept = about.vectors if with_vectors else None
-        for hits, query_terms in zip(self._near(queries, n, about.n_bits, filter), words, strict=True):
+        kept = self._about().vectors if with_vectors else None
+        for hits, query_terms in zip(self._near(queries, n, self._about().n_bits, filter), words, strict=True):
             keys, statistics = {key for _, _, key in hits}, None
             if query_terms:
                 statistics = self._word_statistics(query_terms)
                 keys |= self._having_words(statistics, n, filter)
             stored = sorted(self._read([*keys]).items(), key=lambda item: (item[1].position, item[0]))
-            entries = [one.entry(kept) for _, one in stored]
-            yield Candidates.of_entries(entries, queries.shape[1], kept, statistics)
+            yield Candidates.of_entries([one.entry(kept) for _, one in stored], queries.shape[1], kept, statistics)
 
     def _having_words(self, statistics: WordStatistics, n: int, filter: Filter) -> set[str]:
         """Return the keys of the n documents that `most_told` finds by the words."""

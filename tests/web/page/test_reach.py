@@ -20,7 +20,7 @@ VIEWS = {  # the address, and what is there when all of it is
     "map": ("#/map", ".side:has(.legend) .regions li"),
     "map with results": ("#/map?q=oil", ".side:has(.legend) .card"),
     "bits": ("#/bits?bit=3", "main:has(.arcs) .pushes li"),
-    "copies": ("#/copies", ".group"),
+    "duplicates": ("#/duplicates", ".group"),
     "figures": ("#/figures", ".numbers"),
     "not there": ("#/document/nobody", ".problem"),
 }
@@ -107,7 +107,7 @@ def test_awkward_documents_fit_on_the_page(open_page: OpenPage, awkward: Server,
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     expect(page.get_by_text("Its text is empty.")).to_be_visible()
-    for view in ("search?q=oil", "bits", "figures", "copies", "map"):
+    for view in ("search?q=oil", "bits", "figures", "duplicates", "map"):
         page = open_page(f"#/{view}", width=width, base=awkward.address)
         expect(page.locator("main h1")).to_be_attached()
         page.wait_for_load_state("networkidle")

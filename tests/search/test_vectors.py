@@ -202,7 +202,10 @@ def test_what_is_no_vector_of_the_index_is_refused_and_changes_nothing(index, st
         with pytest.raises(ValueError, match=r"keeps no vectors to rank by: .* vectors=\"float16\" \(--keep-vectors"):
             none.search_ranked(codes[:1, :1], [VectorRanking(np.ones(5))])
         assert none.vectors is None
-    for wrong, words in ((KeptVectors("float64", 3), "'float16' or 'int8'"), (KeptVectors("int8", 0), "of width 0")):
+    for wrong, words in (
+        (KeptVectors("float64", 3), "'float16' or 'int8'"),
+        (KeptVectors("int8", 0), "the width of vectors is 0"),
+    ):
         with pytest.raises(ValueError, match=words):
             store.create(f"{LOCATIONS[store](tmp_path)}3", 8, vectors=wrong)
         assert not store.exists(f"{LOCATIONS[store](tmp_path)}3")

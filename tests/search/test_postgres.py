@@ -354,7 +354,9 @@ def test_schemas_of_others_are_left_alone(index, location):
     assert not store_exists(f"{url}#theirs")
     with pytest.raises(FileNotFoundError, match="there is no collection in"):
         open_store(f"{url}#theirs")
-    with pytest.raises(FileExistsError, match=r"the schema 'theirs' of .* holds tables of another program: choose another"):
+    with pytest.raises(
+        FileExistsError, match=r"the schema 'theirs' of .* holds tables of another program: choose another"
+    ):
         PostgresStore.create(f"{url}#theirs", 8)
     assert server.execute("SELECT count(*) FROM pg_class WHERE relnamespace = 'theirs'::regnamespace") == [(1,)]
     PostgresStore.create(f"{url}#vacant", 8).close()

@@ -214,7 +214,7 @@ def check_ours(db: apsw.Connection, folder: Path, was_made: bool) -> None:
     if _is_blank(db):
         if was_made:
             raise damaged(folder, f"{FILE} is empty")
-        raise FileNotFoundError(f"the creation of the collection in {folder} was interrupted: create it again")
+        raise FileNotFoundError(f"the creation of {folder} was interrupted: delete the folder, and create it again")
     if db.pragma("application_id") != MAGIC:
         raise ValueError(f"{folder / FILE} belongs to another program: name the folder of a collection")
     check_format(str(folder), db.pragma("user_version"), FORMAT)

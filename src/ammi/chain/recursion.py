@@ -33,16 +33,14 @@ class _Recursion(torch.autograd.Function):
     def forward(probs: Tensor, source: Tensor, upward: bool) -> Tensor:
         result = source.clone(memory_format=torch.contiguous_format)
         # A context is its oldest bit and the others; with the bit b after it, it becomes the others and b.
-        by_oldest = _by_oldest(result).squeeze(3)  # (m, 2, 2**(o-1), B)
-        by_newest = _by_newest(result).squeeze(1)  # (m, 2**(o-1), 2, B)
-        steps = _by_oldest(probs)  # (m, 2, 2**(o-1), 2, B)
+        by_oldest, by_newest = _by_oldest(result), _by_newest(result)  # (m, 2, 2**(o-1), 1, B), (m, 1, 2**(o-1), 2, B)
         if upward:
-            tables = by_oldest, *steps.unbind(3), *by_newest[1:].unbind(2)
+            totals, reached, summed = by_oldest.squeeze(3), by_newest[1:], 2
         else:
-            tables = by_newest[1:], *steps.unbind(1), *by_oldest.unsqueeze(3).unbind(1)
-        links = list(zip(*(table.unbind(0) for table in tables), strict=False))
-        for total, zero, one, from_zero, from_one in reversed(links) if upward else links:
-            total.addcmul_(zero, from_zero).addcmul_(one, from_one)
+            totals, reached, summed = by_newest.squeeze(1)[1:], by_oldest, 0
+        links = list(zip(totals.unbind(0), _by_oldest(probs).unbind(0), reached.unbind(0), strict=False))
+        for total, step, other in reversed(links) if upward else links:
+            total += (step * other).sum(summed)
         return result
 
     @staticmethod

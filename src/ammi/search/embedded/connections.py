@@ -60,7 +60,7 @@ class SqliteFile:
 
     def __init__(self, folder: Path):
         if not (folder / FILE).is_file():
-            raise FileNotFoundError(f"there is no index in {folder}: create it first")
+            raise FileNotFoundError(f"there is no collection in {folder}: create it first")
         self.folder = folder
         self.path = (folder / FILE).absolute()  # wherever the process goes later
         self._name = str(self.path)
@@ -83,7 +83,7 @@ class SqliteFile:
         """Refuse a file that took the place of the one that was opened."""
         if self._identity() != self._opened:
             raise FileNotFoundError(
-                f"the index in {self.folder} was deleted or replaced after it was opened: open it again"
+                f"the collection in {self.folder} was deleted or replaced after it was opened: open it again"
             )
 
     def size(self) -> int:
@@ -97,7 +97,7 @@ class SqliteFile:
         before = None if self.writable else self._version()
         yield
         if before is not None and not before.has_journal and before != self._version():
-            raise OSError(f"the index in {self.folder} was changed while it was read: try again")
+            raise OSError(f"the collection in {self.folder} was changed while it was read: try again")
 
     def _identity(self) -> tuple[int, int] | None:
         """Where the file is on the disk, which tells it from another one of the same name."""
@@ -129,7 +129,7 @@ def explaining(folder: Path) -> Iterator[None]:
 
 def damaged(folder: Path, cause: str) -> DamagedError:
     return DamagedError(
-        f"the index in {folder} is damaged ({cause}): restore a copy of the folder, or keep what is whole with "
+        f"the collection in {folder} is damaged ({cause}): restore a copy of the folder, or keep what is whole with "
         f"ammi index check {folder} --repair"
     )
 
@@ -139,17 +139,17 @@ def _explained(error: apsw.Error, folder: Path) -> Exception:
     match error:
         case apsw.FullError() | apsw.IOError() if getattr(error, "extendedresult", 0) not in _DAMAGED:
             return OSError(
-                f"the index in {folder} could not be written ({cause}) and is as it was: make space and try again"
+                f"the collection in {folder} could not be written ({cause}) and is as it was: make space and try again"
             )
         case apsw.BusyError() | apsw.LockedError():
             return TimeoutError(
-                f"another process has been writing to the index in {folder} for {PATIENCE} s: try again"
+                f"another process has been writing to the collection in {folder} for {PATIENCE} s: try again"
             )
         case apsw.ReadOnlyError() | apsw.CantOpenError() | apsw.PermissionsError():
-            return PermissionError(f"the index in {folder} cannot be opened ({cause}): make the folder writable")
+            return PermissionError(f"the collection in {folder} cannot be opened ({cause}): make the folder writable")
         case apsw.TooBigError():
             return ValueError(
-                f"a text or a file is too long for the index in {folder} ({cause}): SQLite takes a billion bytes"
+                f"a text or a file is too long for the collection in {folder} ({cause}): SQLite takes a billion bytes"
             )
         case apsw.SQLError() if "no such module" in cause:
             return ValueError(f"this SQLite has no word index ({cause}): create {folder} with text_index=False")

@@ -90,7 +90,7 @@ class Pool(Generic[C]):
         """A connection for the caller alone, and whether it was used before."""
         with self._lock:
             if self._closed:
-                raise ValueError(f"the index in {self._location} was closed: open it again")
+                raise ValueError(f"the collection in {self._location} was closed: open it again")
             if self._idle:
                 return self._idle.pop(), True
         return self.connect(), False
@@ -177,7 +177,7 @@ class SqlDatabase(ABC, Generic[C, S]):
                 yield
                 return
             if session.state:
-                raise change_in_view(f"the index in {self.location}")
+                raise change_in_view(f"the collection in {self.location}")
             with self._turn:
                 try:
                     session.state = state = self._begin_writing(session)
@@ -260,4 +260,6 @@ def check_format(location: str, found: int, expected: int) -> None:
     """Refuse a collection whose tables are of another version of ammi."""
     if found != expected:
         advice = "upgrade ammi" if found > expected else "build it again from the documents"
-        raise ValueError(f"the index in {location} has format {found}, and this ammi reads format {expected}: {advice}")
+        raise ValueError(
+            f"the collection in {location} has format {found}, and this ammi reads format {expected}: {advice}"
+        )

@@ -51,7 +51,7 @@ class Document:
 
 
 def is_numbers(value: object) -> bool:
-    """Whether a value can be a vector: an array of numbers, or a list that begins with one."""
+    """Return whether a value can be a vector: an array of numbers, or a list that begins with one."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fiu"
     if not isinstance(value, list | tuple) or not value:
@@ -60,7 +60,7 @@ def is_numbers(value: object) -> bool:
 
 
 def checked_vector(value: object, name: str) -> Vector:
-    """A copy of the numbers of a vector: a row of a table's column would keep the whole table in memory."""
+    """Return a copy of the numbers of a vector: a row of a table's column would keep the whole table in memory."""
     try:
         if not is_numbers(value):
             raise TypeError
@@ -87,7 +87,7 @@ def blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
 
 
 def content_of(document: Document, reads: str) -> Any:
-    """The part of a document that a model reads: its "text" or its "vector"."""
+    """Return the part of a document that a model reads: its "text" or its "vector"."""
     content = document.text if reads == "text" else document.vector
     if content is None:
         raise ValueError(f"document {document.id!r} has no {reads}, which the model reads")
@@ -95,7 +95,7 @@ def content_of(document: Document, reads: str) -> Any:
 
 
 def label_column(metadata: Iterable[Mapping[str, object]], column: str, where: str) -> list[object]:
-    """The labels of documents; a column that no document has is refused, and the message lists the others."""
+    """Return the labels of documents; a column that no document has is refused, and the message lists the others."""
     labels, columns = [], dict[str, None]()
     for keys in metadata:
         labels.append(keys.get(column))

@@ -30,7 +30,7 @@ def precision_at_k(
     *,
     ties: Ties = "insertion",
 ) -> float:
-    """The mean share, in percent, of the k nearest base documents that have a label in common with the query.
+    """Return the mean share, in percent, of the k nearest base documents that have a label in common with the query.
 
     Labels are one class for each document (n,), or a 0/1 matrix (n, L), dense or sparse. If the base has fewer than k
     documents, all of them are retrieved.
@@ -40,7 +40,7 @@ def precision_at_k(
 
 
 def leave_one_out_precision(codes: Codes, labels: Labels, k: int = 100) -> float:
-    """The precision at k of each document among all the others, ties in insertion order."""
+    """Return the precision at k of each document among all the others, ties in insertion order."""
     if k < 1 or len(codes) < 2:
         raise ValueError(f"needs k >= 1 and two documents, got k = {k} and {len(codes)}")
     relevant = _label_in_common(labels, codes, labels, codes)
@@ -50,7 +50,7 @@ def leave_one_out_precision(codes: Codes, labels: Labels, k: int = 100) -> float
 
 
 def matching_at_k(codes: Codes, related_codes: Codes, k: int = 100, *, ties: Ties = "insertion") -> float:
-    """The share of rows, in percent, whose related row (that of the same number) is among their k nearest."""
+    """Return the share of rows, in percent, whose related row (that of the same number) is among their k nearest."""
     if len(codes) != len(related_codes):
         raise ValueError(f"row i of both must be a pair: got {len(codes)} codes and {len(related_codes)} related codes")
     row_numbers = np.arange(len(codes))
@@ -62,12 +62,12 @@ def matching_at_k(codes: Codes, related_codes: Codes, k: int = 100, *, ties: Tie
 
 
 def distinct_codes(codes: Codes) -> int:
-    """How many different codes there are."""
+    """Return how many different codes there are."""
     return len(np.unique(codes, axis=0))
 
 
 def _mean_hits(queries: Codes, base: Codes, k: int, relevant: Relevance, ties: Ties) -> float:
-    """The mean number of relevant documents among the k nearest."""
+    """Return the mean number of relevant documents among the k nearest."""
     if k < 1 or not len(queries) or not len(base):
         raise ValueError(f"needs k >= 1, a query and a base document, got k = {k}, {len(queries)} and {len(base)}")
     if ties == "insertion":

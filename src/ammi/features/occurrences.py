@@ -48,7 +48,7 @@ class Occurrences:
         return counts
 
     def have(self, pair: WordPair) -> NDArray[np.bool_]:
-        """Which texts have two words with no other word between them, (n,)."""
+        """Return which texts have two words with no other word between them, (n,)."""
         there = np.zeros(len(self._ends), bool)
         first, second = (self._starts(word) for word in pair)
         ends = first + len(pair[0])
@@ -63,7 +63,7 @@ class Occurrences:
         return there
 
     def _starts(self, word: str) -> NDArray[np.int64]:
-        """The offsets of a word in the joined texts."""
+        """Return the offsets of a word in the joined texts."""
         if word not in self._found:
             self._found[word] = np.array(_offsets(word, self._joined), np.int64)
         return self._found[word]
@@ -73,7 +73,7 @@ class Occurrences:
 
 
 def _offsets(word: str, text: str) -> list[int]:
-    """The offsets of a word in a text of plain characters."""
+    """Return the offsets of a word in a text of plain characters."""
     offsets: list[int] = []
     end = 0
     for _ in range(_FOUND_BY_SEARCH):
@@ -88,13 +88,13 @@ def _offsets(word: str, text: str) -> list[int]:
 
 @lru_cache(_CACHED)
 def _pattern(word: str) -> re.Pattern[str]:
-    """A word; the character before it is checked last, since patterns that begin with letters are fast."""
+    """Return a word; the character before it is checked last, since patterns that begin with letters are fast."""
     return re.compile(rf"{word}(?<!\w{word})(?!\w)")
 
 
 @lru_cache(_CACHED)
 def _is_plain(character: str) -> bool:
-    r"""Whether a character belongs to words just if it is a \w: no mark, and of no script without spaces."""
+    r"""Return whether a character belongs to words just if it is a \w: no mark, and of no script without spaces."""
     kind = class_of(character)
     return kind == IS_OTHER or (kind == IS_WORD and _is_word_character(character))
 

@@ -52,11 +52,11 @@ def test_there_and_back_all_is_the_same(tmp_path, kept):
         with open_store(there) as second:
             assert type(second) is PostgresStore
             assert everything(second) == everything(first)
-            assert second.keys_indexed == first.keys_indexed
+            assert second.indexed_keys == first.indexed_keys
             again = copy_store(second, back)
         with open_store(back) as third:
             assert everything(third) == everything(first)
-            assert third.keys_indexed == first.keys_indexed
+            assert third.indexed_keys == first.indexed_keys
             assert third.add(np.zeros((1, 3), np.uint8), vectors=None if kept is None else np.zeros((1, 3))) == [39]
         assert copied.checksum == again.checksum
 

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 
-from ammi.search import DamagedError, OtherModelError, check_store, create_store, open_store, store_exists
+from ammi.search import DamagedError, OtherModelError, check_store, open_store, store_exists
 from ammi.search.filters import matches, parse
 from ammi.search.milvus import client as milvus_client
 from ammi.search.milvus import server as milvus_server
@@ -30,7 +30,7 @@ from ammi.search.ranking import WordRanking
 from ammi.search.vectors import KeptVectors
 from tests.search.metadata import KEYS, filters, metadata
 from tests.search.plain import PlainIndex, random_codes
-from tests.search.stores import LOCATIONS, word_statistics
+from tests.search.stores import LOCATIONS, create_store, word_statistics
 from tests.search.test_index import Changes
 from tests.servers import milvus
 
@@ -249,7 +249,7 @@ def test_an_index_on_a_server(remote):
         assert index.column("n") == [2, 2, None]
         with pytest.raises(OtherModelError, match="codes are of model cd34"):
             index.add(np.zeros((1, 2), np.uint8), fingerprint="cd34")
-        with pytest.raises(ValueError, match="this index of 16 bits takes uint8"):
+        with pytest.raises(ValueError, match="this collection of 16 bits takes uint8"):
             index.search(ZERO)
         index.recode(
             lambda entries: (np.ones((len(entries), 1), np.uint8), None), 8, fingerprint="x", files={"m": b"n"}
@@ -257,7 +257,7 @@ def test_an_index_on_a_server(remote):
         assert (index.n_bits, index.fingerprint, index.files()) == (8, "x", {"m": b"n"})
         assert [hit.id for hit in index.search(ZERO + 1)[0]] == ["b", "c", 0]
     assert store_exists(remote)
-    with pytest.raises(FileExistsError, match="holds an index: open it"):
+    with pytest.raises(FileExistsError, match="holds a collection: open it"):
         MilvusStore.create(remote)
     assert check_store(remote) == []
 
@@ -306,7 +306,8 @@ def test_collections_of_other_programs_are_left_alone(remote):
     client.create_collection(name, dimension=4)
     for use in (open_store, create_store):
         with pytest.raises(
-            ValueError, match=f"the collection '{name}' of .* belongs to another program, index or version of ammi: "
+            ValueError,
+            match=f"the collection '{name}' of .* belongs to another program, collection or version of ammi: ",
         ):
             use(remote)
     assert client.has_collection(name)
@@ -316,7 +317,9 @@ def test_collections_of_other_programs_are_left_alone(remote):
 def test_names_of_indexes_do_not_meet(remote):
     with MilvusStore.create(f"{remote}_documents_1", 8) as longer:
         longer.add(ZERO)
-        with pytest.raises(ValueError, match=r"_documents_1' of .* belongs to another program, index or version of"):
+        with pytest.raises(
+            ValueError, match=r"_documents_1' of .* belongs to another program, collection or version of"
+        ):
             MilvusStore.create(remote, 8)
         assert len(longer) == 1
 
@@ -364,7 +367,7 @@ def test_a_creation_cut_short_leaves_no_index_and_can_be_repeated(location, monk
         with pytest.raises(KeyboardInterrupt):
             MilvusStore.create(location, 8, files={"model": b"m"})
     assert not store_exists(location)
-    with pytest.raises(FileNotFoundError, match=f"there is no whole index in {location}: create it, or open"):
+    with pytest.raises(FileNotFoundError, match=f"there is no whole collection in {location}: create it, or open"):
         MilvusStore.open(location)
     with MilvusStore.create(location, 16) as index:
         assert index.n_bits == 16
@@ -521,7 +524,7 @@ def test_an_index_of_another_version_is_refused(location):
         MilvusStore.create(location, 8).close()
     for use in (open_store, create_store, store_exists):
         with pytest.raises(
-            ValueError, match=r"'ammi' of .* belongs to another program, index or version of ammi: choose"
+            ValueError, match=r"'ammi' of .* belongs to another program, collection or version of ammi: choose"
         ):
             use(location)
 

@@ -33,11 +33,11 @@ _ARRAY = {"datatype": DataType.ARRAY, "max_capacity": 4096}
 
 
 class Client:
-    """A connection for any number of threads, to the collections of one index."""
+    """A connection for any number of threads, to the Milvus collections of one collection of ammi."""
 
     def __init__(self, address: Address):
         self.address = address
-        self._description = f"an index of ammi, format {_FORMAT}: {address.name}"  # of each collection
+        self._description = f"a collection of ammi, format {_FORMAT}: {address.name}"  # of each collection
         self._closed = False
         self._lite = lite_server(address.file, address.location) if address.file else None
         uri, options = (self._lite.uri, _LITE_OPTIONS) if self._lite else (address.uri, _OPTIONS)
@@ -52,17 +52,17 @@ class Client:
 
     def _call(self, doing: str, method: Callable[..., Any], *arguments: object, **options: object) -> Any:
         if self._closed:
-            raise ValueError(f"the index in {self.address.location} was closed: open it again")
+            raise ValueError(f"the collection in {self.address.location} was closed: open it again")
         try:
             return method(*arguments, **options)
         except (MilvusException, grpc.RpcError) as error:
             raise _explained(error, doing, self.address) from error
 
     def exists(self, name: str) -> bool:
-        """Return whether a collection exists; refuse one that is not of this index."""
+        """Return whether a collection exists; refuse one that is not of this collection of ammi."""
         there = self._call("read", self._client.has_collection, name)
         if there and self._call("read", self._client.describe_collection, name)["description"] != self._description:
-            owner = "belongs to another program, index or version of ammi"
+            owner = "belongs to another program, collection or version of ammi"
             raise ValueError(f"the collection {name!r} of {self.address.location} {owner}: choose another name or file")
         return there
 

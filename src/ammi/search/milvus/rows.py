@@ -65,7 +65,7 @@ def read(row: Row, location: str) -> Stored:
     spelled, content, code = row["metadata"], row["content"], row["code"][0]
     if _checksum(spelled, content, code) != row["checksum"]:
         cause = f"document {content[1:60].partition(', ')[0]} is not as it was written"  # it begins with the id
-        raise DamagedError(f"the index in {location} is damaged ({cause}): restore a copy")
+        raise DamagedError(f"the collection in {location} is damaged ({cause}): restore a copy")
     id, text, vector = json.loads(content)
     record = Record(id, text, json.loads(spelled), spelled)
     return Stored(row["position"], record, np.frombuffer(code, np.uint8), b64decode(vector))

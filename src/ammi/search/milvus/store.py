@@ -39,7 +39,7 @@ Near = list[tuple[int, int, str]]  # distance, position and key of documents, so
 
 
 class Settings(NamedTuple):
-    """The settings of an index."""
+    """The settings of a collection."""
 
     about: About
     number: int  # of the collection with the documents
@@ -65,7 +65,7 @@ class MilvusStore(Store):
     def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
         with cls(Client(parsed_address(location))) as index:
             if index._client.exists(index._name) and index._client.get(index._name, [key_of("settings")], []):
-                raise FileExistsError(f"{index.location} holds an index: open it, or create the new one elsewhere")
+                raise FileExistsError(f"{index.location} holds a collection: open it, or create the new one elsewhere")
             index._client.create(index._name, 8)
             index._save(index._prepare(about, 1, files))
             return cls.open(location)
@@ -81,7 +81,7 @@ class MilvusStore(Store):
                     index._load()
                     unless_there.pop_all()
                     return index
-        raise FileNotFoundError(f"there is no index in {address.location}: create it first")
+        raise FileNotFoundError(f"there is no collection in {address.location}: create it first")
 
     def close(self) -> None:
         self._client.close()
@@ -112,7 +112,7 @@ class MilvusStore(Store):
         """Return the texts of settings or of files."""
         found = self._read([key_of(id) for id in ids], self._name)
         if len(found) < len(ids):
-            raise FileNotFoundError(f"there is no whole index in {self.location}: create it, or open it again")
+            raise FileNotFoundError(f"there is no whole collection in {self.location}: create it, or open it again")
         return [one.record.text or "" for one in found.values()]
 
     @contextmanager

@@ -1,6 +1,8 @@
 """The file of an embedded index: how SQLite opens it, with a checksum on every page, and what its errors mean."""
 
+import ctypes
 import os
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
@@ -12,10 +14,13 @@ import apsw.sqlite_extra
 
 from ammi.search.checks import DamagedError
 
+Identity = tuple[int, int] | None  # where a file is on the disk, which tells it from another one of the same name
+
 FILE = "index.sqlite"
 PATIENCE = 60  # seconds that a change waits for another process to finish its own
 CHECKSUM_BYTES = 8  # that the checksums take at the end of every page
 _CACHE_KILOBYTES = 6_000  # of pages, a connection: those that are still there are not read and checked again
+_NO_MEMORY_FILE = {apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMMAP}  # as on a full disk
 _DAMAGED = {apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_READ, apsw.SQLITE_IOERR_CORRUPTFS}
 
 
@@ -43,6 +48,32 @@ def intact_pages(pages: Sequence[bytes]) -> list[bool]:
         return [intact == 1 for (intact,) in found]
 
 
+_connections: weakref.WeakKeyDictionary[apsw.Connection, Identity] = weakref.WeakKeyDictionary()
+_opening: list[Identity] = []  # files to which a thread is just making a connection
+_inherited: set[Identity] = set()  # the files that were in use when this process was forked
+
+
+def _after_fork_in_child() -> None:
+    """Leave the connections that were in use to the parent.
+
+    To close one here could take the parent's journal away, so none is ever freed. And while SQLite has one, it takes
+    the parent's locks on the file for locks of this process: so the file is not opened again here.
+    """
+    _inherited.update(_opening)
+    for db, file in list(_connections.items()):
+        try:
+            is_closed = not db.filename
+        except (apsw.ConnectionClosedError, apsw.ThreadingViolationError) as error:
+            is_closed = isinstance(error, apsw.ConnectionClosedError)
+        if not is_closed:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(db))
+            _inherited.add(file)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
 class _Version(NamedTuple):
     """What tells that a file was changed."""
 
@@ -55,7 +86,8 @@ class SqliteFile:
     """The file of an index: how it can be opened, and whether it is still the one that was there at first.
 
     Where the file or its folder cannot be written, SQLite locks nothing and looks at the file alone, unless there is a
-    journal, which others write: then every snapshot gets a new connection.
+    journal, which others write: then every snapshot gets a new connection. So it is on a full disk, where SQLite finds
+    no room for the memory that its processes share.
     """
 
     def __init__(self, folder: Path):
@@ -69,15 +101,33 @@ class SqliteFile:
 
     def connect(self) -> apsw.Connection:
         """A new connection; a change by it is on the disk when it is committed."""
-        if not self.writable:
-            return connect(self.path, "mode=ro" if self._version().has_journal else "mode=ro&immutable=1")
-        db = connect(self.path, "mode=rw")
-        db.execute("PRAGMA synchronous = FULL")
-        return db
+        if self._opened in _inherited:
+            raise ValueError(
+                f"the index in {self.folder} was in use when this process was forked, and cannot be opened here: fork "
+                "while nothing reads or writes it, or start processes by spawn"
+            )
+        _opening.append(self._opened)
+        try:
+            db = self._connect()
+            _connections[db] = self._opened
+            return db
+        finally:
+            _opening.remove(self._opened)
+
+    def _connect(self) -> apsw.Connection:
+        if self.writable:
+            try:
+                db = connect(self.path, "mode=rw")
+                db.execute("PRAGMA synchronous = FULL")
+                return db
+            except apsw.IOError as error:
+                if _code(error) not in _NO_MEMORY_FILE or self._version().has_journal:
+                    raise
+        return connect(self.path, "mode=ro" if self._version().has_journal else "mode=ro&immutable=1")
 
     def is_reusable(self, db: apsw.Connection) -> bool:
         """Whether a connection can serve the next job, too."""
-        return self.writable and db.txn_state() == apsw.SQLITE_TXN_NONE
+        return not db.readonly("main") and db.txn_state() == apsw.SQLITE_TXN_NONE
 
     def check_same_file(self) -> None:
         """Refuse a file that took the place of the one that was opened."""
@@ -92,15 +142,14 @@ class SqliteFile:
         return sum(file.stat().st_size for file in files if file.exists())
 
     @contextmanager
-    def unchanged(self) -> Iterator[None]:
+    def unchanged(self, db: apsw.Connection) -> Iterator[None]:
         """Refuse what was read without locks if somebody wrote the file meanwhile."""
-        before = None if self.writable else self._version()
+        before = self._version() if db.readonly("main") else None
         yield
         if before is not None and not before.has_journal and before != self._version():
             raise OSError(f"the index in {self.folder} was changed while it was read: try again")
 
-    def _identity(self) -> tuple[int, int] | None:
-        """Where the file is on the disk, which tells it from another one of the same name."""
+    def _identity(self) -> Identity:
         try:
             found = os.stat(self._name)
         except FileNotFoundError:
@@ -134,13 +183,25 @@ def damaged(folder: Path, cause: str) -> DamagedError:
     )
 
 
+def full(folder: Path, cause: str) -> OSError:
+    return OSError(f"the index in {folder} could not be written ({cause}) and is as it was: make space and try again")
+
+
+def _code(error: apsw.Error) -> int:
+    """SQLite's extended result code, which its types do not mention."""
+    return getattr(error, "extendedresult", 0)
+
+
 def _explained(error: apsw.Error, folder: Path) -> Exception:
-    cause = str(error)
+    cause, code = str(error), _code(error)
     match error:
-        case apsw.FullError() | apsw.IOError() if getattr(error, "extendedresult", 0) not in _DAMAGED:
+        case apsw.IOError() if code in _NO_MEMORY_FILE:
             return OSError(
-                f"the index in {folder} could not be written ({cause}) and is as it was: make space and try again"
+                f"the index in {folder} has a journal that cannot be read without 32 kB of space beside it ({cause}): "
+                "make space and try again"
             )
+        case apsw.FullError() | apsw.IOError() if code not in _DAMAGED:
+            return full(folder, cause)
         case apsw.BusyError() | apsw.LockedError():
             return TimeoutError(
                 f"another process has been writing to the index in {folder} for {PATIENCE} s: try again"
@@ -153,5 +214,5 @@ def _explained(error: apsw.Error, folder: Path) -> Exception:
             )
         case apsw.SQLError() if "no such module" in cause:
             return ValueError(f"this SQLite has no word index ({cause}): create {folder} with text_index=False")
-    wrong_page = getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA
+    wrong_page = code == apsw.SQLITE_IOERR_DATA
     return damaged(folder, "a page does not have the checksum that was written with it" if wrong_page else cause)

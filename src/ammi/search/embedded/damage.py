@@ -6,28 +6,30 @@ of its own: of a damaged page all documents are kept that the damage did not hit
 
 import os
 import shutil
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 from zlib import crc32
 
 import apsw
 import numpy as np
 
-from ammi.features.alphabet import words_of
 from ammi.files import lock, sync_folder, sync_tree
 from ammi.search.checks import DamagedError
 from ammi.search.documents import Id, Record, checksums, parsed
 from ammi.search.embedded.acknowledged import FILE as ACKNOWLEDGED
-from ammi.search.embedded.acknowledged import AcknowledgedFile
+from ammi.search.embedded.acknowledged import Acknowledged, AcknowledgedFile
 from ammi.search.embedded.blocks import BLOCK
-from ammi.search.embedded.connections import CHECKSUM_BYTES, FILE, SqliteFile, connect, explaining, intact_pages
+from ammi.search.embedded.connections import CHECKSUM_BYTES, FILE, SqliteFile, connect, explaining, full, intact_pages
 from ammi.search.embedded.database import SqliteState, check_ours, problem_with
 from ammi.search.embedded.embedded_tables import EmbeddedTables
 from ammi.search.embedded.store import HammingIndex
+from ammi.search.embedded.word_index import TermMaker
 from ammi.search.filters import kinds_by_key
 from ammi.search.store_methods import About, Repaired
 from ammi.search.vectors import KeptVectors, vector_checksum
@@ -38,6 +40,7 @@ _JOURNAL = "-wal"
 _MAGIC = b"SQLite format 3\0"
 _MOST_TIMES = 1000  # a file that says to have had more times the pages it has is not believed
 _PAGES_AT_ONCE = 4096
+_LOOKS_AT_A_PAGE = 8  # until it is called damaged: another process may be writing it
 _UNREADABLE = (apsw.Error, UnicodeDecodeError)
 
 
@@ -80,7 +83,10 @@ def repair(folder: Path, advance: Advance) -> Repaired:
                 inspection.compare_tables()
                 if not kept and (inspection.lost or inspection.unnamed):
                     raise DamagedError("no document is whole")
-                old = _change_over(folder, home) if inspection.damage else None
+                old = None
+                if inspection.damage:
+                    _read_back(folder, home, inspection.digest)
+                    old = _change_over(folder, home)
                 return Repaired(kept, inspection.lost, inspection.unnamed, inspection.damage, old)
         except DamagedError as error:
             raise DamagedError(
@@ -88,7 +94,8 @@ def repair(folder: Path, advance: Advance) -> Repaired:
                 "or build it again from the documents"
             ) from error
         finally:
-            shutil.rmtree(home, ignore_errors=True)
+            if not _is_acknowledged(folder, home):  # or else the next repair finishes the change over
+                shutil.rmtree(home, ignore_errors=True)
 
 
 def _copy(inspection: "_Inspection", home: Path, advance: Advance) -> int:
@@ -119,6 +126,23 @@ def _copy(inspection: "_Inspection", home: Path, advance: Advance) -> int:
                 number = max(new._about().next_number, inspection.state.number)  # of deleted documents, too
                 new._database.set_state(number=number)
     return kept
+
+
+def _read_back(folder: Path, home: Path, expected: bytes) -> None:
+    """Refuse a new file that does not hold, by itself and on the disk, all that was copied into it."""
+    problem = f"its journal could not be written into {FILE}"  # SQLite does so on close, and is silent if it fails
+    if not Path(f"{home / FILE}{_JOURNAL}").exists():
+        with _Inspection(home) as new:
+            for _ in new.documents(lambda n_documents: None):
+                pass
+            new.compare_tables()
+        if not new.damage and new.digest == expected:
+            return
+        problem = "; ".join(new.damage) or "documents are missing"
+    raise OSError(
+        f"the repaired index could not be read back whole ({problem}), so the one in {folder} is as it was: make "
+        "space, or see to the disk, and repair it again"
+    )
 
 
 def _change_over(folder: Path, home: Path) -> str:
@@ -167,8 +191,7 @@ def _is_acknowledged(folder: Path, home: Path) -> bool:
 @contextmanager
 def _readable(folder: Path) -> Iterator[tuple[Path, list[str]]]:
     """Yield a folder that SQLite can open, the original or a copy with header and length restored, and what is lost."""
-    file = folder / FILE
-    size, pages, lost = _measured(file) if file.is_file() else (0, 0, [])
+    size, pages, lost = (0, 0, []) if _opens(folder) else _measured(folder / FILE)
     if not lost:
         yield folder, []
         return
@@ -180,6 +203,16 @@ def _readable(folder: Path) -> Iterator[tuple[Path, list[str]]]:
             mended.write(_MAGIC)
             mended.truncate(size * pages)
         yield Path(copy), lost
+
+
+def _opens(folder: Path) -> bool:
+    """Whether SQLite reads the header and the journal. A file alone does not tell, while a journal is written into it."""
+    try:
+        with explaining(folder), closing(SqliteFile(folder).connect()) as db:
+            db.execute("SELECT 1 FROM sqlite_master").fetchall()
+    except DamagedError:
+        return False
+    return True
 
 
 def _measured(file: Path) -> tuple[int, int, list[str]]:
@@ -208,18 +241,27 @@ def _page_size(header: bytes) -> int:
 
 def _wrong_pages(file: Path) -> list[int]:
     """The pages of a file that do not have their checksums."""
-    wrong: list[int] = []
     with open(file, "rb") as opened:
         size = _page_size(opened.read(100))
         if not size:
             return [1]
-        opened.seek(0)
-        first = 1
-        while content := opened.read(size * _PAGES_AT_ONCE):
-            pages = [content[start : start + size] for start in range(0, len(content), size)]
-            wrong += [first + n for n, intact in enumerate(intact_pages(pages)) if not intact]
-            first += len(pages)
-    return wrong
+        n_pages = -(-file.stat().st_size // size)
+        chunks = (range(first, min(first + _PAGES_AT_ONCE, n_pages)) for first in range(0, n_pages, _PAGES_AT_ONCE))
+        wrong = [page for chunk in chunks for page in _wrong_among(chunk, opened, size)]
+        for look in range(1, _LOOKS_AT_A_PAGE):
+            if wrong:
+                time.sleep(0.001 * 2**look)
+                wrong = _wrong_among(wrong, opened, size)
+    return [page + 1 for page in wrong]
+
+
+def _wrong_among(pages: Sequence[int], opened: BinaryIO, size: int) -> list[int]:
+    """Those of the pages, counted from 0, that are there without their checksums."""
+    contents = {page: os.pread(opened.fileno(), size, page * size) for page in pages}
+    there = [page for page, content in contents.items() if content]  # not where a file became shorter
+    return [
+        page for page, intact in zip(there, intact_pages([contents[page] for page in there]), strict=True) if not intact
+    ]
 
 
 class _Inspection:
@@ -230,12 +272,15 @@ class _Inspection:
         self.lost: list[Id] = []
         self.unnamed = 0
         self._folder = folder
+        self._read_documents = blake2b(digest_size=16)
         file = SqliteFile(folder)
         if alone and not file.writable:
             raise PermissionError(f"the index in {folder} can only be read: make the folder writable to repair it")
         with explaining(folder):
             self._db = file.connect()
         try:
+            if alone and self._db.readonly("main"):
+                raise full(folder, "the disk is full")
             self._begin(alone)
         except BaseException:
             self._db.close()
@@ -251,9 +296,10 @@ class _Inspection:
         pages = _wrong_pages(self._folder / FILE)
         self.damage += [f"page {page} of {FILE} does not have its checksum" for page in pages]
         self._verify(False)
+        acknowledged = self._acknowledged()  # before the snapshot is taken, since others go on
         with explaining(self._folder):
-            check_ours(self._db, self._folder, True)
             self._db.execute("BEGIN IMMEDIATE" if alone else "BEGIN")
+            check_ours(self._db, self._folder, True)
         if not pages:
             found = self._read("PRAGMA integrity_check(100)", "the structure of the tables") or []
             self.damage += [f"the tables are not in order: {line}" for (line,) in found if line != "ok"]
@@ -267,9 +313,11 @@ class _Inspection:
             self.damage[-1] += ": once it is repaired, ammi index rebuild gives it a model again"
         rows = self._read("SELECT * FROM state", "the number of changes")
         self.state = SqliteState(*rows[0]) if rows else None
-        self._compare_acknowledged()
+        if self.state and acknowledged and (problem := problem_with(self.state, acknowledged)):
+            self.damage.append(problem)
         self._verify(False)
-        self._tally = _Tally(self.keys, self.about is not None and self.about.text_index)
+        has_words = self.about is not None and self.about.text_index
+        self._tally = _Tally(self.keys, TermMaker(self._db) if has_words else None)
 
     def _read_about(self) -> About | None:
         """The settings, which are a part of the state with a checksum of its own."""
@@ -287,8 +335,15 @@ class _Inspection:
         for first in range(0, last, BLOCK):
             if block := list(self._block(first)):
                 self._tally.count(block)
+                for _, record, code, vector in block:
+                    self._read_documents.update(repr((record.id, record.text, record.json, code, vector)).encode())
                 yield block
             advance(len(block))
+
+    @property
+    def digest(self) -> bytes:
+        """A digest of the intact documents that were read."""
+        return self._read_documents.digest()
 
     def compare_tables(self) -> None:
         """Note the tables that do not agree with the documents, if all of these are intact."""
@@ -301,7 +356,7 @@ class _Inspection:
         if values is not None and _digest(values) != self._tally.values:
             self.damage.append("the values of indexed keys do not agree with the documents")
         if self.about and self.about.text_index:
-            words = self._read("SELECT term, doc FROM word_counts WHERE LENGTH(term) > 1", "the word index")
+            words = self._read("SELECT CAST(term AS BLOB), doc FROM word_counts", "the word index")
             totals = self.state and (self.state.texts, self.state.characters)
             if words is not None and (dict(words), totals) != (self._tally.words, self._tally.totals):
                 self.damage.append("the word index does not agree with the texts")
@@ -369,35 +424,33 @@ class _Inspection:
         """Whether the pages that are read from now on are held to their checksums."""
         self._db.execute(f"PRAGMA checksum_verification = {'ON' if on else 'OFF'}")
 
-    def _compare_acknowledged(self) -> None:
+    def _acknowledged(self) -> Acknowledged | None:
         try:
-            acknowledged = AcknowledgedFile(self._folder).read()
+            return AcknowledgedFile(self._folder).read()
         except ValueError as error:
             self.damage.append(str(error))
-            return
-        if self.state and acknowledged and (problem := problem_with(self.state, acknowledged)):
-            self.damage.append(problem)
+            return None
 
 
 class _Tally:
     """What the tables beside the documents should hold."""
 
-    def __init__(self, keys: dict[str, int], text_index: bool):
-        self._keys, self._text_index = keys, text_index
+    def __init__(self, keys: dict[str, int], terms: TermMaker | None):
+        self._keys, self._terms = keys, terms
         self.kinds: Counter[tuple[str, str]] = Counter()
         self.values = (0, 0)
         self.totals = (0, 0)  # texts and their characters
-        self.words: Counter[str] = Counter()
+        self.words: Counter[bytes] = Counter()
 
     def count(self, block: list[Intact]) -> None:
         placed = [(document.position, document.record.metadata) for document in block]
         self.kinds.update(pair for _, metadata in placed for pair in kinds_by_key(metadata))
         self.values = _digest(EmbeddedTables.rows_of_keys(self._keys, placed), self.values)
-        if self._text_index:
+        if self._terms:
             texts = [document.record.text for document in block if document.record.text is not None]
             self.totals = self.totals[0] + len(texts), self.totals[1] + sum(map(len, texts))
             for text in texts:
-                self.words.update(set(words_of(text)))
+                self.words.update(self._terms(text))
 
 
 def _digest(rows: Iterable[tuple[int, Any, int]], begin: tuple[int, int] = (0, 0)) -> tuple[int, int]:

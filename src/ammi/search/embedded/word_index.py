@@ -6,16 +6,17 @@ every other character for a letter: so FTS5 splits an ASCII text by itself, and 
 
 from collections.abc import Iterable, Sequence
 
+import apsw
 import numpy as np
 
 from ammi.features.alphabet import words_of
 from ammi.search.embedded.blocks import Positions
-from ammi.search.embedded.database import SqliteDatabase
+from ammi.search.embedded.database import TOKENIZER, SqliteDatabase
 from ammi.search.ranking import WordStatistics, is_in, most_told
 
 PlacedText = tuple[int, str]
 
-
+_LONGEST = 32_768  # bytes of a word that FTS5 keeps; of a longer one it has the beginning
 _FEW = 10_000  # texts with a word whose positions are read to count them; of more frequent words only when needed
 _REMEMBERED = 2_000_000  # positions of all words: 16 MB
 _OF_A_WORD = 50  # positions that take as much memory as a word without any
@@ -39,7 +40,8 @@ class WordIndex:
 
     def add(self, documents: Iterable[PlacedText]) -> None:
         """Take up the texts of new documents."""
-        self._database.execute_each("INSERT INTO words (rowid, text) VALUES (?, ?)", _split(documents))
+        rows = ((position, _split(text)) for position, text in documents)
+        self._database.execute_each("INSERT INTO words (rowid, text) VALUES (?, ?)", rows)
 
     def remove(self, positions: Positions) -> None:
         """Forget documents; all at once, for FTS5 tidies up then."""
@@ -94,7 +96,8 @@ class WordIndex:
         few = self._matching(word, _FEW + 1)
         if len(few) <= _FEW:
             return len(few), few
-        return self._database.execute("SELECT doc FROM word_counts WHERE term = ?", (word,)).fetchone()[0], None
+        select = "SELECT doc FROM word_counts WHERE term = CAST(? AS TEXT)"
+        return self._database.execute(select, (word.encode()[:_LONGEST],)).fetchone()[0], None
 
     def _positions(self, word: str) -> Positions:
         count, few = self._look_up(word, self._known())
@@ -107,6 +110,19 @@ class WordIndex:
         return np.fromstring(joined or "", np.int64, sep=",")  # in one string they come four times as fast
 
 
-def _split(documents: Iterable[PlacedText]) -> Iterable[PlacedText]:
-    """Texts in which FTS5 sees the words that `words_of` sees, and single characters, which no query has."""
-    return ((position, text if text.isascii() else " ".join(words_of(text))) for position, text in documents)
+class TermMaker:
+    """What FTS5 keeps of a text: the tokens that its own tokenizer makes of what `WordIndex.add` gives it."""
+
+    def __init__(self, db: apsw.Connection):
+        self._tokenize = db.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
+
+    def __call__(self, text: str) -> set[bytes]:
+        tokens = self._tokenize(
+            _split(text).encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
+        )
+        return {str(token).encode()[:_LONGEST] for token in tokens}
+
+
+def _split(text: str) -> str:
+    """A text in which FTS5 sees the words that `words_of` sees, and single characters, which no query has."""
+    return text if text.isascii() else " ".join(words_of(text))

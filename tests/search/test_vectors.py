@@ -178,7 +178,10 @@ def test_what_is_no_vector_of_the_index_is_refused_and_changes_nothing(index, st
     index.add(codes[:1], ["a"], vectors=np.ones((1, WIDTH)))
     for vectors, words in (
         (None, "keeps a vector of each document: add documents with their vectors"),
-        (np.ones((2, 4)), r"shape \(2, 4\), but this index keeps 5 numbers of each: pass an array of shape \(2, 5\)"),
+        (
+            np.ones((2, 4)),
+            r"shape \(2, 4\), but this collection keeps 5 numbers of each: pass an array of shape \(2, 5\)",
+        ),
         (np.ones(5), r"shape \(5,\)"),
         (np.ones((3, 5)), r"2 documents came with vectors of float64 and shape \(3, 5\)"),
         (np.full((2, 5), "x"), "vectors of <U1"),

@@ -133,7 +133,6 @@ def _child(
             if _REFUSED not in str(error):
                 complaints.append(f"{name}: {error}")
     index.close()  # which leaves the parent's connections alone
-    del documents
     try:
         with HammingIndex.open(location) as own:
             added += own.add(_CODE, [f"child {n}"])

@@ -50,7 +50,7 @@ def evaluate(
     if measured.k < k:
         note(f"-k {k} is more than the {measured.k} labelled documents that can be found: all of them are looked at.")
     if as_json:
-        say_json({**measured._asdict(), "precision": round(measured.precision, 2), "codes": codes})
+        say_json({**measured._asdict(), "precision": round(measured.precision, 2), "distinct_codes": codes})
     else:
         facts(
             {
@@ -58,6 +58,6 @@ def evaluate(
                 "queries": measured.queries if queries else f"{measured.queries:,}, each among the others",
                 "documents": f"{measured.documents:,} with labels, of {n:,}",
                 "labels": measured.labels,
-                "different codes": codes,
+                "distinct codes": codes,
             }
         )

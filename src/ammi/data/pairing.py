@@ -165,7 +165,8 @@ def first_sentence(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The runs of letters and digits, in lower case."""
+    """Return the runs of letters and digits, in lower case."""
+    # Not the words of `ammi.features`: other words draw other pairs, and results/paper was measured on these.
     return re.findall(r"\w+", text.lower())
 
 

@@ -31,18 +31,18 @@ def check_codes(codes: Codes, about: About, fingerprint: str | None, location: s
     """Refuse codes that are not such as the index, or its next version, is about."""
     if fingerprint is not None and fingerprint != about.fingerprint:
         raise OtherModelError(
-            f"the codes are of model {fingerprint}, but the index in {location} holds those of model "
-            f"{about.fingerprint}: encode with that model, or create an index for this one"
+            f"the codes are of model {fingerprint}, but the collection in {location} holds those of model "
+            f"{about.fingerprint}: encode with that model, or create a collection for this one"
         )
     width = -(-about.n_bits // 8)
     if codes.dtype != np.uint8 or codes.ndim != 2 or codes.shape[1] != width:
         raise ValueError(
-            f"codes are {codes.dtype} of shape {codes.shape}, but this index of {about.n_bits} bits takes uint8 "
+            f"codes are {codes.dtype} of shape {codes.shape}, but this collection of {about.n_bits} bits takes uint8 "
             f"of shape (n, {width}): pack bits with numpy.packbits(bits, axis=1)"
         )
     if (codes[:, -1] & (0xFF >> (about.n_bits - 8 * (width - 1)))).any():
         raise ValueError(
-            f"a code has ones after bit {about.n_bits}, the last of this index: pass codes of {about.n_bits} bits"
+            f"a code has ones after bit {about.n_bits}, the last of this collection: pass codes of {about.n_bits} bits"
         )
 
 
@@ -92,9 +92,13 @@ def packed_vectors(vectors: Rows | None, kept: KeptVectors | None, names: list[s
     if vectors is None and kept is None:
         return None
     if kept is None:
-        raise ValueError(f"the index in {location} keeps no vectors, but some were given: create one that keeps them")
+        raise ValueError(
+            f"the collection in {location} keeps no vectors, but some were given: create one that keeps them"
+        )
     if vectors is None:
-        raise ValueError(f"the index in {location} keeps a vector of each document: add documents with their vectors")
+        raise ValueError(
+            f"the collection in {location} keeps a vector of each document: add documents with their vectors"
+        )
     return packed(vectors, kept, names)
 
 

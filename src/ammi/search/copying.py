@@ -10,7 +10,7 @@ import numpy as np
 
 from ammi.search.checks import DamagedError
 from ammi.search.documents import Entry, Record
-from ammi.search.locations import create_store, open_store, store_exists
+from ammi.search.locations import open_store, store_class, store_exists
 from ammi.search.store import Store
 from ammi.search.store_methods import Location
 
@@ -83,9 +83,9 @@ def _digest(entry: Entry) -> bytes:
 
 def _target(source: Store, location: Location) -> Store:
     """Open the store at a location, or create it; refuse one with other settings."""
-    files, keys, about = source.files(), source.keys_indexed, source.about
+    files, keys, about = source.files(), source.indexed_keys, source.about
     if not store_exists(location):
-        return create_store(
+        return store_class(location).create(
             location,
             about.n_bits,
             fingerprint=about.fingerprint,

@@ -52,8 +52,8 @@ def packed(vectors: Rows, kept: KeptVectors, names: list[str]) -> Packed:
     vectors = np.asarray(vectors)
     if vectors.dtype.kind not in "fiu" or vectors.shape != (len(names), kept.width):
         raise ValueError(
-            f"{len(names)} documents came with vectors of {vectors.dtype} and shape {vectors.shape}, but this index "
-            f"keeps {kept.width} numbers of each: pass an array of shape ({len(names)}, {kept.width})"
+            f"{len(names)} documents came with vectors of {vectors.dtype} and shape {vectors.shape}, but this "
+            f"collection keeps {kept.width} numbers of each: pass an array of shape ({len(names)}, {kept.width})"
         )
     with np.errstate(over="ignore"):
         rows = vectors.astype(np.float32)

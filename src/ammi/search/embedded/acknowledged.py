@@ -1,6 +1,6 @@
 """The file `index.changes` beside an embedded index: which index it is, and how many changes it has acknowledged.
 
-SQLite does not notice a database or a journal of another index, takes an old file for the newest, and ignores the
+SQLite does not notice a database or a journal of another collection, takes an old file for the newest, and ignores the
 damaged end of a journal. So each index has a random name, and every change a number. Both are in the database, and
 here once a change is on the disk. After a loss of power, or while two processes write, this file may lag behind the
 database, but it is never ahead: a database of another name, or with fewer changes, is not the acknowledged one.

@@ -92,7 +92,7 @@ class SqliteFile:
 
     def __init__(self, folder: Path):
         if not (folder / FILE).is_file():
-            raise FileNotFoundError(f"there is no index in {folder}: create it first")
+            raise FileNotFoundError(f"there is no collection in {folder}: create it first")
         self.folder = folder
         self.path = (folder / FILE).absolute()  # wherever the process goes later
         self._name = str(self.path)
@@ -103,8 +103,8 @@ class SqliteFile:
         """A new connection; a change by it is on the disk when it is committed."""
         if self._opened in _inherited:
             raise ValueError(
-                f"the index in {self.folder} was in use when this process was forked, and cannot be opened here: fork "
-                "while nothing reads or writes it, or start processes by spawn"
+                f"the collection in {self.folder} was in use when this process was forked, and cannot be opened here: "
+                "fork while nothing reads or writes it, or start processes by spawn"
             )
         _opening.append(self._opened)
         try:
@@ -133,7 +133,7 @@ class SqliteFile:
         """Refuse a file that took the place of the one that was opened."""
         if self._identity() != self._opened:
             raise FileNotFoundError(
-                f"the index in {self.folder} was deleted or replaced after it was opened: open it again"
+                f"the collection in {self.folder} was deleted or replaced after it was opened: open it again"
             )
 
     def size(self) -> int:
@@ -147,7 +147,7 @@ class SqliteFile:
         before = self._version() if db.readonly("main") else None
         yield
         if before is not None and not before.has_journal and before != self._version():
-            raise OSError(f"the index in {self.folder} was changed while it was read: try again")
+            raise OSError(f"the collection in {self.folder} was changed while it was read: try again")
 
     def _identity(self) -> Identity:
         try:
@@ -178,13 +178,15 @@ def explaining(folder: Path) -> Iterator[None]:
 
 def damaged(folder: Path, cause: str) -> DamagedError:
     return DamagedError(
-        f"the index in {folder} is damaged ({cause}): restore a copy of the folder, or keep what is whole with "
+        f"the collection in {folder} is damaged ({cause}): restore a copy of the folder, or keep what is whole with "
         f"ammi index check {folder} --repair"
     )
 
 
 def full(folder: Path, cause: str) -> OSError:
-    return OSError(f"the index in {folder} could not be written ({cause}) and is as it was: make space and try again")
+    return OSError(
+        f"the collection in {folder} could not be written ({cause}) and is as it was: make space and try again"
+    )
 
 
 def _code(error: apsw.Error) -> int:
@@ -197,20 +199,20 @@ def _explained(error: apsw.Error, folder: Path) -> Exception:
     match error:
         case apsw.IOError() if code in _NO_MEMORY_FILE:
             return OSError(
-                f"the index in {folder} has a journal that cannot be read without 32 kB of space beside it ({cause}): "
-                "make space and try again"
+                f"the collection in {folder} has a journal that cannot be read without 32 kB of space beside it "
+                f"({cause}): make space and try again"
             )
         case apsw.FullError() | apsw.IOError() if code not in _DAMAGED:
             return full(folder, cause)
         case apsw.BusyError() | apsw.LockedError():
             return TimeoutError(
-                f"another process has been writing to the index in {folder} for {PATIENCE} s: try again"
+                f"another process has been writing to the collection in {folder} for {PATIENCE} s: try again"
             )
         case apsw.ReadOnlyError() | apsw.CantOpenError() | apsw.PermissionsError():
-            return PermissionError(f"the index in {folder} cannot be opened ({cause}): make the folder writable")
+            return PermissionError(f"the collection in {folder} cannot be opened ({cause}): make the folder writable")
         case apsw.TooBigError():
             return ValueError(
-                f"a text or a file is too long for the index in {folder} ({cause}): SQLite takes a billion bytes"
+                f"a text or a file is too long for the collection in {folder} ({cause}): SQLite takes a billion bytes"
             )
         case apsw.SQLError() if "no such module" in cause:
             return ValueError(f"this SQLite has no word index ({cause}): create {folder} with text_index=False")

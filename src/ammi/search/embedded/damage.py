@@ -90,8 +90,8 @@ def repair(folder: Path, advance: Advance) -> Repaired:
                 return Repaired(kept, inspection.lost, inspection.unnamed, inspection.damage, old)
         except DamagedError as error:
             raise DamagedError(
-                f"the index in {folder} cannot be repaired ({error.__cause__ or error}): restore a copy of the folder, "
-                "or build it again from the documents"
+                f"the collection in {folder} cannot be repaired ({error.__cause__ or error}): restore a copy of the "
+                "folder, or build it again from the documents"
             ) from error
         finally:
             if not _is_acknowledged(folder, home):  # or else the next repair finishes the change over
@@ -140,7 +140,7 @@ def _read_back(folder: Path, home: Path, expected: bytes) -> None:
             return
         problem = "; ".join(new.damage) or "documents are missing"
     raise OSError(
-        f"the repaired index could not be read back whole ({problem}), so the one in {folder} is as it was: make "
+        f"the repaired collection could not be read back whole ({problem}), so the one in {folder} is as it was: make "
         "space, or see to the disk, and repair it again"
     )
 
@@ -206,7 +206,7 @@ def _readable(folder: Path) -> Iterator[tuple[Path, list[str]]]:
 
 
 def _opens(folder: Path) -> bool:
-    """Whether SQLite reads the header and the journal. A file alone does not tell, while a journal is written into it."""
+    """Whether SQLite reads header and journal. The file alone does not tell, while a journal is written into it."""
     try:
         with explaining(folder), closing(SqliteFile(folder).connect()) as db:
             db.execute("SELECT 1 FROM sqlite_master").fetchall()
@@ -275,7 +275,7 @@ class _Inspection:
         self._read_documents = blake2b(digest_size=16)
         file = SqliteFile(folder)
         if alone and not file.writable:
-            raise PermissionError(f"the index in {folder} can only be read: make the folder writable to repair it")
+            raise PermissionError(f"the collection in {folder} can only be read: make the folder writable to repair it")
         with explaining(folder):
             self._db = file.connect()
         try:

@@ -169,7 +169,7 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
 
     def _begin_writing(self, session: SqliteSession) -> SqliteState:
         if not self.file.writable:
-            raise PermissionError(f"the index in {self.location} can only be read: make the folder writable")
+            raise PermissionError(f"the collection in {self.location} can only be read: make the folder writable")
         if session.db.readonly("main"):
             raise full(self.file.folder, "the disk is full")
         return self._begin(session.db, "BEGIN IMMEDIATE")
@@ -186,8 +186,8 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
         state = SqliteState(*next(db.execute("SELECT * FROM state")))
         if problem := acknowledged and problem_with(state, acknowledged):
             raise DamagedError(
-                f"the index in {self.location} is not as it was left: {problem}; restore all files of the folder from "
-                f"one copy, or keep what is there with ammi index check {self.location} --repair"
+                f"the collection in {self.location} is not as it was left: {problem}; restore all files of the folder "
+                f"from one copy, or keep what is there with ammi index check {self.location} --repair"
             )
         return state
 
@@ -207,7 +207,7 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
 def problem_with(state: SqliteState, acknowledged: Acknowledged) -> str | None:
     """Why this is not the state of the index that acknowledged changes, or None."""
     if state.uid != acknowledged.uid:
-        return f"{FILE}, or its journal {FILE}-wal, is of another index"
+        return f"{FILE}, or its journal {FILE}-wal, is of another collection"
     if state.change < acknowledged.change:
         return f"{FILE} ends with change {state.change}, but {acknowledged.change} were acknowledged"
     return None
@@ -219,16 +219,16 @@ def _is_blank(db: apsw.Connection) -> bool:
 
 def _check_blank(db: apsw.Connection, folder: Path) -> None:
     if not _is_blank(db):
-        raise FileExistsError(f"{folder} holds an index: open it, or create the new one elsewhere")
+        raise FileExistsError(f"{folder} holds a collection: open it, or create the new one elsewhere")
 
 
 def check_ours(db: apsw.Connection, folder: Path, was_made: bool) -> None:
     if _is_blank(db):
         if was_made:
             raise damaged(folder, f"{FILE} is empty")
-        raise FileNotFoundError(f"the making of the index in {folder} was cut short: create it again")
+        raise FileNotFoundError(f"the making of the collection in {folder} was cut short: create it again")
     if db.pragma("application_id") != MAGIC:
-        raise ValueError(f"{folder / FILE} belongs to another program: name the folder of an ammi index")
+        raise ValueError(f"{folder / FILE} belongs to another program: name the folder of a collection")
     check_format(str(folder), db.pragma("user_version"), FORMAT)
     if db.reserve_bytes() != CHECKSUM_BYTES:
         raise damaged(folder, "its pages have no checksums")

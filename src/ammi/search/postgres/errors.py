@@ -45,23 +45,25 @@ def _explained(error: psycopg.Error, address: Address, commits: bool) -> Excepti
                 advice = f"let the owner of the database GRANT CREATE on it, or make an empty schema {address.schema!r}"
             return PermissionError(f"the server of {location} does not allow it ({cause}): {advice}")
         case errors.LockNotAvailable():
-            return TimeoutError(f"another process has been writing to the index in {location} for a minute: try again")
+            return TimeoutError(
+                f"another process has been writing to the collection in {location} for a minute: try again"
+            )
         case errors.QueryCanceled() | errors.IdleInTransactionSessionTimeout():
             return TimeoutError(
                 f"the server of {location} stopped it ({cause}): try again, or let it take longer there"
             )
         case errors.UndefinedTable() | errors.InvalidSchemaName():
             return FileNotFoundError(
-                f"the index in {location} was deleted or replaced after it was opened: open it again, or restore the "
-                f"schema if only a table of it is missing ({cause})"
+                f"the collection in {location} was deleted or replaced after it was opened: open it again, or restore "
+                f"the schema if only a table of it is missing ({cause})"
             )
         case errors.DiskFull() | errors.OutOfMemory():
             return OSError(
-                f"the index in {location} could not be written ({cause}) and is as it was: make space on the server "
-                "and try again"
+                f"the collection in {location} could not be written ({cause}) and is as it was: make space on the "
+                "server and try again"
             )
         case errors.DataCorrupted() | errors.IndexCorrupted():
-            return DamagedError(f"the index in {location} is damaged ({cause}): restore a copy of the database")
+            return DamagedError(f"the collection in {location} is damaged ({cause}): restore a copy of the database")
         case errors.ProgramLimitExceeded():
             return ValueError(
                 f"a text, a vector or a file is too long for {location} ({cause}): PostgreSQL takes a billion bytes"

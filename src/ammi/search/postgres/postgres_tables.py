@@ -200,7 +200,7 @@ class PostgresTables(SqlTables):
 
     def damaged(self, cause: str) -> DamagedError:
         return DamagedError(
-            f"the index in {self._database.location} is damaged ({cause}): restore a copy of the schema, or build "
+            f"the collection in {self._database.location} is damaged ({cause}): restore a copy of the schema, or build "
             "it again from the documents"
         )
 

@@ -54,7 +54,7 @@ def _take_schema(database: PostgresDatabase, db: PostgresConnection) -> None:
     if there is None:
         db.execute(f'CREATE SCHEMA "{address.schema}"')
     elif holds_index(database):
-        raise FileExistsError(f"{address.shown} holds an index: open it, or create the new one elsewhere")
+        raise FileExistsError(f"{address.shown} holds a collection: open it, or create the new one elsewhere")
     elif db.execute("SELECT FROM pg_class WHERE relnamespace = %s", there).fetchone() is not None:
         raise FileExistsError(
             f"the schema {address.schema!r} of {address.shown} holds tables of another program: name a collection of "

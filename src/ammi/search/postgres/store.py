@@ -54,7 +54,7 @@ class PostgresStore(SqlStore):
         index = cls(PostgresDatabase(parsed_address(location)))
         try:
             if not holds_index(index._database):
-                raise FileNotFoundError(f"there is no index in {index.location}: create it first")
+                raise FileNotFoundError(f"there is no collection in {index.location}: create it first")
             with index._reading():
                 pass
         except BaseException:

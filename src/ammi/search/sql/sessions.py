@@ -107,8 +107,8 @@ class Pool(Generic[C]):
         """Refuse to work in a child of the process that opened the collection."""
         if self.is_inherited:
             raise ValueError(
-                f"the index in {self._location} was opened before this process was forked, and only its parent can use "
-                "it: open it again here"
+                f"the collection in {self._location} was opened before this process was forked, and only its parent "
+                "can use it: open it again here"
             )
 
     def take(self) -> tuple[C, bool]:
@@ -116,7 +116,7 @@ class Pool(Generic[C]):
         self.check_process()
         with self._lock:
             if self._closed:
-                raise ValueError(f"the index in {self._location} was closed: open it again")
+                raise ValueError(f"the collection in {self._location} was closed: open it again")
             if self._idle:
                 return self._idle.pop(), True
         return self.connect(), False
@@ -232,7 +232,7 @@ class SqlDatabase(ABC, Generic[C, S]):
                 yield
                 return
             if session.state:
-                raise change_in_view(f"the index in {self.location}")
+                raise change_in_view(f"the collection in {self.location}")
             with self._turn:
                 try:
                     session.state = state = self._begin_writing(session)
@@ -318,4 +318,6 @@ def check_format(location: str, found: int, expected: int) -> None:
     """Refuse a collection whose tables are of another version of ammi."""
     if found != expected:
         advice = "upgrade ammi" if found > expected else "build it again from the documents"
-        raise ValueError(f"the index in {location} has format {found}, and this ammi reads format {expected}: {advice}")
+        raise ValueError(
+            f"the collection in {location} has format {found}, and this ammi reads format {expected}: {advice}"
+        )

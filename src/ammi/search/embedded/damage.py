@@ -6,14 +6,11 @@ of its own: of a damaged page all documents are kept that the damage did not hit
 
 import os
 import shutil
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from hashlib import blake2b
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import apsw
@@ -25,9 +22,10 @@ from ammi.search.documents import Id, Record, checksums, parsed
 from ammi.search.embedded.acknowledged import FILE as ACKNOWLEDGED
 from ammi.search.embedded.acknowledged import Acknowledged, AcknowledgedFile
 from ammi.search.embedded.blocks import BLOCK
-from ammi.search.embedded.connections import CHECKSUM_BYTES, FILE, SqliteFile, connect, explaining, full, intact_pages
+from ammi.search.embedded.connections import FILE, SqliteFile, connect, explaining, full
 from ammi.search.embedded.database import SqliteState, check_ours, problem_with
 from ammi.search.embedded.embedded_tables import EmbeddedTables
+from ammi.search.embedded.pages import JOURNAL, readable_folder, wrong_pages
 from ammi.search.embedded.store import HammingIndex
 from ammi.search.embedded.word_index import TermMaker
 from ammi.search.filters import kinds_by_key
@@ -36,11 +34,6 @@ from ammi.search.vectors import KeptVectors, vector_checksum
 
 Advance = Callable[[int], None]
 _NEW = ".repair"  # the folder in which the new file is made
-_JOURNAL = "-wal"
-_MAGIC = b"SQLite format 3\0"
-_MOST_TIMES = 1000  # a file that says to have had more times the pages it has is not believed
-_PAGES_AT_ONCE = 4096
-_LOOKS_AT_A_PAGE = 8  # until it is called damaged: another process may be writing it
 _UNREADABLE = (apsw.Error, UnicodeDecodeError)
 
 
@@ -55,7 +48,7 @@ class Intact(NamedTuple):
 
 def find_damage(folder: Path, advance: Advance) -> list[str]:
     """List what is damaged, a sentence for each; `advance` gets how many documents were looked at."""
-    with _readable(folder) as (location, lost):
+    with readable_folder(folder) as (location, lost):
         try:
             with _Inspection(location) as inspection:
                 for _ in inspection.documents(advance):
@@ -67,26 +60,32 @@ def find_damage(folder: Path, advance: Advance) -> list[str]:
 
 
 def repair(folder: Path, advance: Advance) -> Repaired:
-    """Replace a damaged file by a new one with all intact documents.
+    """Replace a damaged file by a new one with all intact documents; write nothing if nothing is damaged.
 
     Repairs take turns, and each begins with the rest of a killed one: its new file takes its place, or is removed.
     """
-    home = folder / _NEW
+    home, intact = folder / _NEW, 0
+
+    def count(n_documents: int) -> None:
+        nonlocal intact
+        intact += n_documents
+        advance(n_documents)
+
     with lock(folder, wait=True):
         if _is_acknowledged(folder, home):
             _finish(folder, home)
+        shutil.rmtree(home, ignore_errors=True)
+        if not find_damage(folder, count):
+            return Repaired(intact, [], 0, [], None)
         try:
-            shutil.rmtree(home, ignore_errors=True)
-            with _readable(folder) as (location, lost), _Inspection(location, alone=True) as inspection:
+            with readable_folder(folder) as (location, lost), _Inspection(location, alone=True) as inspection:
                 inspection.damage[:0] = lost
-                kept = _copy(inspection, home, advance)
+                kept, state = _copy(inspection, home)
                 inspection.compare_tables()
                 if not kept and (inspection.lost or inspection.unnamed):
                     raise DamagedError("no document is whole")
-                old = None
-                if inspection.damage:
-                    _read_back(folder, home, inspection.digest)
-                    old = _change_over(folder, home)
+                _read_back(folder, home, state)
+                old = _change_over(folder, home)
                 return Repaired(kept, inspection.lost, inspection.unnamed, inspection.damage, old)
         except DamagedError as error:
             raise DamagedError(
@@ -98,9 +97,9 @@ def repair(folder: Path, advance: Advance) -> Repaired:
                 shutil.rmtree(home, ignore_errors=True)
 
 
-def _copy(inspection: "_Inspection", home: Path, advance: Advance) -> int:
-    """Make a new index of the intact documents; returns their number."""
-    about, kept = inspection.about, 0
+def _copy(inspection: "_Inspection", home: Path) -> tuple[int, SqliteState]:
+    """Make a new index of the intact documents; returns their number, and the state in which it is left."""
+    about = inspection.about
     if about is None:
         raise DamagedError("; ".join(inspection.damage))
     with HammingIndex.create(
@@ -112,7 +111,7 @@ def _copy(inspection: "_Inspection", home: Path, advance: Advance) -> int:
         text_index=about.text_index,
         vectors=about.vectors,
     ) as new:
-        for block in inspection.documents(advance):
+        for block in inspection.documents():
             codes = np.frombuffer(b"".join(document.code for document in block), np.uint8).reshape(len(block), -1)
             vectors = None
             if about.vectors:
@@ -120,25 +119,25 @@ def _copy(inspection: "_Inspection", home: Path, advance: Advance) -> int:
                 vectors = np.frombuffer(packed, np.uint8).reshape(len(block), about.vectors.n_bytes)
             with new._writing():
                 new._put(codes, [document.record for document in block], vectors)
-            kept += len(block)
         if inspection.state:
             with new._writing():
                 number = max(new._about().next_number, inspection.state.number)  # of deleted documents, too
                 new._database.set_state(number=number)
-    return kept
+        with new._reading():
+            return new._count(), new._database.state
 
 
-def _read_back(folder: Path, home: Path, expected: bytes) -> None:
-    """Refuse a new file that does not hold, by itself and on the disk, all that was copied into it."""
+def _read_back(folder: Path, home: Path, state: SqliteState) -> None:
+    """Refuse a new file that is not by itself, without its journal, an intact index in the state it was left in."""
     problem = f"its journal could not be written into {FILE}"  # SQLite does so on close, and is silent if it fails
-    if not Path(f"{home / FILE}{_JOURNAL}").exists():
+    if not Path(f"{home / FILE}{JOURNAL}").exists():
         with _Inspection(home) as new:
-            for _ in new.documents(lambda n_documents: None):
+            for _ in new.documents():
                 pass
             new.compare_tables()
-        if not new.damage and new.digest == expected:
+        if not new.damage and new.state == state:
             return
-        problem = "; ".join(new.damage) or "documents are missing"
+        problem = "; ".join(new.damage) or "it is not in the state in which it was left"
     raise OSError(
         f"the repaired collection could not be read back whole ({problem}), so the one in {folder} is as it was: make "
         "space, or see to the disk, and repair it again"
@@ -153,7 +152,7 @@ def _change_over(folder: Path, home: Path) -> str:
     file, n = folder / FILE, 1
     while (old := folder / f"{FILE}.damaged-{n}").exists() and not old.samefile(file):  # that of a killed repair
         n += 1
-    for kind in ("", _JOURNAL):
+    for kind in ("", JOURNAL):
         if (part := Path(f"{file}{kind}")).exists():
             Path(f"{old}{kind}").unlink(missing_ok=True)
             os.link(part, f"{old}{kind}")
@@ -170,7 +169,7 @@ def _change_over(folder: Path, home: Path) -> str:
 
 def _finish(folder: Path, home: Path) -> None:
     """Let a new file that is acknowledged take its place, without the journal of the old one."""
-    for kind in (_JOURNAL, "-shm"):
+    for kind in (JOURNAL, "-shm"):
         Path(f"{folder / FILE}{kind}").unlink(missing_ok=True)
     sync_folder(folder)
     os.replace(home / FILE, folder / FILE)
@@ -181,87 +180,11 @@ def _is_acknowledged(folder: Path, home: Path) -> bool:
     """Whether a killed repair has left a new file that the folder already calls its own."""
     try:
         acknowledged = AcknowledgedFile(folder).read()
-        with closing(connect((home / FILE).absolute(), "mode=rw")) as db:
+        with closing(connect((home / FILE).absolute(), "mode=ro&immutable=1")) as db:  # on a full disk, too
             ((uid,),) = db.execute("SELECT uid FROM state")
     except (ValueError, apsw.Error):
         return False
     return acknowledged is not None and acknowledged.uid == uid
-
-
-@contextmanager
-def _readable(folder: Path) -> Iterator[tuple[Path, list[str]]]:
-    """Yield a folder that SQLite can open, the original or a copy with header and length restored, and what is lost."""
-    size, pages, lost = (0, 0, []) if _opens(folder) else _measured(folder / FILE)
-    if not lost:
-        yield folder, []
-        return
-    with TemporaryDirectory(prefix="ammi-repair-") as copy:
-        for name in (FILE, f"{FILE}{_JOURNAL}", ACKNOWLEDGED):
-            if (folder / name).exists():
-                shutil.copyfile(folder / name, Path(copy, name))
-        with open(Path(copy, FILE), "r+b") as mended:
-            mended.write(_MAGIC)
-            mended.truncate(size * pages)
-        yield Path(copy), lost
-
-
-def _opens(folder: Path) -> bool:
-    """Whether SQLite reads header and journal. The file alone does not tell, while a journal is written into it."""
-    try:
-        with explaining(folder), closing(SqliteFile(folder).connect()) as db:
-            db.execute("SELECT 1 FROM sqlite_master").fetchall()
-    except DamagedError:
-        return False
-    return True
-
-
-def _measured(file: Path) -> tuple[int, int, list[str]]:
-    """The bytes of a page, the number of pages there should be, and what is missing of them."""
-    with open(file, "rb") as opened:
-        size = _page_size(opened.read(100))
-        opened.seek(0)
-        first = opened.read(size)
-    if not size or len(first) < size:
-        return 0, 0, []
-    whole = _MAGIC + first[len(_MAGIC) :]
-    there, pages = file.stat().st_size // size, int.from_bytes(first[28:32], "big")
-    if pages > _MOST_TIMES * there or not all(intact_pages([whole])):
-        return 0, 0, []  # the header is not to be trusted
-    lost = [] if first == whole else [f"the first bytes of {FILE} are not those of a database"]
-    if there < pages:
-        lost.append(f"of {pages:,} pages of {FILE} the last {pages - there:,} are missing")
-    return size, max(pages, there), lost
-
-
-def _page_size(header: bytes) -> int:
-    """The bytes of a page by the first 100 bytes of a file; 0 if that cannot be."""
-    size = int.from_bytes(header[16:18], "big")
-    return size if size >= 512 and not size & (size - 1) and header[20] == CHECKSUM_BYTES else 0
-
-
-def _wrong_pages(file: Path) -> list[int]:
-    """The pages of a file that do not have their checksums."""
-    with open(file, "rb") as opened:
-        size = _page_size(opened.read(100))
-        if not size:
-            return [1]
-        n_pages = -(-file.stat().st_size // size)
-        chunks = (range(first, min(first + _PAGES_AT_ONCE, n_pages)) for first in range(0, n_pages, _PAGES_AT_ONCE))
-        wrong = [page for chunk in chunks for page in _wrong_among(chunk, opened, size)]
-        for look in range(1, _LOOKS_AT_A_PAGE):
-            if wrong:
-                time.sleep(0.001 * 2**look)
-                wrong = _wrong_among(wrong, opened, size)
-    return [page + 1 for page in wrong]
-
-
-def _wrong_among(pages: Sequence[int], opened: BinaryIO, size: int) -> list[int]:
-    """Those of the pages, counted from 0, that are there without their checksums."""
-    contents = {page: os.pread(opened.fileno(), size, page * size) for page in pages}
-    there = [page for page, content in contents.items() if content]  # not where a file became shorter
-    return [
-        page for page, intact in zip(there, intact_pages([contents[page] for page in there]), strict=True) if not intact
-    ]
 
 
 class _Inspection:
@@ -272,7 +195,6 @@ class _Inspection:
         self.lost: list[Id] = []
         self.unnamed = 0
         self._folder = folder
-        self._read_documents = blake2b(digest_size=16)
         file = SqliteFile(folder)
         if alone and not file.writable:
             raise PermissionError(f"the collection in {folder} can only be read: make the folder writable to repair it")
@@ -293,7 +215,7 @@ class _Inspection:
         self._db.close()
 
     def _begin(self, alone: bool) -> None:
-        pages = _wrong_pages(self._folder / FILE)
+        pages = wrong_pages(self._folder / FILE)
         self.damage += [f"page {page} of {FILE} does not have its checksum" for page in pages]
         self._verify(False)
         acknowledged = self._acknowledged()  # before the snapshot is taken, since others go on
@@ -328,22 +250,15 @@ class _Inspection:
         self.damage.append("what codes it has is not as it was written")
         return None
 
-    def documents(self, advance: Advance) -> Iterator[list[Intact]]:
+    def documents(self, advance: Advance = lambda n_documents: None) -> Iterator[list[Intact]]:
         """Yield all intact documents, in blocks, in insertion order; the others are noted."""
         greatest = self._read("SELECT MAX(position) FROM documents", "the documents") or [(None,)]
         last = max(self.state.position if self.state else 0, (greatest[0][0] or -1) + 1)
         for first in range(0, last, BLOCK):
             if block := list(self._block(first)):
                 self._tally.count(block)
-                for _, record, code, vector in block:
-                    self._read_documents.update(repr((record.id, record.text, record.json, code, vector)).encode())
                 yield block
             advance(len(block))
-
-    @property
-    def digest(self) -> bytes:
-        """A digest of the intact documents that were read."""
-        return self._read_documents.digest()
 
     def compare_tables(self) -> None:
         """Note the tables that do not agree with the documents, if all of these are intact."""

@@ -249,6 +249,13 @@ class SqlDatabase(ABC, Generic[C, S]):
         if not self._pool.is_inherited:
             self._roll_back(session.db)
 
+    @property
+    def snapshot(self) -> S | None:
+        """The state that the reads of this thread see, inside of a block of them; None outside."""
+        self._pool.check_process()
+        session = getattr(self._thread, "session", None)
+        return session.state if session and not session.writes else None
+
     # The following is for use inside of reading() or writing().
 
     @property

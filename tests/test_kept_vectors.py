@@ -118,7 +118,7 @@ def test_only_dense_rows_are_kept(location, hasher, X, tmp_path):
     with pytest.raises(ValueError, match=r"the words features of model .* make sparse rows"):
         Collection.create(tmp_path / "words", words, vectors="int8")
     assert not Collection.exists(tmp_path / "words")
-    with pytest.raises(ValueError, match="vectors is 'float64', but they are kept as 'float16' or 'int8'"):
+    with pytest.raises(ValueError, match="vectors is 'float64', expected 'float16' or 'int8'"):
         Collection.create(tmp_path / "words", hasher, vectors="float64")
     with Collection.create(location, hasher, vectors="float16") as created:
         with pytest.raises(ValueError, match="the vectors are sparse"):

@@ -196,6 +196,8 @@ def test_evaluate_says_when_there_are_fewer_documents_than_k(location: Location,
     assert shown.err == ""
     assert re.search(r"precision at 100 +\d", shown.out)
     assert "precision at 119" in ammi("evaluate", location.index, "--labels", "subject", "-k", 120).out
+    refused = ammi("evaluate", location.index, "--labels", "subject", "--text", "body")
+    assert (refused.code, "Invalid value for '--text': it is for QUERIES" in refused.err) == (2, True)
 
 
 def test_info_of_pairs_and_of_collections(location: Location, ammi: Run):

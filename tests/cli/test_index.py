@@ -214,7 +214,7 @@ def test_vectors_that_cannot_be_kept_or_asked_for_are_said(location: Location, a
     assert "keeps no vectors to rank by" in refused.err
     assert len(refused.err.splitlines()) == 1
     short = ammi("search", location.index, "ship", "--shortlist", 3)
-    assert "shortlist is 3, but 10 documents are to be chosen from it" in short.err
+    assert "shortlist is 3, but k is 10" in short.err
     assert len(ammi("search", location.index, "ship", "-k", 3, "--shortlist", 3, "--json").json["hits"]) == 3
 
 

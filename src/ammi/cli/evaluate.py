@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from ammi.cli.options import AsJson, Location, ReadOptions
+from ammi.cli.options import AsJson, Location, ReadOptions, refuse
 from ammi.cli.progress import counter
 from ammi.cli.screen import facts, note, say_json
 from ammi.cli.sources import Documents, content_for
@@ -40,6 +40,8 @@ def evaluate(
     """
     from ammi.collection import Collection
 
+    if queries is None:
+        refuse("it is for QUERIES", options.given())
     with Collection.open(location) as collection:
         documents = None if queries is None else Documents(queries, options, **content_for(collection))
         with counter("searching for each document" if documents is None else f"searching for {documents.name}"):

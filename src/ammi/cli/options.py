@@ -110,9 +110,8 @@ class RayOptions:
     ] = None
 
     def __post_init__(self) -> None:
-        for option, value in (("--address", self.address), ("--workers", self.workers)):
-            if not self.enabled and value is not None:
-                raise typer.BadParameter("it needs --ray.", param_hint=f"'{option}'")
+        if not self.enabled:
+            refuse("it needs --ray", {"--address": self.address, "--workers": self.workers})
 
 
 def refuse(reason: str, options: Mapping[str, object]) -> None:

@@ -23,7 +23,7 @@ class Copied(NamedTuple):
 
     location: str
     documents: int
-    there: int  # of these, the documents that an earlier run had brought
+    there: int  # of these, documents that an earlier run had copied
     checksum: str  # of all documents in their order, the same at both locations
 
 
@@ -75,7 +75,7 @@ class _Digest:
 
 
 def _digest(entry: Entry) -> bytes:
-    """The digest of a whole document; the order of metadata keys does not matter."""
+    """Return the digest of a whole document; the order of metadata keys does not matter."""
     spelled = json.dumps([entry.id, entry.text, entry.metadata], sort_keys=True).encode()
     vector = b"" if entry.vector is None else entry.vector.astype("<f4").tobytes()
     return blake2b(b"%d %d " % (len(spelled), len(entry.code)) + spelled + entry.code.tobytes() + vector).digest()

@@ -245,7 +245,7 @@ class Store(StoreMethods):
             words, vectors = [one.words for one in rankings], [one.vector for one in rankings if one.vector is not None]
             if any(words) and not about.text_index:
                 raise ValueError(
-                    f"the collection in {self.location} was created with text_index=False and cannot look for words: "
+                    f"{self.location} was created with text_index=False and cannot look for words: "
                     "rank by distance, or create it anew"
                 )
             check_query_vectors(vectors, about.vectors, self.location)

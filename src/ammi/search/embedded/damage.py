@@ -89,7 +89,7 @@ def repair(folder: Path, advance: Advance) -> Repaired:
                 return Repaired(kept, inspection.lost, inspection.unnamed, inspection.damage, old)
         except DamagedError as error:
             raise DamagedError(
-                f"the collection in {folder} cannot be repaired ({error.__cause__ or error}): restore a copy of the "
+                f"{folder} cannot be repaired ({error.__cause__ or error}): restore a copy of the "
                 "folder, or build it again from the documents"
             ) from error
         finally:
@@ -139,7 +139,7 @@ def _read_back(folder: Path, home: Path, state: SqliteState) -> None:
             return
         problem = "; ".join(new.damage) or "it is not in the state in which it was left"
     raise OSError(
-        f"the repaired collection could not be read back whole ({problem}), so the one in {folder} is as it was: make "
+        f"the repaired collection could not be read back whole ({problem}), so {folder} is as it was: make "
         "space, or see to the disk, and repair it again"
     )
 
@@ -197,7 +197,7 @@ class _Inspection:
         self._folder = folder
         file = SqliteFile(folder)
         if alone and not file.writable:
-            raise PermissionError(f"the collection in {folder} can only be read: make the folder writable to repair it")
+            raise PermissionError(f"{folder} can only be read: make the folder writable to repair it")
         with explaining(folder):
             self._db = file.connect()
         try:

@@ -16,7 +16,7 @@ from threading import Lock, local
 from types import SimpleNamespace
 from typing import Any, Generic, Protocol, Self, TypeVar
 
-from ammi.search.checks import change_in_view
+from ammi.search.checks import change_in_snapshot
 from ammi.search.documents import Id, id_key
 from ammi.search.store_methods import About
 from ammi.search.vectors import KeptVectors
@@ -107,7 +107,7 @@ class Pool(Generic[C]):
         """Refuse to work in a child of the process that opened the collection."""
         if self.is_inherited:
             raise ValueError(
-                f"the collection in {self._location} was opened before this process was forked, and only its parent "
+                f"{self._location} was opened before this process was forked, and only its parent "
                 "can use it: open it again here"
             )
 
@@ -116,7 +116,7 @@ class Pool(Generic[C]):
         self.check_process()
         with self._lock:
             if self._closed:
-                raise ValueError(f"the collection in {self._location} was closed: open it again")
+                raise ValueError(f"{self._location} was closed: open it again")
             if self._idle:
                 return self._idle.pop(), True
         return self.connect(), False
@@ -232,7 +232,7 @@ class SqlDatabase(ABC, Generic[C, S]):
                 yield
                 return
             if session.state:
-                raise change_in_view(f"the collection in {self.location}")
+                raise change_in_snapshot(self.location)
             with self._turn:
                 try:
                     session.state = state = self._begin_writing(session)
@@ -325,6 +325,4 @@ def check_format(location: str, found: int, expected: int) -> None:
     """Refuse a collection whose tables are of another version of ammi."""
     if found != expected:
         advice = "upgrade ammi" if found > expected else "build it again from the documents"
-        raise ValueError(
-            f"the collection in {location} has format {found}, and this ammi reads format {expected}: {advice}"
-        )
+        raise ValueError(f"{location} has format {found}, and this ammi reads format {expected}: {advice}")

@@ -164,6 +164,17 @@ def test_a_first_model_makes_better_neighbours(reuters, tmp_path):
     assert shares[1] > shares[0] + 0.01
 
 
+@pytest.mark.slow
+def test_bmmis_learning_rate_is_its_own(reuters):
+    """At AMMI's rate, which it once had, it learns much worse codes."""
+    X, labels = reuters.train[:2000], reuters.train_labels[:2000]
+    its_own, ammis = (
+        precision_at_k(hasher.encode(reuters.cv), reuters.cv_labels, hasher.encode(X), labels)
+        for hasher in (BMMI(12, random_state=0, verbose=False, **more).fit(X) for more in ({}, {"learning_rate": 0.01}))
+    )
+    assert its_own > ammis + 4
+
+
 def test_reordering_leaves_few_bits_that_say_the_same():
     """Bits that stand far apart in one order for all time come to say the same; in changing orders few do."""
     X, _ = topics(n=400, n_words=200, n_topics=8)

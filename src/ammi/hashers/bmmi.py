@@ -20,7 +20,7 @@ class BMMI(InformationHasher):
         least=1,
         positional=True,
     )
-    learning_rate: float | None = 0.001  # at AMMI's 0.01 bits become equal: 57 in place of 78 on reuters (LOG.md)
+    learning_rate: float | None = 0.001  # AMMI's 0.01 is much worse (LOG.md)
 
     def objective(self, n_features: int, predictive: bool) -> BMMIObjective:
         return BMMIObjective(*self._readers(n_features, predictive), self.entropy_weight)

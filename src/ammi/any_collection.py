@@ -33,7 +33,7 @@ class Duplicates(NamedTuple):
     """A document to keep, and its near-duplicates with their similarities, the most similar first."""
 
     kept: Id
-    copies: list[tuple[Id, float]]
+    duplicates: list[tuple[Id, float]]
 
 
 class AnyCollection(Protocol):
@@ -171,7 +171,7 @@ class AnyCollection(Protocol):
     def keys(self) -> dict[str, int]:
         """Return the metadata keys, and how many documents have a value for each."""
 
-    def fast_keys(self) -> list[str]:
+    def indexed_keys(self) -> list[str]:
         """Return the indexed metadata keys, on which filters are fast."""
 
     def export(self, file: Location, *, advance: Advance = no_progress) -> int:

@@ -88,7 +88,7 @@ def test_a_document_that_is_lost_is_named(tmp_path):
     assert check_store(tmp_path) == []
     with HammingIndex.open(tmp_path) as index:
         assert index.files() == {"model": bytes(5000)}
-        assert index.keys_indexed == ["year"]
+        assert index.indexed_keys == ["year"]
         assert len(index.search(CODES[:1], 20)[0]) == 17
         assert "d7" not in index
 
@@ -188,7 +188,7 @@ def test_what_cannot_be_repaired_stays_as_it_is(tmp_path):
 
 
 def test_what_cannot_be_checked_says_so(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no index in"):
+    with pytest.raises(FileNotFoundError, match="there is no collection in"):
         check_store(tmp_path)
     with pytest.raises(ValueError, match="has no repair"):
         repair_store("memory:x")

@@ -11,7 +11,8 @@ from multiprocessing.sharedctypes import SynchronizedArray
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.search import Entry, Hit, Store, create_store, open_store
+from ammi.search import Entry, Hit, Store, open_store
+from ammi.search.locations import store_class
 from ammi.search.store_methods import Location
 from tests.torture.commands import FORK
 from tests.torture.outcome import Outcome
@@ -21,7 +22,7 @@ N_BITS, SETS, SIZE = 64, 12, 20
 
 def run(location: Location, seconds: float, writers: int = 2, readers: int = 2, seed: int = 0) -> Outcome:
     outcome = Outcome()
-    create_store(location, N_BITS, keys=["set"]).close()
+    store_class(location).create(location, N_BITS, keys=["set"]).close()
     begun, made = (FORK.Array("q", SETS) for _ in range(2))  # the version of each set that is in hand, and that is made
     until = time.monotonic() + seconds
     jobs = [(_write, (writer, writers)) for writer in range(writers)] + [

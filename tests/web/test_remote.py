@@ -61,7 +61,7 @@ def test_it_says_the_same_of_itself(there, here):
     assert len(there) == len(here)
     for name in ("n_bits", "fingerprint", "reads"):
         assert getattr(there, name) == getattr(here, name)
-    for name in ("keys", "fast_keys", "ranks", "distinct_codes"):
+    for name in ("keys", "indexed_keys", "ranks", "distinct_codes"):
         assert getattr(there, name)() == getattr(here, name)()
     assert [id in there for id in ("d3", 5, "5", "nothing", "a/b c?", None)] == [True, True, True, False, True, False]
     assert [there.knows(question) for question in QUESTIONS] == [here.knows(question) for question in QUESTIONS]

@@ -83,7 +83,7 @@ Filter = tuple[Condition, ...]  # all are required; none keep everything
 
 
 def parse(where: Where | None) -> Filter:
-    """The filter that `where` describes; what it cannot mean is refused."""
+    """Return the filter that `where` describes; refuse a `where` without a meaning."""
     if where is None:
         return ()
     if not isinstance(where, Mapping):
@@ -133,7 +133,7 @@ def _operators(key: str, wanted: dict[str, object]) -> list[Test]:
 
 
 def _range(key: str, bounds: dict[str, object]) -> Test:
-    """The range of numbers or of texts; both where every bound is a list of a number and a text."""
+    """Return the range of numbers or of texts; both where every bound is a list of a number and a text."""
     by_kind: dict[Kind, list[tuple[str, Bound]]] = {"number": [], "text": []}
     for name, wanted in bounds.items():
         values = _any_of(key, wanted).values
@@ -150,12 +150,12 @@ def _range(key: str, bounds: dict[str, object]) -> Test:
 
 
 def kind_of(value: object) -> Kind:
-    """The kind of a value of JSON."""
+    """Return the kind of a value of JSON."""
     return _KINDS.get(type(value), "other")
 
 
 def scalar(value: object) -> Scalar:
-    """A value of JSON as filters compare it."""
+    """Return a value of JSON as filters compare it."""
     if isinstance(value, int) and not isinstance(value, bool):
         return Scalar("number", _number(value))
     if value is None or isinstance(value, bool | float | str):
@@ -164,7 +164,7 @@ def scalar(value: object) -> Scalar:
 
 
 def _number(value: int) -> int | float:
-    """As databases compare it: a whole number beyond 64 bits is a float."""
+    """Return a number as databases compare it: a whole number beyond 64 bits as a float."""
     if -(2**63) <= value < 2**63:
         return value
     try:
@@ -174,18 +174,18 @@ def _number(value: int) -> int | float:
 
 
 def values_of(value: object) -> list[Scalar]:
-    """What a value in the metadata stands for: itself, or the items of a list; None for want of any."""
+    """Return the values that a metadata value stands for: itself, or the items of a list; None for an empty list."""
     items = [scalar(item) for item in value] if isinstance(value, list) else [scalar(value)]
     return items or [scalar(None)]
 
 
 def matches(filter: Filter, metadata: Mapping[str, object]) -> bool:
-    """Whether a filter keeps a document with this metadata: what every store's own query must mean."""
+    """Return whether a document passes a filter: the reference for the queries of all stores."""
     return all(holds(condition.test, values_of(metadata.get(condition.key))) for condition in filter)
 
 
 def holds(test: Test, values: list[Scalar]) -> bool:
-    """Whether the values of a key pass a test."""
+    """Return whether the values of a key pass a test."""
     match test:
         case AnyOf(wanted):
             return not wanted.isdisjoint(values)
@@ -203,7 +203,7 @@ def holds(test: Test, values: list[Scalar]) -> bool:
 
 
 def kinds_by_key(metadata: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Each key that has a value, with the kinds of its values in a row of words, such as "number text"."""
+    """Yield each key that has a value, with the kinds of its values in a row of words, such as "number text"."""
     for key, value in metadata.items():
         if isinstance(value, list):
             if kinds := set(map(kind_of, value)) - {"null"}:
@@ -222,7 +222,7 @@ def count_kinds(metadata: Iterable[Mapping[str, object]]) -> dict[str, dict[str,
 
 
 def complaint(filter: Filter, kinds: Mapping[str, Iterable[str]]) -> str | None:
-    """Why a filter that keeps nothing cannot keep anything, given for each key the kinds that `kinds_by_key` names."""
+    """Return why a filter without hits can have none, from the kinds of each key as `kinds_by_key` names them."""
     for key, test in filter:
         for wanted in _wanted_kinds(test):
             if key not in kinds:
@@ -239,7 +239,7 @@ def complaint(filter: Filter, kinds: Mapping[str, Iterable[str]]) -> str | None:
 
 
 def _wanted_kinds(test: Test) -> Iterator[set[Kind]]:
-    """The kinds of value that could pass a test, if a document passes it only by having a value."""
+    """Yield the kinds of value that could pass a test, if a document passes it only by having a value."""
     match test:
         case AnyOf(values) if values and not any(kind == "null" for kind, _ in values):
             yield {kind for kind, _ in values}

@@ -245,8 +245,8 @@ class Store(StoreMethods):
             words, vectors = [one.words for one in rankings], [one.vector for one in rankings if one.vector is not None]
             if any(words) and not about.text_index:
                 raise ValueError(
-                    f"the index in {self.location} was created with text_index=False and cannot look for words: rank "
-                    "by distance, or create it anew"
+                    f"{self.location} was created with text_index=False and cannot look for words: "
+                    "rank by distance, or create it anew"
                 )
             check_query_vectors(vectors, about.vectors, self.location)
             shortlists = self._shortlists(queries, n, words, filter, bool(vectors))

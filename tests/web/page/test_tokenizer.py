@@ -1,5 +1,6 @@
 """The page splits texts into the same words as the word index, and marks them where they stand."""
 
+import json
 import sys
 import unicodedata
 from collections.abc import Iterator
@@ -12,9 +13,9 @@ from playwright.sync_api import Browser, Page
 from ammi.features.alphabet import words_of
 
 SCRIPT = Path(__file__).parents[3] / "src" / "ammi" / "web" / "page" / "tokenizer.js"
-ASSIGNED = [
-    chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) not in ("Cn", "Cs", "Co")
-]
+ASSIGNED = np.array(
+    [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) not in ("Cn", "Cs", "Co")]
+)
 OFTEN = list("aZ09_ .,-'\n\x00éßİΣσςñאبहि́न्日本語のテ中ภาษาไꓘ한글ﬁ²𠀀😀")
 
 
@@ -30,7 +31,8 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def words_in_page(page: Page, texts: list[str]) -> list[list[str]]:
-    return page.evaluate("(texts) => texts.map(wordsOf)", texts)
+    # As JSON, which is many times faster than a list of arguments.
+    return json.loads(page.evaluate("(texts) => JSON.stringify(JSON.parse(texts).map(wordsOf))", json.dumps(texts)))
 
 
 def test_every_character_belongs_to_the_same_words(page):

@@ -84,8 +84,8 @@ def repair(folder: Path, advance: Advance) -> Repaired:
                 return Repaired(kept, inspection.lost, inspection.unnamed, inspection.damage, old)
         except DamagedError as error:
             raise DamagedError(
-                f"the index in {folder} cannot be repaired ({error.__cause__ or error}): restore a copy of the folder, "
-                "or build it again from the documents"
+                f"{folder} cannot be repaired ({error.__cause__ or error}): restore a copy of the "
+                "folder, or build it again from the documents"
             ) from error
         finally:
             shutil.rmtree(home, ignore_errors=True)
@@ -232,7 +232,7 @@ class _Inspection:
         self._folder = folder
         file = SqliteFile(folder)
         if alone and not file.writable:
-            raise PermissionError(f"the index in {folder} can only be read: make the folder writable to repair it")
+            raise PermissionError(f"{folder} can only be read: make the folder writable to repair it")
         with explaining(folder):
             self._db = file.connect()
         try:

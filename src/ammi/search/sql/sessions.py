@@ -11,7 +11,7 @@ from threading import Lock, local
 from types import SimpleNamespace
 from typing import Any, Generic, Protocol, Self, TypeVar
 
-from ammi.search.checks import change_in_view
+from ammi.search.checks import change_in_snapshot
 from ammi.search.documents import Id, id_key
 from ammi.search.store_methods import About
 from ammi.search.vectors import KeptVectors
@@ -90,7 +90,7 @@ class Pool(Generic[C]):
         """A connection for the caller alone, and whether it was used before."""
         with self._lock:
             if self._closed:
-                raise ValueError(f"the index in {self._location} was closed: open it again")
+                raise ValueError(f"{self._location} was closed: open it again")
             if self._idle:
                 return self._idle.pop(), True
         return self.connect(), False
@@ -177,7 +177,7 @@ class SqlDatabase(ABC, Generic[C, S]):
                 yield
                 return
             if session.state:
-                raise change_in_view(f"the index in {self.location}")
+                raise change_in_snapshot(self.location)
             with self._turn:
                 try:
                     session.state = state = self._begin_writing(session)
@@ -260,4 +260,4 @@ def check_format(location: str, found: int, expected: int) -> None:
     """Refuse a collection whose tables are of another version of ammi."""
     if found != expected:
         advice = "upgrade ammi" if found > expected else "build it again from the documents"
-        raise ValueError(f"the index in {location} has format {found}, and this ammi reads format {expected}: {advice}")
+        raise ValueError(f"{location} has format {found}, and this ammi reads format {expected}: {advice}")

@@ -33,7 +33,7 @@ class SqlStore(Store):
             return [metadata.get(key) for block in self._tables.all_metadata() for _, metadata in block]
 
     @property
-    def keys_indexed(self) -> list[str]:
+    def indexed_keys(self) -> list[str]:
         with self._reading():
             return list(self._tables.indexed())
 

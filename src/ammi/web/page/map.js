@@ -7,13 +7,15 @@ import { chosenList, foundList, nameOf, oneDocument, regionList } from "./mappan
 import { paletteFor, ringColour } from "./palette.js";
 import { go, link, note, stateNow } from "./router.js";
 import { get, pause, post } from "./source.js";
-import { empty, failed, fillWith } from "./states.js";
+import { empty, failed, fillWith, loading } from "./states.js";
 import { isDark, onTheme } from "./theme.js";
 import { count, titleOf } from "./words.js";
 
 const LIT = 100; // results shown on the map
 const NEAR = 6; // the zoom that shows one document, or a region
 const sampleOf = ({ version }) => version.slice(0, version.lastIndexOf("-")); // what follows is how far the map is
+// A lasso or a region has other documents on a rough layout: both wait for the final one, so that links stay true.
+const isFinal = (map) => map.retry === null;
 const NOTHING = { q: null, at: null, lasso: null, region: null }; // without a query
 
 export function mapView(root, about) {
@@ -52,6 +54,7 @@ export function mapView(root, about) {
       type: "button",
       "aria-pressed": "false",
       title: "Draw around documents to list them (or hold Shift)",
+      disabled: true,
       onclick: () => lassoMode(!drawing.view.camera.lasso),
     },
     "Lasso",
@@ -101,7 +104,7 @@ export function mapView(root, about) {
   }
   function lassoed(line) {
     lassoMode(false);
-    const corners = line.flat().map((value) => value.toFixed(3));
+    const corners = line.flat().map((value) => value.toFixed(5)); // as fine as the coordinates of points
     go(address({ ...NOTHING, lasso: corners.join(",") }));
   }
 
@@ -143,7 +146,7 @@ export function mapView(root, about) {
     }
     [isOld, colours] = [false, null];
     take(answer);
-    if (answer.retry !== null) refine(signal).catch(() => null);
+    if (!isFinal(answer)) refine(signal).catch(() => null);
   }
   /** Ask about points of this map; if the server has made a new map since, load everything again. */
   async function ofThisMap(asked) {
@@ -154,7 +157,7 @@ export function mapView(root, about) {
     throw new DOMException("the server has a new map", "AbortError");
   }
   async function refine(signal) {
-    while (map.retry !== null && !signal.aborted) {
+    while (!isFinal(map) && !signal.aborted) {
       await pause(1000 * map.retry, signal);
       const answer = await get("/api/map", {}, signal).catch(() => map); // the server may answer later
       if (answer.version === map.version) continue;
@@ -169,6 +172,8 @@ export function mapView(root, about) {
     message.replaceChildren(...nothing());
     drawing.move(placesOf(map));
     drawing.name(map.regions);
+    drawing.view.camera.canLasso = isFinal(map);
+    select.disabled = !isFinal(map);
     if (!colours) drawing.colour(new Uint8Array(map.points), paletteFor("none", isDark()));
     const rough = map.state === "rough" ? " A better layout is being computed." : "";
     caption.textContent =
@@ -179,9 +184,9 @@ export function mapView(root, about) {
 
   async function showColours(signal) {
     const asked = state.params.get("colour");
-    const fast = about.keys.filter((key) => key.fast).map((key) => key.name);
+    const indexed = about.keys.filter((key) => key.indexed).map((key) => key.name);
     const key =
-      asked === "none" ? "" : (asked ?? map.colours.find((name) => fast.includes(name)) ?? map.colours[0] ?? "");
+      asked === "none" ? "" : (asked ?? map.colours.find((name) => indexed.includes(name)) ?? map.colours[0] ?? "");
     if ((colours?.key ?? "") !== key || !colours) {
       const none = { key: "", kind: "none", names: [], counts: [] };
       const orNone = (error) => {
@@ -236,6 +241,7 @@ export function mapView(root, about) {
         back,
         ...(await foundList(about, q, state.params.getAll("where"), LIT, signal, lightUp)),
       ]);
+    else if ((lasso || region) && !isFinal(map)) list.replaceChildren(back, loading("Waiting for the final layout…"));
     else if (lasso)
       await fillWith(list, signal, async () => [back, ...(await chosenList(about, within(lasso), signal))]);
     else if (at)

@@ -71,7 +71,8 @@ export const nameOf = (region) => region.words.join(" ");
 
 /** The regions of a map by their words; `open(region)` goes to one. */
 export function regionList({ regions, retry }, open) {
-  if (!regions.length) return h("p", { class: "hint" }, retry === null ? "" : "The regions are being named…");
+  if (retry !== null) return h("p", { class: "hint" }, "The regions are being named…"); // a rough layout has others
+  if (!regions.length) return h("p", { class: "hint" });
   const items = regions.filter((region) => region.words.length).sort((a, b) => b.documents - a.documents);
   return h(
     "section",

@@ -10,7 +10,7 @@ const STILL = 6; // pixels that a tap may move
  * `moved()` when it moves, `pointed(x, y)` in pixels or null, `tapped(x, y, reach)`, `drawn(line, done)` for a lasso.
  */
 export function plane(stage, { moved, pointed, tapped, drawn }) {
-  const camera = { x: 0.5, y: 0.5, zoom: 1, lasso: false };
+  const camera = { x: 0.5, y: 0.5, zoom: 1, lasso: false, canLasso: false };
   const hands = new Map(); // pointer: where it is
   let start = null; // where the first one came down
   let line = null; // of the lasso
@@ -64,7 +64,7 @@ export function plane(stage, { moved, pointed, tapped, drawn }) {
     stage.setPointerCapture(event.pointerId);
     hands.set(event.pointerId, at(event));
     start = hands.size === 1 ? at(event) : null;
-    line = hands.size === 1 && (camera.lasso || event.shiftKey) ? [at(event)] : null;
+    line = hands.size === 1 && camera.canLasso && (camera.lasso || event.shiftKey) ? [at(event)] : null;
     if (hands.size === 2) spread = between().far;
     pointed(null);
   });

@@ -110,7 +110,7 @@ def bound_terms(p: Distributions, codes: Tensor, fold: Tensor, parts: list[Tenso
             by_others[draw, rows[own]] = among - (~same).sum(1).log()
     for share in SHARES:
         together = torch.logaddexp(by_others + log(1 - share), by_structure + log(share))
-        found[f"{share:.0%} {name}, {1 - share:.0%} the other documents' codes"] = -together.mean(0)
+        found[f"{share:.0%} {name}, {1 - share:.0%} codes of other documents"] = -together.mean(0)
     best = min(found, key=lambda name: float(found[name].mean()))
     return best, found[best]
 
@@ -143,7 +143,7 @@ def _best_priors(p: Distributions, folds: list[Tensor]) -> tuple[str, list[Distr
 
     best = min(range(len(by_structure)), key=lambda i: total(by_structure[i]))
     is_tree = isinstance(by_structure[best][0].structure, Tree)
-    return "a tree" if is_tree else f"a chain of order {best}", list(by_structure[best])
+    return "tree" if is_tree else f"chain of order {best}", list(by_structure[best])
 
 
 def _with_priors(p: Distributions, folds: list[Tensor], priors: list[Distributions]) -> Tensor:

@@ -50,7 +50,7 @@ class Figure:
     how: str
 
     def __str__(self) -> str:
-        return f"{self.value:8.2f}   {self.low:.2f} to {self.high:.2f}   {self.kind}: {self.how}"
+        return f"{self.value:7.2f} {self.low:7.2f} to {self.high:5.2f}   {self.kind}: {self.how}"
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Information:
         entropy_bound: H⁺(Z) ≥ H(Z), with a prior that has not seen the document.
         conditional_entropy: H(Z|Y), or of pairs H⁺(Z|X) ≥ H(Z|X).
         exact: I(Y, Z) of these documents, None if their codes cannot be enumerated, and of pairs.
-        at_least: a lower bound of the information.
+        at_least: a lower bound of the information, or `exact`.
         at_most: an upper bound of the information of these documents, never above the ceiling.
         ceiling: log2 n: n documents show no more, whatever the code.
     """
@@ -89,8 +89,8 @@ class Information:
         what, information = ("pairs", "I(X,Z)") if self.related else ("documents", "I(Y,Z)")
         rows = {"H(Z)": self.entropy} if self.entropy.kind == "exact" else {}
         rows |= {"H⁺(Z)": self.entropy_bound, "H⁺(Z|X)" if self.related else "H(Z|Y)": self.conditional_entropy}
-        rows |= {information: self.exact} if self.exact else {}
-        rows |= {f"{information} ≥": self.at_least, f"{information} ≤": self.at_most}
+        rows |= {information: self.exact} if self.exact else {f"{information} ≥": self.at_least}
+        rows |= {f"{information} ≤": self.at_most}
         title = f"{self.bits} bits, {self.documents:,} {what} (log2 n = {self.ceiling:.2f}), 95% intervals"
         return "\n".join([title, *(f"{name:9}{figure}" for name, figure in rows.items())])
 
@@ -164,7 +164,6 @@ def _measured(p: Distributions, q: Distributions, fold: Tensor, rng: np.random.G
     codes = p.sample(torch.Size([-(-_LEAST_DRAWS // n)]))  # (S, n, m)
     own, conditional, mixture = cross_entropies(p, p), cross_entropies(p, q), mixture_terms(p)
     prior, bound = bound_terms(p, codes, fold, parts)
-    contrast = contrast_terms(q, codes, parts, (0.0, *SHARES) if related else (0.0,))
     seed = rng.integers(2**31)
 
     def figure(terms: Tensor, kind: str, how: str, most: float = inf) -> Figure:
@@ -176,11 +175,16 @@ def _measured(p: Distributions, q: Distributions, fold: Tensor, rng: np.random.G
             min(value, most), min(low, most), min(high, most), kind, how if value <= most + 1e-9 else "log2 n"
         )
 
-    entropy_bound = figure(bound, "upper bound", f"{prior}, fitted without the document")
+    entropy_bound = figure(bound, "upper bound", f"prior {prior}")
+    exact = None
     if related:
         about = figure(conditional, "upper bound", "the code of y, predicted from x")
     else:
         about = figure(conditional, "exact", "the mean of all documents")
+        exact = None if mixture is None else figure(mixture - own, "exact", "H(Z) - H(Z|Y)")
+    if exact is None:
+        contrast = contrast_terms(q, codes, parts, (0.0, *SHARES) if related else (0.0,))
+        at_least = figure(contrast, "lower bound", "InfoNCE over the codes", most=ceiling)
     return Information(
         documents=n,
         bits=p.n_bits,
@@ -188,8 +192,8 @@ def _measured(p: Distributions, q: Distributions, fold: Tensor, rng: np.random.G
         entropy=entropy_bound if mixture is None else figure(mixture, "exact", "over all codes"),
         entropy_bound=entropy_bound,
         conditional_entropy=about,
-        exact=None if related or mixture is None else figure(mixture - own, "exact", "H(Z) - H(Z|Y)"),
-        at_least=figure(contrast, "lower bound", "InfoNCE over the codes", most=ceiling),
+        exact=exact,
+        at_least=exact or at_least,
         at_most=figure(bound - own, "upper bound", "H⁺(Z) - H(Z|Y)", most=ceiling),
         ceiling=ceiling,
     )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -217,6 +217,12 @@ class AnyCollection(Protocol):
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"an open collection cannot be pickled or copied: hand over its location, {self.location!r}, and open it "
+            "there"
+        )
 
     def __len__(self) -> int: ...
 

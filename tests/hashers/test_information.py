@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix
 import ammi
 from ammi import AMMI, BMMI, ITQ, LSH, DocumentHasher
 from ammi.chain import cross_entropy, entropy, prior_cross_entropy
+from ammi.nets.encoder import FirstLayer
 from ammi.nets.rows import to_rows
 from ammi.training.adversaries import GradientAdversary
 from ammi.training.information import AMMIObjective
@@ -30,10 +31,17 @@ def symbol_hasher(n_bits: int, certainty: float = 12.0) -> AMMI:
     hasher = AMMI(n_bits, adversary="gradient", neighbours=0, epochs=1, random_state=0, verbose=False)
     hasher.fit(rows(np.arange(SYMBOLS)))
     bits = np.arange(SYMBOLS)[:, None] >> (np.arange(n_bits) % 8) & 1
+    first = objective_of(hasher).encoder.get_submodule("0")
+    assert isinstance(first, FirstLayer)
     with torch.no_grad():
-        hasher.objective_.encoder[0].weight.copy_(torch.from_numpy(certainty * (2 * bits - 1)))
-        hasher.objective_.encoder[0].bias.zero_()
+        first.weight.copy_(torch.from_numpy(certainty * (2 * bits - 1)))
+        first.bias.zero_()
     return hasher
+
+
+def objective_of(hasher: AMMI) -> AMMIObjective:
+    assert isinstance(hasher.objective_, AMMIObjective)
+    return hasher.objective_
 
 
 def symbols(n: int, seed: int = 0) -> np.ndarray:
@@ -88,7 +96,7 @@ def test_exact_figures_are_those_of_brute_force():
     )
     hasher.fit(X)
     with torch.no_grad():
-        tables = hasher.objective_.distributions(to_rows(X, torch.device("cpu"))).logits.double().numpy()
+        tables = objective_of(hasher).distributions(to_rows(X, torch.device("cpu"))).logits.double().numpy()
     found = ammi.information(hasher, X)
     conditional = np.mean([oracles.entropy(one) for one in tables]) / math.log(2)
     assert found.conditional_entropy.value == pytest.approx(conditional)
@@ -116,8 +124,7 @@ def test_codes_without_probabilities_are_counted(method):
 def test_score_is_the_difference_of_entropies_of_the_paper(encoder):
     (X, _), (R, _) = topics(60), topics(60, seed=1)
     hasher = AMMI(8, related_encoder=encoder, adversary="gradient", epochs=2, random_state=0, verbose=False)
-    objective = hasher.fit(X, related=R).objective_
-    assert isinstance(objective, AMMIObjective)
+    objective = objective_of(hasher.fit(X, related=R))
     assert isinstance(objective.adversary, GradientAdversary)
     cpu = torch.device("cpu")
     with torch.no_grad():

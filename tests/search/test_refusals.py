@@ -168,7 +168,7 @@ def test_creating_over_an_index_or_a_database_is_refused(index, tmp_path):
 
 def test_a_creation_cut_short_leaves_no_index_and_can_be_repeated(tmp_path):
     (tmp_path / "index.sqlite").touch()  # what SQLite leaves when it is killed before its first commit
-    with pytest.raises(FileNotFoundError, match="was interrupted: create it again"):
+    with pytest.raises(FileNotFoundError, match="was interrupted: delete the folder, and create it again"):
         HammingIndex.open(tmp_path)
     HammingIndex.create(tmp_path).close()
     HammingIndex.open(tmp_path).close()

@@ -50,6 +50,11 @@ def test_a_radius_finds_all_within_it_and_says_how_many(web, here):
     assert (as_hits(answer["hits"]), answer["total"]) == (within[:5], len(within))
 
 
+def test_a_filter_of_too_many_conditions_is_the_clients_error(web):
+    answer = web.post("/api/search", json={"text": "oil", "where": {f"key{n}": {">=": 1} for n in range(600)}})
+    assert (answer.status_code, answer.json()["error"].partition(",")[0]) == (422, "the filter has 600 conditions")
+
+
 def test_texts_are_cut_where_that_is_asked_for(web):
     hits = web.get("/api/search", params={"q": "oil", "length": 4}).json()["hits"]
     assert {len(hit["text"]) for hit in hits} == {4}

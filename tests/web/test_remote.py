@@ -1,10 +1,13 @@
 """Collection.open of a server's address: the same answers and errors as the collection on this machine."""
 
 import json
+import os
+import pickle
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from multiprocessing import get_context
 from threading import Thread
 from urllib.parse import quote
 
@@ -43,6 +46,19 @@ def test_it_finds_the_same(there, here, rank):
     for where in (None, {"subject": "oil"}, {"year": {">=": np.int64(1980)}}):
         assert there.search_many(QUESTIONS, 6, where, rank) == here.search_many(QUESTIONS, 6, where, rank)
     assert there.search("oil", 3, shortlist=5) == here.search("oil", 3, shortlist=5)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_process_has_a_connection_of_its_own(there, here):
+    there.search("oil")
+    receiving, sending = (fork := get_context("fork")).Pipe(duplex=False)
+    child = fork.Process(target=lambda: sending.send([there.like(id, 5) for id in ("d3", 5) for _ in range(20)]))
+    child.start()
+    assert all(there.search("oil", k) == here.search("oil", k) for k in range(1, 20))
+    assert receiving.recv() == [here.like(id, 5) for id in ("d3", 5) for _ in range(20)]
+    child.join()
+    with pytest.raises(TypeError, match="cannot be pickled or copied: hand over its location, 'http"):
+        pickle.dumps(there)
 
 
 def test_it_walks_the_same(there, here):

@@ -12,7 +12,7 @@ from ammi.data.rows import listed
 from ammi.plain import Id, Metadata, checked_id, checked_metadata, checked_text, short
 
 BLOCK_DOCUMENTS = 1000
-BLOCK_BYTES = 1 << 23  # of texts, in characters, and vectors: a few large documents are as much as many small ones
+BLOCK_BYTES = 1 << 23  # of texts, in characters, and vectors in a block
 
 Vector = NDArray[np.floating]  # (d,)
 
@@ -21,8 +21,8 @@ Vector = NDArray[np.floating]  # (d,)
 class Document:
     """A text, a vector, or both; `metadata` holds the columns that are neither these nor the id.
 
-    The values are checked and converted to JSON's, and nothing after this checks them again. Whoever passes `json`, the
-    spelling of the metadata, has checked them already.
+    The values are checked and converted to JSON's here and nowhere else. A caller that passes `json`, the metadata as
+    JSON, has checked them already.
     """
 
     id: Id

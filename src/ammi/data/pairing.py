@@ -141,7 +141,7 @@ def _references(record: Record) -> list[str]:
 
 
 def unquoted(message: str, reply: str) -> tuple[str, str]:
-    """Both texts without quotations; the reply also without unmarked lines of the message."""
+    """Return both texts without quotations; the reply also without unmarked lines of the message."""
     copied = {tuple(words(line)) for line in message.splitlines()} - {()}
     lines = without_quotes(reply).splitlines()
     return without_quotes(message), "\n".join(line for line in lines if tuple(words(line)) not in copied).strip()
@@ -158,7 +158,7 @@ def without_quotes(text: str) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """Up to the first full stop that does not end an abbreviation, or to the end of the paragraph, on one line."""
+    """Return the text up to the first full stop that does not end an abbreviation, or the end of the paragraph."""
     paragraph = _PARAGRAPH.split(text.strip(), maxsplit=1)[0]
     end = _SENTENCE_END.search(paragraph)
     return " ".join((paragraph[: end.end()] if end else paragraph).split())

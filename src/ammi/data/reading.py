@@ -1,4 +1,4 @@
-"""Documents from files, folders, pipes and Python objects, one at a time: the door through which all of them come."""
+"""Documents from files, folders, pipes and Python objects, one at a time: all documents come in through this module."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike

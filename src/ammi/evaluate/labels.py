@@ -50,7 +50,7 @@ def labelled_precision(
 
 
 def label_matrix(labels: Iterable[object]) -> csr_matrix:
-    """Documents by labels (n, L), the labels in the order of their first use; None and [] stand for no label."""
+    """Return documents by labels (n, L), the labels in order of their first use; None and [] stand for no label."""
     columns: dict[tuple[bool, object], int] = {}
     indices, ends = [], [0]
     for names in labels:

@@ -79,7 +79,7 @@ def _mean_hits(queries: Codes, base: Codes, k: int, relevant: Relevance, ties: T
 
 
 def _expected_hits(queries: Codes, base: Codes, k: int, relevant: Relevance) -> Iterator[float]:
-    """Block by block, the expected number of relevant documents when ties at the k-th distance break by chance."""
+    """Yield the expected numbers of relevant documents, in blocks, if ties at the k-th distance break at random."""
     everything = np.arange(len(base))[None]
     for rows in _blocks(len(queries), len(base)):
         distances = np.bitwise_count(queries[rows][:, None] ^ base).sum(-1, dtype=np.int32)  # (queries, base)
@@ -91,7 +91,7 @@ def _expected_hits(queries: Codes, base: Codes, k: int, relevant: Relevance) -> 
 
 
 def _others(codes: Codes, rows: slice, k: int) -> NDArray[np.int64]:
-    """For each of these documents its k nearest without itself, which equal codes may have crowded out."""
+    """Return the k nearest of each of these documents without itself, also if equal codes come before it."""
     _, positions = nearest(codes, codes[rows], k + 1)
     left_out = positions == np.arange(len(codes))[rows][:, None]
     left_out[~left_out.any(axis=1), -1] = True
@@ -119,7 +119,7 @@ def _label_in_common(query_labels: Labels, query_codes: Codes, base_labels: Labe
 
 
 def _label_rows(labels: Labels, codes: Codes, which: str) -> NDArray:
-    """Labels as rows to compare: (n, 1) classes, or (n, bytes) of packed 0/1."""
+    """Return labels as rows to compare: (n, 1) classes, or (n, bytes) of packed 0/1."""
     rows: Any = labels if issparse(labels) else np.asarray(labels)
     if rows.ndim not in (1, 2) or rows.shape[0] != len(codes):
         raise ValueError(

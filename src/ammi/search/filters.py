@@ -12,6 +12,7 @@ compare numbers with numbers and texts with texts; a list of both, {">=": [1987,
 
 import json
 import operator
+import reprlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, Union
@@ -30,6 +31,7 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 }
 OPERATORS = ("=", "!=", *COMPARE, "in", "not", "exists")
 _KINDS: dict[type, Kind] = {type(None): "null", bool: "bool", int: "number", float: "number", str: "text"}
+MOST_CONDITIONS = 500  # SQLite takes 1,000, some of which are ours
 _KEYS_SHOWN = 20
 
 
@@ -92,8 +94,26 @@ def parse(where: Where | None) -> Filter:
         wanted = plain(where)
         json.dumps(wanted, ensure_ascii=False).encode()
     except ValueError as error:
-        raise ValueError(f"the filter {where!r:.60} compares with what no metadata holds: {error}") from error
-    return tuple(Condition(key, test) for key, value in wanted.items() for test in _tests(key, value))
+        raise ValueError(f"the filter {reprlib.repr(where)} compares with what no metadata holds: {error}") from error
+    filter = tuple(Condition(key, test) for key, value in wanted.items() for test in _tests(key, value))
+    if (n := sum(_size(condition.test) for condition in filter)) > MOST_CONDITIONS:
+        raise ValueError(
+            f"the filter has {n:,} conditions, and {MOST_CONDITIONS} at most are answered: ask for several values of a "
+            "key by a list, which counts as one"
+        )
+    return filter
+
+
+def _size(test: "Test") -> int:
+    """The number of conditions that a test is made of."""
+    match test:
+        case Not(inner):
+            return _size(inner)
+        case AllOf(tests) | Either(tests):
+            return sum(map(_size, tests))
+        case Between(_, bounds):
+            return len(bounds)
+    return 1
 
 
 def _tests(key: str, wanted: object) -> list[Test]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from os import fspath
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -345,6 +345,9 @@ class Store(StoreMethods):
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"an open store cannot be pickled or copied: hand over {self.location!r}, and open it there")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.location!r})"

@@ -1,6 +1,8 @@
 """The file of an embedded store: SQLite connections with a checksum on every page, and errors in plain words."""
 
+import ctypes
 import os
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
@@ -12,10 +14,13 @@ import apsw.sqlite_extra
 
 from ammi.search.checks import DamagedError
 
+Identity = tuple[int, int] | None  # where a file is on the disk, which tells it from another one of the same name
+
 FILE = "index.sqlite"
 PATIENCE = 60  # seconds that a writer waits for another process
 CHECKSUM_BYTES = 8  # at the end of every page
 _CACHE_KILOBYTES = 6_000  # pages that a connection keeps, so that it need not read and verify them again
+_NO_MEMORY_FILE = {apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMMAP}  # as on a full disk
 _DAMAGED = {apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_READ, apsw.SQLITE_IOERR_CORRUPTFS}
 
 
@@ -43,6 +48,32 @@ def intact_pages(pages: Sequence[bytes]) -> list[bool]:
         return [intact == 1 for (intact,) in found]
 
 
+_connections: weakref.WeakKeyDictionary[apsw.Connection, Identity] = weakref.WeakKeyDictionary()
+_opening: list[Identity] = []  # files to which a thread is just making a connection
+_inherited: set[Identity] = set()  # the files that were in use when this process was forked
+
+
+def _after_fork_in_child() -> None:
+    """Leave the connections that were in use to the parent.
+
+    To close one here could take the parent's journal away, so none is ever freed. And while SQLite has one, it takes
+    the parent's locks on the file for locks of this process: so the file is not opened again here.
+    """
+    _inherited.update(_opening)
+    for db, file in list(_connections.items()):
+        try:
+            is_closed = not db.filename
+        except (apsw.ConnectionClosedError, apsw.ThreadingViolationError) as error:
+            is_closed = isinstance(error, apsw.ConnectionClosedError)
+        if not is_closed:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(db))
+            _inherited.add(file)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
 class _Version(NamedTuple):
     """Size and time of a file, which differ after a change."""
 
@@ -54,8 +85,9 @@ class _Version(NamedTuple):
 class SqliteFile:
     """The file of a store: opens it, and checks that it is still the same file.
 
-    If the file or its folder is read-only, SQLite takes no locks and reads the file alone. If there is a journal, which
-    others write, every snapshot gets a new connection.
+    If the file or its folder is read-only, or the disk is too full for the file that SQLite's processes share, SQLite
+    takes no locks and reads the file alone. If there is a journal, which others write, every snapshot gets a new
+    connection.
     """
 
     def __init__(self, folder: Path):
@@ -69,15 +101,33 @@ class SqliteFile:
 
     def connect(self) -> apsw.Connection:
         """Return a new connection, whose commits return when the change is on disk."""
-        if not self.writable:
-            return connect(self.path, "mode=ro" if self._version().has_journal else "mode=ro&immutable=1")
-        db = connect(self.path, "mode=rw")
-        db.execute("PRAGMA synchronous = FULL")
-        return db
+        if self._opened in _inherited:
+            raise ValueError(
+                f"{self.folder} was in use when this process was forked, and cannot be opened here: "
+                "fork while nothing reads or writes it, or start processes by spawn"
+            )
+        _opening.append(self._opened)
+        try:
+            db = self._connect()
+            _connections[db] = self._opened
+            return db
+        finally:
+            _opening.remove(self._opened)
+
+    def _connect(self) -> apsw.Connection:
+        if self.writable:
+            try:
+                db = connect(self.path, "mode=rw")
+                db.execute("PRAGMA synchronous = FULL")
+                return db
+            except apsw.IOError as error:
+                if _code(error) not in _NO_MEMORY_FILE or self._version().has_journal:
+                    raise
+        return connect(self.path, "mode=ro" if self._version().has_journal else "mode=ro&immutable=1")
 
     def is_reusable(self, db: apsw.Connection) -> bool:
         """Return whether another job can use the connection."""
-        return self.writable and db.txn_state() == apsw.SQLITE_TXN_NONE
+        return not db.readonly("main") and db.txn_state() == apsw.SQLITE_TXN_NONE
 
     def check_same_file(self) -> None:
         """Refuse a file that replaced the opened one."""
@@ -90,15 +140,14 @@ class SqliteFile:
         return sum(file.stat().st_size for file in files if file.exists())
 
     @contextmanager
-    def unchanged(self) -> Iterator[None]:
+    def unchanged(self, db: apsw.Connection) -> Iterator[None]:
         """Fail if somebody wrote the file while it was read without locks."""
-        before = None if self.writable else self._version()
+        before = self._version() if db.readonly("main") else None
         yield
         if before is not None and not before.has_journal and before != self._version():
             raise OSError(f"{self.folder} was changed while it was read: try again")
 
-    def _identity(self) -> tuple[int, int] | None:
-        """Return device and inode, which tell the file from another one of the same name."""
+    def _identity(self) -> Identity:
         try:
             found = os.stat(self._name)
         except FileNotFoundError:
@@ -132,11 +181,25 @@ def damaged(folder: Path, cause: str) -> DamagedError:
     )
 
 
+def full(folder: Path, cause: str) -> OSError:
+    return OSError(f"{folder} could not be written ({cause}) and is as it was: make space and try again")
+
+
+def _code(error: apsw.Error) -> int:
+    """SQLite's extended result code, which its types do not mention."""
+    return getattr(error, "extendedresult", 0)
+
+
 def _explained(error: apsw.Error, folder: Path) -> Exception:
-    cause = str(error)
+    cause, code = str(error), _code(error)
     match error:
-        case apsw.FullError() | apsw.IOError() if getattr(error, "extendedresult", 0) not in _DAMAGED:
-            return OSError(f"{folder} could not be written ({cause}) and is as it was: make space and try again")
+        case apsw.IOError() if code in _NO_MEMORY_FILE:
+            return OSError(
+                f"{folder} has a journal that cannot be read without 32 kB of space beside it "
+                f"({cause}): make space and try again"
+            )
+        case apsw.FullError() | apsw.IOError() if code not in _DAMAGED:
+            return full(folder, cause)
         case apsw.BusyError() | apsw.LockedError():
             return TimeoutError(f"another process has been writing to {folder} for {PATIENCE} s: try again")
         case apsw.ReadOnlyError() | apsw.CantOpenError() | apsw.PermissionsError():
@@ -145,5 +208,5 @@ def _explained(error: apsw.Error, folder: Path) -> Exception:
             return ValueError(f"a text or a file is too long for {folder} ({cause}): SQLite takes a billion bytes")
         case apsw.SQLError() if "no such module" in cause:
             return ValueError(f"this SQLite has no word index ({cause}): create {folder} with text_index=False")
-    wrong_page = getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA
+    wrong_page = code == apsw.SQLITE_IOERR_DATA
     return damaged(folder, "a page does not have the checksum that was written with it" if wrong_page else cause)

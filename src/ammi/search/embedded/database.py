@@ -12,7 +12,16 @@ import apsw
 
 from ammi.search.checks import DamagedError
 from ammi.search.embedded.acknowledged import Acknowledged, AcknowledgedFile, new_uid
-from ammi.search.embedded.connections import CHECKSUM_BYTES, FILE, PATIENCE, SqliteFile, connect, damaged, explaining
+from ammi.search.embedded.connections import (
+    CHECKSUM_BYTES,
+    FILE,
+    PATIENCE,
+    SqliteFile,
+    connect,
+    damaged,
+    explaining,
+    full,
+)
 from ammi.search.sql.sessions import Pool, Session, SqlDatabase, SqlRows, SqlState, check_format
 from ammi.search.store_methods import About
 
@@ -39,9 +48,10 @@ SCHEMA = (
     "CREATE TABLE key_values (key INTEGER, value, position INTEGER, PRIMARY KEY (key, value, position)) WITHOUT ROWID",
     "CREATE TABLE files (name TEXT PRIMARY KEY, content BLOB NOT NULL)",
 )
+TOKENIZER = ("ascii", "tokenchars", "_")
 WORD_TABLES = (
     "CREATE VIRTUAL TABLE words USING fts5(text, content = '', contentless_delete = 1, detail = none, "
-    "tokenize = \"ascii tokenchars '_'\")",
+    f'tokenize = "{" ".join(map(repr, TOKENIZER))}")',
     "CREATE VIRTUAL TABLE word_counts USING fts5vocab(words, row)",
 )
 VECTOR_COLUMNS = "(position INTEGER PRIMARY KEY, vector BLOB NOT NULL, checksum INTEGER NOT NULL)"
@@ -151,8 +161,8 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
     def damaged(self, cause: str) -> DamagedError:
         return damaged(self.file.folder, cause)
 
-    def _unchanged(self) -> AbstractContextManager[None]:
-        return self.file.unchanged()
+    def _unchanged(self, session: SqliteSession) -> AbstractContextManager[None]:
+        return self.file.unchanged(session.db)
 
     def _begin_reading(self, session: SqliteSession) -> SqliteState:
         return self._begin(session.db, "BEGIN")
@@ -160,6 +170,8 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
     def _begin_writing(self, session: SqliteSession) -> SqliteState:
         if not self.file.writable:
             raise PermissionError(f"{self.location} can only be read: make the folder writable")
+        if session.db.readonly("main"):
+            raise full(self.file.folder, "the disk is full")
         return self._begin(session.db, "BEGIN IMMEDIATE")
 
     def _begin(self, db: apsw.Connection, statement: str) -> SqliteState:
@@ -214,7 +226,7 @@ def check_ours(db: apsw.Connection, folder: Path, was_made: bool) -> None:
     if _is_blank(db):
         if was_made:
             raise damaged(folder, f"{FILE} is empty")
-        raise FileNotFoundError(f"the creation of the collection in {folder} was interrupted: create it again")
+        raise FileNotFoundError(f"the creation of {folder} was interrupted: delete the folder, and create it again")
     if db.pragma("application_id") != MAGIC:
         raise ValueError(f"{folder / FILE} belongs to another program: name the folder of a collection")
     check_format(str(folder), db.pragma("user_version"), FORMAT)

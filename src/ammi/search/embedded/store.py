@@ -137,12 +137,13 @@ class HammingIndex(SqlStore):
         """Return the documents at sorted rows, by position."""
         return self._tables.records(table.positions(rows), table.codes[rows])
 
-    def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
-        view = HammingIndex(self._database.view(), self._newest)
-        with view._reading():
-            positions = view._tables.matching(filter) if filter else view._table().positions()
-            for start in range(0, len(positions), BLOCK):
-                yield list(view._tables.entries(positions[start : start + BLOCK]).values())
+    def _beside(self) -> Self:
+        return type(self)(self._database.view(), self._newest)
+
+    def _read_blocks(self, filter: Filter) -> Iterator[list[Entry]]:
+        positions = self._tables.matching(filter) if filter else self._table().positions()
+        for start in range(0, len(positions), BLOCK):
+            yield list(self._tables.entries(positions[start : start + BLOCK]).values())
 
     def export(self) -> tuple[list[Id], Codes]:
         with self._reading():

@@ -6,16 +6,17 @@ character for a letter: so FTS5 splits an ASCII text itself, and gets any other 
 
 from collections.abc import Iterable, Sequence
 
+import apsw
 import numpy as np
 
 from ammi.features.alphabet import words_of
 from ammi.search.embedded.blocks import Positions
-from ammi.search.embedded.database import SqliteDatabase
+from ammi.search.embedded.database import TOKENIZER, SqliteDatabase
 from ammi.search.ranking import WordStatistics, is_in, most_told
 
 PlacedText = tuple[int, str]
 
-
+_LONGEST = 32_768  # bytes of a word that FTS5 keeps; of a longer one it has the beginning
 _FEW = 10_000  # texts with a word whose positions are read to count them; of more frequent words only when needed
 _REMEMBERED = 2_000_000  # positions of all words: 16 MB
 _OF_A_WORD = 50  # memory of a word without positions, in positions
@@ -39,7 +40,8 @@ class WordIndex:
 
     def add(self, documents: Iterable[PlacedText]) -> None:
         """Add the texts of new documents."""
-        self._database.execute_each("INSERT INTO words (rowid, text) VALUES (?, ?)", _split(documents))
+        rows = ((position, _split(text)) for position, text in documents)
+        self._database.execute_each("INSERT INTO words (rowid, text) VALUES (?, ?)", rows)
 
     def remove(self, positions: Positions) -> None:
         """Remove documents; in one call, because FTS5 cleans up after each."""
@@ -94,7 +96,8 @@ class WordIndex:
         few = self._matching(word, _FEW + 1)
         if len(few) <= _FEW:
             return len(few), few
-        return self._database.execute("SELECT doc FROM word_counts WHERE term = ?", (word,)).fetchone()[0], None
+        select = "SELECT doc FROM word_counts WHERE term = CAST(? AS TEXT)"
+        return self._database.execute(select, (word.encode()[:_LONGEST],)).fetchone()[0], None
 
     def _positions(self, word: str) -> Positions:
         count, few = self._look_up(word, self._known())
@@ -107,6 +110,19 @@ class WordIndex:
         return np.fromstring(joined or "", np.int64, sep=",")  # in one string they come four times as fast
 
 
-def _split(documents: Iterable[PlacedText]) -> Iterable[PlacedText]:
-    """Return texts that FTS5 splits into the words of `words_of`, and single characters, which no query has."""
-    return ((position, text if text.isascii() else " ".join(words_of(text))) for position, text in documents)
+class TermMaker:
+    """What FTS5 keeps of a text: the tokens that its own tokenizer makes of what `WordIndex.add` gives it."""
+
+    def __init__(self, db: apsw.Connection):
+        self._tokenize = db.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
+
+    def __call__(self, text: str) -> set[bytes]:
+        tokens = self._tokenize(
+            _split(text).encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
+        )
+        return {str(token).encode()[:_LONGEST] for token in tokens}
+
+
+def _split(text: str) -> str:
+    """Return a text that FTS5 splits into the words of `words_of`, and single characters, which no query has."""
+    return text if text.isascii() else " ".join(words_of(text))

@@ -1,6 +1,7 @@
 """PostgresStore: documents in a schema of a PostgreSQL database, found by pgvector."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 from typing import Self
 
 import numpy as np
@@ -24,6 +25,7 @@ from ammi.urls import shown
 BLOCK = 1000
 _MOST_APPROXIMATE = 250  # largest k for HNSW: it looks at four times as many, at most 1000
 _LEAST_LOOKED_AT = 400
+_numbers = count()  # of cursors, which one transaction may have several of
 FoundPositions = list[tuple[list[int], list[int]]]  # for each query, the distances and the positions of its hits
 
 
@@ -235,18 +237,18 @@ class PostgresStore(SqlStore):
     def _sql(self, filter: Filter) -> SqlCondition:
         return to_sql(filter, self._tables.indexed() if filter else {})
 
-    def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
-        view = PostgresStore(self._database.view())
-        with view._reading():
-            sql = view._sql(filter)
-            with view._database.session.db.cursor("entries", binary=True) as cursor:
-                cursor.execute(view._tables.select_entries(sql.text), sql.values)
-                n = 0
-                while rows := cursor.fetchmany(BLOCK):
-                    n += len(rows)
-                    yield list(view._tables.read(rows).values())
-            if not filter and n != (written := view._count()):
-                raise self._tables.damaged(f"{written} documents were written, and {n} are there")
+    def _beside(self) -> Self:
+        return type(self)(self._database.view())
+
+    def _read_blocks(self, filter: Filter) -> Iterator[list[Entry]]:
+        sql, n, cursor = self._sql(filter), 0, f"entries_{next(_numbers)}"  # it ends with the transaction
+        select = self._tables.select_entries(sql.text)
+        self._database.execute(f"DECLARE {cursor} NO SCROLL CURSOR FOR {select}", sql.values)
+        while rows := self._database.execute(f"FETCH {BLOCK} FROM {cursor}").fetchall():
+            n += len(rows)
+            yield list(self._tables.read(rows).values())
+        if not filter and n != (written := self._count()):
+            raise self._tables.damaged(f"{written} documents were written, and {n} are there")
 
     def export(self) -> tuple[list[Id], Codes]:
         with self._reading():

@@ -29,7 +29,7 @@ def write_report(folder: PaperFolder, markdown: Path) -> Path:
     parts = [
         *_summary(all_claims(findings), tiny=TINY in folder.scale.sets),
         *(paragraph for section in SECTIONS.values() for paragraph in section(findings, files)),
-        *estimators_section(markdown.parent),
+        *estimators_section(files),
         *costs_section(folder),
         *sets_section(findings),
     ]

@@ -45,7 +45,8 @@ def test_bounds_of_a_perfect_critic(benchmark):
 
 
 @pytest.mark.slow
-def test_the_quick_mode_prints_a_table_and_keeps_nothing(benchmark, capsys):
+def test_the_quick_mode_prints_a_table_and_keeps_nothing(benchmark, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     before = benchmark.RESULTS.read_bytes()
     benchmark.main(["--quick"])
     assert "16 symbols" in capsys.readouterr().out

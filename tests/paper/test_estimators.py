@@ -1,15 +1,14 @@
 """The section on estimators shows what the benchmark measured, and what is true of its bounds."""
 
-from pathlib import Path
-
 from ammi.files import read_json
 from reproduction.estimators import RESULTS, estimator_rows, estimators_section, plot_estimators
+from reproduction.sections import FigureFiles
 
 
-def test_the_section_has_a_row_for_each_channel():
-    text = "\n\n".join(estimators_section(RESULTS.parents[2] / "docs"))
+def test_the_section_has_a_row_for_each_channel(tmp_path):
+    text = "\n\n".join(estimators_section(FigureFiles(tmp_path / "figures", tmp_path / "docs")))
     assert "## Estimators of information" in text
-    assert "(../benchmarks/results/information.png)" in text
+    assert "(../figures/information.png)" in text
     channels = {one["channel"] for one in read_json(RESULTS)}
     assert len(channels) == 18
     assert all(f"\n| {name} |" in text for name in channels)
@@ -17,7 +16,7 @@ def test_the_section_has_a_row_for_each_channel():
 
 def test_no_section_without_results(monkeypatch, tmp_path):
     monkeypatch.setattr("reproduction.estimators.RESULTS", tmp_path / "none.json")
-    assert estimators_section(Path("docs")) == []
+    assert estimators_section(FigureFiles(tmp_path, tmp_path)) == []
 
 
 def test_means_and_spreads_over_seeds():

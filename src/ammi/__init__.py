@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ammi.chain import MarkovBits
     from ammi.collection import Collection
     from ammi.hashers import AMMI, BMMI, ITQ, LSH, DocumentHasher, load
-    from ammi.hashers.information import information
+    from ammi.hashers.measured import information
     from ammi.search import HammingIndex
 
 _HOME = {
@@ -25,7 +25,7 @@ _HOME = {
     "ITQ": "ammi.hashers",
     "LSH": "ammi.hashers",
     "MarkovBits": "ammi.chain",
-    "information": "ammi.hashers.information",
+    "information": "ammi.hashers.measured",
     "load": "ammi.hashers",
 }
 

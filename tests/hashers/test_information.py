@@ -169,7 +169,7 @@ def test_the_same_figures_again_and_no_random_state_is_touched():
 
 
 def test_large_collections_are_compared_in_parts(monkeypatch):
-    monkeypatch.setattr("ammi.hashers.information._LARGEST_CONTRAST", 512)
+    monkeypatch.setattr("ammi.hashers.measured._LARGEST_CONTRAST", 512)
     found = ammi.information(symbol_hasher(40), rows(symbols(2048)))
     assert 7.3 < found.at_least.value <= 8  # of at most log2 512
     assert 8 <= found.at_most.value < 9

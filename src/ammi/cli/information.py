@@ -36,7 +36,7 @@ def information(
     ammi information model reuters-pairs
     """
     from ammi.data.pairs import holds_pairs, read_pair_texts
-    from ammi.hashers.information import information as measure
+    from ammi.hashers.measured import information as measure
 
     hasher = load_model(model)
     if holds_pairs(source):

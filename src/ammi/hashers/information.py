@@ -1,199 +1,157 @@
-"""How many bits of information codes carry about documents, exactly or between bounds (docs/information.md)."""
+"""What AMMI and BMMI share: the parameters of an InformationObjective, and its encoders."""
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from math import inf, log2
-from typing import Any
+from dataclasses import replace
+from typing import Literal
 
 import numpy as np
-import torch
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor
 
-from ammi.chain import Chain, Distributions
-from ammi.chain.information import (
-    SHARES,
-    bound_terms,
-    certain,
-    contrast_terms,
-    cross_entropies,
-    mixture_terms,
-)
-from ammi.hashers.base import Hasher
-from ammi.hashers.chains import ChainHasher
-from ammi.hashers.documents import DocumentHasher, Documents
+from ammi.chain import Chain, Structure
+from ammi.hashers.encoders import EncoderHasher
+from ammi.hashers.hyperplanes import HyperplaneNames
+from ammi.hashers.parameters import estimator, parameter
+from ammi.hashers.running import bit_probabilities
 from ammi.hashers.training_data import rows_beside
 from ammi.nets.divergences import BITS_PER_NAT
-from ammi.nets.matrix import Matrix
-from ammi.nets.rows import Rows, row_blocks
-from ammi.training.information import InformationObjective
+from ammi.nets.encoder import Encoder, initialise
+from ammi.nets.matrix import MatrixLike
+from ammi.nets.rows import ROWS_AT_ONCE
+from ammi.nets.scaling import SCALING
+from ammi.training.batches import Batches
+from ammi.training.information import InformationObjective, Reader
+from ammi.training.recipe import DataShape, Recipe
 
-_FOLDS = 5
-_RESAMPLES = 1000
-_LARGEST_CONTRAST = 4096  # documents that InfoNCE tells apart; more are cut into parts
-_LEAST_DRAWS = 2000  # codes that are drawn in all, also of a few documents
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A number of bits, its 95% interval over documents, and how it was found.
-
-    Args:
-        kind: "exact", "upper bound" or "lower bound".
-        how: in words.
-    """
-
-    value: float
-    low: float
-    high: float
-    kind: str
-    how: str
-
-    def __str__(self) -> str:
-        return f"{self.value:7.2f} {self.low:7.2f} to {self.high:5.2f}   {self.kind}: {self.how}"
+MOST_ORDER = 20
 
 
-@dataclass(frozen=True)
-class Information:
-    """What `ammi.information` found, in bits; `str` of it is a table, `to_dict` gives it for JSON.
+@estimator
+class InformationHasher(EncoderHasher):
+    """An estimator around an InformationObjective, whose structure is a Markov chain by default."""
 
-    Args:
-        documents: n, the number of documents or pairs.
-        bits: m.
-        related: whether it is the information of pairs, I(X, Z), and not of documents, I(Y, Z).
-        entropy: H(Z) if it is exact, otherwise the same as `entropy_bound`.
-        entropy_bound: H⁺(Z) ≥ H(Z), with a prior that has not seen the document.
-        conditional_entropy: H(Z|Y), or of pairs H⁺(Z|X) ≥ H(Z|X).
-        exact: I(Y, Z) of these documents, None if their codes cannot be enumerated, and of pairs.
-        at_least: a lower bound of the information, or `exact`.
-        at_most: an upper bound of the information of these documents, never above the ceiling.
-        ceiling: log2 n: n documents show no more, whatever the code.
-    """
+    predictive = True
 
-    documents: int
-    bits: int
-    related: bool
-    entropy: Figure
-    entropy_bound: Figure
-    conditional_entropy: Figure
-    exact: Figure | None
-    at_least: Figure
-    at_most: Figure
-    ceiling: float
+    order: int = parameter(
+        "Markov order o of the encoder; 0 makes the bits independent given the document.",
+        default=0,
+        whole=True,
+        least=0,
+        most=MOST_ORDER,
+    )
+    structure: Structure | None = parameter(
+        "in place of the order, the structure of the encoder's bits given the document, such as ammi.chain.Tree, or "
+        "one of your own (ammi.parts says how it is saved).",
+        default=None,
+        types=(Structure,),
+        optional=True,
+    )
+    related_encoder: Literal["shared", "own"] = parameter(
+        "with related documents: 'shared' uses one encoder for both documents of a pair, 'own' the paper's two.",
+        default="shared",
+        choices=("shared", "own"),
+    )
+    related_order: int | None = parameter(
+        "Markov order h of the related documents' own encoder, at least `order`, which is the default.",
+        default=None,
+        whole=True,
+        least=0,
+        most=MOST_ORDER,
+        optional=True,
+    )
+    neighbours: int = parameter(
+        "without related documents, pair each document with one of its nearest ones, this many or a twentieth of all, "
+        "drawn anew each time; 0 trains on documents alone, as the paper does. Useful: 10 to 100.",
+        default=10,
+        whole=True,
+        least=0,
+    )
+    word_dropout: float = parameter(
+        "if one encoder reads pairs, the share of words left out of sparse rows, drawn anew each time. "
+        "Useful: 0 to 0.3.",
+        default=0.3,
+        least=0,
+        below=1,
+    )
+    entropy_weight: float = parameter("β, the weight of H(Z). The paper's grid: 1 to 3.5.", default=1.5, above=0)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as plain numbers and strings."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        what, information = ("pairs", "I(X,Z)") if self.related else ("documents", "I(Y,Z)")
-        rows = {"H(Z)": self.entropy} if self.entropy.kind == "exact" else {}
-        rows |= {"H⁺(Z)": self.entropy_bound, "H⁺(Z|X)" if self.related else "H(Z|Y)": self.conditional_entropy}
-        rows |= {information: self.exact} if self.exact else {f"{information} ≥": self.at_least}
-        rows |= {f"{information} ≤": self.at_most}
-        title = f"{self.bits} bits, {self.documents:,} {what} (log2 n = {self.ceiling:.2f}), 95% intervals"
-        return "\n".join([title, *(f"{name:9}{figure}" for name, figure in rows.items())])
-
-
-def information(
-    model: Hasher | DocumentHasher, documents: Documents, *, related: Documents | None = None, random_state: int = 0
-) -> Information:
-    """Measure how many bits the codes of a fitted model say about documents, exactly or between bounds.
-
-    Z is a code of a document y that is drawn from the given ones: drawn from p(z|y) for AMMI and BMMI, and the code
-    itself for other methods, whose H(Z|Y) is 0. The information of documents, I(Y, Z) = H(Z) - H(Z|Y), is how much
-    a code says about which of them it belongs to. That of pairs, I(X, Z), is how much the code of y says about its
-    related document x. It is measured best on documents that the model was not fitted to.
-
-    Args:
-        model: a hasher, or a DocumentHasher.
-        documents: rows for a hasher, documents for a DocumentHasher; at least 10.
-        related: a document related to each, row for row.
-        random_state: draws codes, folds and resamples.
-    """
-    check_is_fitted(model)
-    if isinstance(model, DocumentHasher):
-        documents, related = model._rows(documents), None if related is None else model._rows(related)
-        model = model.hasher_
-    Y = model._check_rows(documents, reset=False)
-    X = None if related is None else rows_beside(model, related, "related", len_of=Y)
-    n = Y.shape[0]
-    if n < 2 * _FOLDS:
-        raise ValueError(f"information is measured on at least {2 * _FOLDS} documents, got {n}: pass more")
-    rng = np.random.default_rng(random_state)
-    fold = torch.from_numpy(rng.permutation(n) % _FOLDS)
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        torch.manual_seed(random_state)
-        p, q = _distributions(model, Y, X, fold)
-        return _measured(p, q, fold, rng)
-
-
-def _distributions(model: Hasher, Y: Matrix, X: Matrix | None, fold: Tensor) -> tuple[Distributions, Distributions]:
-    """Return p(z|y) and q(z|x) of each document; without related documents q is p."""
-    if isinstance(model, ChainHasher):
-        objective, device = model.objective_, model._device()
-        assert isinstance(objective, InformationObjective)
-        with model._reading():
-            p = _read(objective.distributions, Y, device)
-            return p, p if X is None else _read(objective.related_distributions, X, device)
-    y = torch.from_numpy(model.transform(Y)).double()
-    p = certain(y)
-    return p, p if X is None else _flipped(y, torch.from_numpy(model.transform(X)).double(), fold)
-
-
-def _read(read: Callable[[Rows], Distributions], rows: Matrix, device: torch.device) -> Distributions:
-    """Return the distributions of all rows, in double precision."""
-    batches = [read(block) for block in row_blocks(rows, device)]
-    return batches[0].structure.read(torch.cat([batch.logits.double().cpu() for batch in batches]))
-
-
-def _flipped(y: Tensor, x: Tensor, fold: Tensor) -> Distributions:
-    """Return q(z|x) for codes (n, m) without probabilities: each bit of x's code flips as often as in other folds."""
-    flips, logits = (y != x).double(), torch.zeros_like(x)
-    for i in fold.unique():
-        others = flips[fold != i]
-        rate = (others.sum(0) + 0.5) / (len(others) + 1)
-        logits[fold == i] = (2 * x[fold == i] - 1) * ((1 - rate) / rate).log()
-    return Chain(x.shape[1]).read(logits.unsqueeze(-1))
-
-
-def _measured(p: Distributions, q: Distributions, fold: Tensor, rng: np.random.Generator) -> Information:
-    n, related, ceiling = len(fold), q is not p, log2(len(fold))
-    order, n_parts = torch.from_numpy(rng.permutation(n)), -(-n // _LARGEST_CONTRAST)
-    parts = [order[i::n_parts] for i in range(n_parts)]
-    codes = p.sample(torch.Size([-(-_LEAST_DRAWS // n)]))  # (S, n, m)
-    own, conditional, mixture = cross_entropies(p, p), cross_entropies(p, q), mixture_terms(p)
-    prior, bound = bound_terms(p, codes, fold, parts)
-    seed = rng.integers(2**31)
-
-    def figure(terms: Tensor, kind: str, how: str, most: float = inf) -> Figure:
-        """Return the mean of terms (n,), and its interval over resampled documents, which are the same for all."""
-        values, again = terms.numpy() * BITS_PER_NAT, np.random.default_rng(seed)
-        means = [values[again.integers(n, size=n)].mean() for _ in range(_RESAMPLES if n <= 10**5 else 100)]
-        value, (low, high) = float(values.mean()), np.quantile(means, (0.025, 0.975)).tolist()
-        return Figure(
-            min(value, most), min(low, most), min(high, most), kind, how if value <= most + 1e-9 else "log2 n"
+    def recipe(self, shape: DataShape) -> Recipe:
+        return replace(
+            super().recipe(shape),
+            keep="last" if self._reads_pairs(shape.predictive) else "best",
+            rising="information",
+            neighbours=0 if shape.predictive else self.neighbours,
+            word_dropout=self.word_dropout if self._reads_pairs(shape.predictive) else 0.0,
         )
 
-    entropy_bound = figure(bound, "upper bound", f"prior {prior}")
-    exact = None
-    if related:
-        about = figure(conditional, "upper bound", "the code of y, predicted from x")
-    else:
-        about = figure(conditional, "exact", "the mean of all documents")
-        exact = None if mixture is None else figure(mixture - own, "exact", "H(Z) - H(Z|Y)")
-    if exact is None:
-        contrast = contrast_terms(q, codes, parts, (0.0, *SHARES) if related else (0.0,))
-        at_least = figure(contrast, "lower bound", "InfoNCE over the codes", most=ceiling)
-    return Information(
-        documents=n,
-        bits=p.n_bits,
-        related=related,
-        entropy=entropy_bound if mixture is None else figure(mixture, "exact", "over all codes"),
-        entropy_bound=entropy_bound,
-        conditional_entropy=about,
-        exact=exact,
-        at_least=exact or at_least,
-        at_most=figure(bound - own, "upper bound", "H⁺(Z) - H(Z|Y)", most=ceiling),
-        ceiling=ceiling,
-    )
+    def bit_probabilities(self, X: MatrixLike) -> NDArray[np.float32]:
+        """Return the probability (n, m) of each bit to be 1."""
+        check_is_fitted(self)
+        X = self._check_rows(X, reset=False)
+        with self._reading():
+            return bit_probabilities(self.objective_, X, self._device())
+
+    def score(self, X: MatrixLike, y: object = None, *, related: MatrixLike | None = None) -> float:
+        """Return the paper's difference of entropies on these documents, in bits: the objective with β = 1.
+
+        It is H⁺(Z) - H(Z|Y), and with `related`, a document for each, H⁺(Z) - H⁺(Z|X), H⁺(Z) with the prior of the
+        training. It compares models of one kind, and it is no estimate of the information of the codes: H⁺(Z) may be
+        far above H(Z), and the difference above log2 of the number of documents. `ammi.information` measures that.
+        BMMI has Ĥ(Z) in the place of H⁺(Z), of 4,096 documents at a time.
+        """
+        check_is_fitted(self)
+        assert isinstance(self.objective_, InformationObjective)
+        X = self._check_rows(X, reset=False)
+        related = None if related is None else rows_beside(self, related, "related", len_of=X)
+        batches = Batches(X, related, batch_size=ROWS_AT_ONCE, device=self._device(), rng=np.random.default_rng(0))
+        with self._reading():
+            parts = [float(self.objective_.difference_of_entropies(batch)) * batch.size for batch in batches]
+        return sum(parts) / X.shape[0] * BITS_PER_NAT
+
+    def hyperplanes(self) -> HyperplaneNames | None:
+        assert isinstance(self.objective_, InformationObjective)
+        names, scaled = super().hyperplanes(), self.objective_.scaling.centre is not None
+        return HyperplaneNames(*names[:3], *SCALING) if names and scaled else names
+
+    def _readers(self, n_features: int, predictive: bool) -> tuple[Reader, Reader | None]:
+        """Make p(z|y) and, if related documents have an encoder of their own, q(z|x)."""
+        two = predictive and self.related_encoder == "own"
+        structures = [self._structure(), self._related_structure()] if two else [self._structure()]
+        readers = []
+        for structure in structures:
+            network = self._encoder(n_features, structure.n_logits)
+            if isinstance(network, Encoder) and not callable(self.encoder):  # a user's network comes initialised
+                initialise(network, self.init_range)
+            readers.append(Reader(network, structure))
+        return readers[0], readers[1] if two else None
+
+    def _structure(self) -> Structure:
+        """Return the structure of p(z|y)."""
+        return Chain(self.n_bits, self.order) if self.structure is None else self.structure
+
+    def _related_structure(self) -> Structure:
+        """Return the structure of q(z|x), which is that of p(z|y) unless an order is given."""
+        return self._structure() if self.related_order is None else Chain(self.n_bits, self.related_order)
+
+    def _reads_pairs(self, predictive: bool) -> bool:
+        """Return whether one encoder reads both documents of pairs, be they related documents or neighbours."""
+        return self.related_encoder == "shared" if predictive else self.neighbours > 0
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._check_bits("structure", self.structure)
+        if self.structure is not None and (self.order or self.related_order is not None):
+            raise ValueError("structure takes the place of order and related_order: leave these out")
+        if self.related_order is not None and self.related_order < self.order:
+            raise ValueError(
+                f"related_order must be at least the encoder's order {self.order}, got {self.related_order}"
+            )
+        if self.related_encoder == "shared" and self.related_order not in (None, self.order):
+            raise ValueError(
+                f"related_order is {self.related_order}, but a shared encoder has the one order {self.order}: leave it "
+                "out, or set related_encoder='own'"
+            )
+
+    def _check_bits(self, name: str, structure: Structure | None) -> None:
+        """Refuse a structure of codes of another length."""
+        if structure is not None and structure.shape[0] != self.n_bits:
+            raise ValueError(f"{name} has {structure.shape[0]} bits and the codes {self.n_bits}: make it of as many")

@@ -8,6 +8,7 @@ from textwrap import fill
 from ammi.files import write_text
 from reproduction.claims import all_claims
 from reproduction.costs import costs_section
+from reproduction.estimators import estimators_section
 from reproduction.findings import read_findings
 from reproduction.folder import PaperFolder
 from reproduction.judging import Claim, Verdict
@@ -28,6 +29,7 @@ def write_report(folder: PaperFolder, markdown: Path) -> Path:
     parts = [
         *_summary(all_claims(findings), tiny=TINY in folder.scale.sets),
         *(paragraph for section in SECTIONS.values() for paragraph in section(findings, files)),
+        *estimators_section(files),
         *costs_section(folder),
         *sets_section(findings),
     ]

@@ -165,3 +165,19 @@ def curvature(function: Callable[[np.ndarray], float], at: np.ndarray, along: np
     """The second derivative of a function along a direction, by a difference of differences (error O(step^4))."""
     value = [function(at + i * step * along) for i in (-2, -1, 0, 1, 2)]
     return (-value[0] + 16 * value[1] - 30 * value[2] + 16 * value[3] - value[4]) / (12 * step**2)
+
+
+def mixture_terms(batch: np.ndarray) -> np.ndarray:
+    """The cross entropy of each distribution of a batch with their mixture."""
+    probs = np.array([code_probs(p) for p in batch])
+    return -probs @ np.log(probs.mean(axis=0))
+
+
+def contrast(q: np.ndarray, codes: np.ndarray, share: float = 0.0) -> np.ndarray:
+    """InfoNCE's term of each document: its critic of the code beside the mean of all critics of it."""
+    terms = []
+    for own, z in enumerate(codes.astype(int).tolist()):
+        probs = np.array([math.exp(log_prob(one, tuple(z))) for one in q])
+        critics = (1 - share) * probs / probs.mean() + share
+        terms.append(math.log(critics[own] / critics.mean()))
+    return np.array(terms)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ammi.chain import MarkovBits
     from ammi.collection import Collection
     from ammi.hashers import AMMI, BMMI, ITQ, LSH, DocumentHasher, load
+    from ammi.hashers.measured import information
     from ammi.search import HammingIndex
 
 _HOME = {
@@ -24,6 +25,7 @@ _HOME = {
     "ITQ": "ammi.hashers",
     "LSH": "ammi.hashers",
     "MarkovBits": "ammi.chain",
+    "information": "ammi.hashers.measured",
     "load": "ammi.hashers",
 }
 
@@ -37,6 +39,7 @@ __all__ = [
     "HammingIndex",
     "MarkovBits",
     "__version__",
+    "information",
     "load",
 ]
 

@@ -8,7 +8,7 @@ with μ the window marginals of p (the paper's Algorithm CrossEntropy, where o' 
 the same windows where o' < o).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import torch
 from torch import Tensor
@@ -80,13 +80,18 @@ def mixture_entropy(logits: Tensor, *, codes_at_once: int = 2**20) -> Tensor:
     and S_c (B, suffixes). Blocks of `codes_at_once` are reduced one by one, and recomputed for the gradient, so
     memory stays bounded up to 24 bits.
     """
-    _, m, _ = check_mixture(logits)
+    check_mixture(logits)
+    return entropy_of_halves(halves_of_codes(logits), logits.shape[1], codes_at_once)
+
+
+def halves_of_codes(logits: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield for each context the probabilities of the prefixes that end in it (B, n), and of the suffixes (B, n')."""
+    m = logits.shape[1]
     order = min(order_of(logits), m - 1)  # an earlier bit is 0: contexts of m bits or more never occur
     probs = bit_probs(logits[..., : 2**order])  # (B, m, 2**o, 2)
     split = max((m + 1) // 2, order)
     prefixes = _string_probs(probs[:, :split], 0).unflatten(-1, (-1, 2**order))  # (B, 2**(split-o), 2**o)
-    halves = ((prefixes[..., c], _string_probs(probs[:, split:], c)) for c in range(2**order))
-    return entropy_of_halves(halves, m, codes_at_once)
+    return ((prefixes[..., c], _string_probs(probs[:, split:], c)) for c in range(2**order))
 
 
 def check_mixture(logits: Tensor) -> torch.Size:

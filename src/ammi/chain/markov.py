@@ -1,6 +1,6 @@
 """The Markov chain as a structure, with tables (m, 2**o) and windows (m, 2**(o+1)) as statistics."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ammi.chain.decode import sample, viterbi
-from ammi.chain.entropy import best_prior, mixture_entropy, windows_cross_entropy
+from ammi.chain.entropy import best_prior, halves_of_codes, mixture_entropy, windows_cross_entropy
 from ammi.chain.layout import check_size, order_of
 from ammi.chain.marginals import forward, mean_windows, window_marginals
 from ammi.chain.pairs import mean_pairs_of_independent_bits, pair_marginals
@@ -96,6 +96,9 @@ class ChainDistributions(Distributions):
 
     def mixture_entropy(self) -> Tensor:
         return mixture_entropy(self.logits)
+
+    def halves(self) -> Iterable[tuple[Tensor, Tensor]]:
+        return halves_of_codes(self.logits)
 
     def mode(self) -> Tensor:
         return viterbi(self.logits)[0]

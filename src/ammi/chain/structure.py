@@ -17,7 +17,7 @@ bits (`pairs`, for trees).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -121,6 +121,13 @@ class Distributions(ABC):
     @abstractmethod
     def mixture_entropy(self) -> Tensor:
         """Return Ĥ(Z), the entropy () of the uniform mixture of a batch (B, *structure.shape), over all 2^m codes."""
+
+    def halves(self) -> Iterable[tuple[Tensor, Tensor]] | None:
+        """Yield the probabilities of prefixes (B, n), and of the suffixes (B, n') that can follow them, for all codes.
+
+        None if the structure cannot be enumerated so.
+        """
+        return None
 
     @abstractmethod
     def mode(self) -> Tensor:

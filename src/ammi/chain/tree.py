@@ -196,8 +196,8 @@ class TreeDistributions(Distributions):
         return F.logsigmoid(torch.where(z.expand(shape) == 1, logit, -logit)).sum(-1)
 
     def mixture_entropy(self) -> Tensor:
-        _, m, _ = check_mixture(self.logits)
-        return entropy_of_halves(self._halves((m + 1) // 2), m)
+        check_mixture(self.logits)
+        return entropy_of_halves(self.halves(), self.n_bits)
 
     @torch.no_grad()
     def mode(self) -> Tensor:
@@ -228,12 +228,12 @@ class TreeDistributions(Distributions):
             z[..., level] = (uniform[..., level] < probs[..., level, :].gather(-1, parent).squeeze(-1)).long()
         return z[..., :-1].to(self.logits.dtype)
 
-    def _halves(self, split: int) -> Iterable[tuple[Tensor, Tensor]]:
-        """Yield the probabilities (B, n) of prefixes, the first `split` bits depth-first, and of suffixes.
+    def halves(self) -> Iterable[tuple[Tensor, Tensor]]:
+        """A prefix is the first half of the bits, depth-first.
 
         There is a pair for each value of the prefix bits that are parents of suffix bits.
         """
-        sequence, parents = self.tree.sequence, self.tree.parents
+        sequence, parents, split = self.tree.sequence, self.tree.parents, (self.n_bits + 1) // 2
         probs = bit_probs(self.logits)  # (B, m, 2, 2)
         seen = sorted({parents[bit] for bit in sequence[split:]} & set(sequence[:split]))
         prefixes = _string_probs(probs, sequence[:split], parents, {})

@@ -21,6 +21,7 @@ from ammi.cli import (
     fit,
     index,
     info,
+    information,
     paper,
     report,
     search,
@@ -54,6 +55,7 @@ for _command in (
     drift.drift,
     evaluate.evaluate,
     info.info,
+    information.information,
     tune.tune,
     paper.paper,
 ):

@@ -125,7 +125,7 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     @available_if(_has_score)
     def score(self, documents: Documents, y: object = None) -> float:
-        """Return the hasher's `score` of these documents: for AMMI the information of their codes, in bits."""
+        """Return the hasher's `score` of these documents: for AMMI the paper's difference of entropies, in bits."""
         return self.hasher_.score(self._rows(documents), y)
 
     def knows(self, document: object) -> bool:

@@ -54,6 +54,18 @@ class InformationObjective(Objective):
         """Return p(z|y) of each row."""
         return self._read(self.encoder, self.structure, rows)
 
+    def related_distributions(self, rows: Rows) -> Distributions:
+        """Return q(z|x) of each row, by the related documents' own encoder if there is one."""
+        if self.related_encoder is None:
+            return self.distributions(rows)
+        return self._read(self.related_encoder, self.related_structure, rows)
+
+    def difference_of_entropies(self, batch: Batch) -> Tensor:
+        """Return H(Z) - H(Z|Y), or with related documents H(Z) - H⁺(Z|X), with H(Z) of the codes of y alone."""
+        p = self.distributions(batch.y)
+        q = p if batch.x is None else self.related_distributions(batch.x)
+        return self.code_entropy(p) - p.cross_entropy(q).mean()
+
     def loss(self, batch: Batch) -> tuple[Tensor, Figures]:
         conditional, codes = self.conditional_entropy(batch)
         code = self.code_entropy(codes)
@@ -81,7 +93,7 @@ class InformationObjective(Objective):
         if batch.x is None:
             return p.entropy().mean(), p
         if self.related_encoder is not None:
-            return p.cross_entropy(self._read(self.related_encoder, self.related_structure, batch.x)).mean(), p
+            return p.cross_entropy(self.related_distributions(batch.x)).mean(), p
         q = self.distributions(batch.x)
         means = [first.cross_entropy(second).mean() for first in (p, q) for second in (p, q)]
         return torch.stack(means).mean(), self.structure.read(torch.cat((p.logits, q.logits)))

@@ -26,7 +26,7 @@ test: $(DEV) browser
 
 # All tests that need no server, no browser and little time: about two minutes.
 fast: $(DEV)
-	$(PYTEST) -n 2 --dist worksteal -m "not servers and not browser and not slow"
+	$(PYTEST) -n 2 --dist worksteal --hypothesis-profile fast -m "not servers and not browser and not slow"
 
 # The tests of the page need Chromium: install it if possible, otherwise say that it is missing.
 browser: $(DEV)

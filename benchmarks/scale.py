@@ -29,9 +29,8 @@ from ammi.hashers import LSH, DocumentHasher
 from ammi.scale.cluster import on_ray
 from ammi.scale.encode import encode_shards
 from ammi.scale.shards import Reading, find_shards
-from ammi.search import create_store
 from ammi.search.locations import STORES as KNOWN_STORES
-from ammi.search.locations import open_store
+from ammi.search.locations import open_store, store_class
 from ammi.stored_model import StoredModel
 from ammi.tuning.machine import machine
 from timing import save
@@ -112,7 +111,7 @@ def store(location: str, n: int) -> dict[str, float]:
     codes = codes_of(n)
     queries = queries_of(codes)
     start = time.perf_counter()
-    with create_store(location, N_BITS, text_index=False) as index:
+    with store_class(location).create(location, N_BITS, text_index=False) as index:
         for first in range(0, n, BATCH):
             index.add(codes[first : first + BATCH], list(range(first, min(n, first + BATCH))))
         index.optimize()

@@ -52,14 +52,14 @@ class MemoryStore(Store):
     @classmethod
     def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
         if location in CONTENTS:
-            raise FileExistsError(f"{location} holds an index: open it, or create the new one elsewhere")
+            raise FileExistsError(f"{location} holds a collection: open it, or create the new one elsewhere")
         CONTENTS[location] = Content(about, files)
         return cls(location)
 
     @classmethod
     def open(cls, location: Location) -> Self:
         if fspath(location) not in CONTENTS:
-            raise FileNotFoundError(f"there is no index in {location}: create it first")
+            raise FileNotFoundError(f"there is no collection in {location}: create it first")
         return cls(fspath(location))
 
     def _reading(self) -> AbstractContextManager[object]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
+from textwrap import fill
 
 from ammi.files import write_text
 from reproduction.claims import all_claims
@@ -30,7 +31,7 @@ def write_report(folder: PaperFolder, markdown: Path) -> Path:
         *costs_section(folder),
         *sets_section(findings),
     ]
-    text = "\n\n".join(parts) + "\n"
+    text = "\n\n".join(map(_wrapped, parts)) + "\n"
     write_text(markdown, text)
     write_text(folder.page, to_page(text, markdown.parent, TITLE))
     return folder.page
@@ -40,7 +41,13 @@ def write_part(folder: PaperFolder, part: str) -> str:
     """Write the plots of a table or figure, and return its section without them."""
     _check_installed()
     paragraphs = SECTIONS[part](read_findings(folder), FigureFiles(folder.figures, folder.folder))
-    return "\n\n".join(text for text in paragraphs if not text.startswith("!["))
+    return "\n\n".join(_wrapped(text) for text in paragraphs if not text.startswith("!["))
+
+
+def _wrapped(paragraph: str) -> str:
+    """Wrap prose at 100 characters; tables, headings and pictures stay as they are."""
+    is_prose = "\n" not in paragraph and not paragraph.startswith(("|", "#", "!["))
+    return fill(paragraph, 100, break_long_words=False, break_on_hyphens=False) if is_prose else paragraph
 
 
 def _check_installed() -> None:

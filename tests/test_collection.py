@@ -227,9 +227,9 @@ def test_duplicates_are_copies_of_what_is_kept(collection):
     collection.add([half, whole, longer], ids=["half", "whole", "longer"])
     told: list[int] = []
     (group,) = collection.duplicates(0.9, advance=told.append)
-    assert (group.kept, group.copies) == ("longer", [("half", 1.0), ("whole", 1.0)])
+    assert (group.kept, group.duplicates) == ("longer", [("half", 1.0), ("whole", 1.0)])
     assert sum(told) == 2 * len(collection)
-    collection.delete([copy for copy, _ in group.copies])
+    collection.delete([copy for copy, _ in group.duplicates])
     assert collection.duplicates(0.9) == []
     with pytest.raises(ValueError, match="threshold is 3"):
         collection.duplicates(3)
@@ -421,9 +421,9 @@ def test_a_folder_of_a_model_or_of_a_hasher_is_a_model_too(tmp_path, model):
 
 
 def test_a_wrong_place_is_refused_with_help(tmp_path, model):
-    with pytest.raises(FileNotFoundError, match="there is no index"):
+    with pytest.raises(FileNotFoundError, match="there is no collection"):
         Collection.open(tmp_path / "nowhere")
-    with Collection.create(tmp_path / "location", model), pytest.raises(FileExistsError, match="holds an index"):
+    with Collection.create(tmp_path / "location", model), pytest.raises(FileExistsError, match="holds a collection"):
         Collection.create(tmp_path / "location", model)
     with pytest.raises(ValueError, match=r"'nothing://host/db'.*folder"):
         Collection.open("nothing://host/db")
@@ -433,7 +433,7 @@ def test_it_says_what_it_is(collection):
     about = collection.describe()
     assert (about["documents"], about["bits"], about["method"]) == (60, 16, "AMMI")
     assert about["keys"]["year"] == 60
-    assert about["fast keys"] == list(collection.store.keys_indexed)
+    assert about["indexed_keys"] == list(collection.store.indexed_keys)
     assert json.dumps(about)
     assert collection.knows("crude")
     assert not collection.knows("zzz")

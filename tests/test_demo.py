@@ -23,7 +23,7 @@ def test_it_leaves_documents_a_model_and_a_collection(demo):
     for _ in range(2):
         with demo.build() as collection:
             assert [entry.id for entry in collection] == [document.id for document in documents]
-            assert collection.fast_keys() == ["package"]
+            assert collection.indexed_keys() == ["package"]
             assert collection.search("median of an array")[0].metadata.keys() == {"kind", "package", "label"}
 
 

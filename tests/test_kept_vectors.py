@@ -101,7 +101,7 @@ def test_zeros_are_kept_and_like_nothing(collection):
     collection.add(np.zeros((2, WIDTH)), ids=["zero", "nought"])
     assert collection.get("zero").vector.tolist() == [0] * WIDTH
     assert {hit.score for hit in collection.search(np.zeros(WIDTH))} == {0.0}
-    assert not {"zero", "nought"} & {id for group in collection.duplicates(0.01) for id, _ in group.copies}
+    assert not {"zero", "nought"} & {id for group in collection.duplicates(0.01) for id, _ in group.duplicates}
 
 
 def test_a_collection_without_vectors_says_what_to_do(location, hasher, X):
@@ -118,7 +118,7 @@ def test_only_dense_rows_are_kept(location, hasher, X, tmp_path):
     with pytest.raises(ValueError, match=r"the words features of model .* make sparse rows"):
         Collection.create(tmp_path / "words", words, vectors="int8")
     assert not Collection.exists(tmp_path / "words")
-    with pytest.raises(ValueError, match="vectors is 'float64', but they are kept as 'float16' or 'int8'"):
+    with pytest.raises(ValueError, match="vectors is 'float64', expected 'float16' or 'int8'"):
         Collection.create(tmp_path / "words", hasher, vectors="float64")
     with Collection.create(location, hasher, vectors="float16") as created:
         with pytest.raises(ValueError, match="the vectors are sparse"):
@@ -204,10 +204,10 @@ def test_copies_among_vectors_are_found_by_their_cosine(collection, X):
     told: list[int] = []
     groups = collection.duplicates(advance=told.append)
     assert [group.kept for group in groups] == [5, 9]
-    assert {id for id, _ in groups[0].copies} == {"a", "b"}
+    assert {id for id, _ in groups[0].duplicates} == {"a", "b"}
     rows = {entry.id: entry.vector for entry in collection}
     for group in groups:
-        for id, similarity in group.copies:
+        for id, similarity in group.duplicates:
             assert similarity == pytest.approx(cosines(rows[group.kept], rows[id][None])[0])
     assert sum(told) == 2 * len(collection)
     assert collection.duplicates(1) == []
@@ -216,7 +216,7 @@ def test_copies_among_vectors_are_found_by_their_cosine(collection, X):
 def test_it_says_what_it_keeps(collection):
     about = collection.describe()
     assert about["vectors"] == f"int8, {WIDTH} numbers each"
-    assert about["bytes of vectors"] == 300 * (WIDTH + 8)
+    assert about["vector_bytes"] == 300 * (WIDTH + 8)
 
 
 @pytest.mark.parametrize("rank", [None, "vectors", "distance", "asymmetric"])

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ class Duplicates(NamedTuple):
     """A document to keep, and its near-duplicates with their similarities, the most similar first."""
 
     kept: Id
-    copies: list[tuple[Id, float]]
+    duplicates: list[tuple[Id, float]]
 
 
 class AnyCollection(Protocol):
@@ -171,7 +171,7 @@ class AnyCollection(Protocol):
     def keys(self) -> dict[str, int]:
         """Return the metadata keys, and how many documents have a value for each."""
 
-    def fast_keys(self) -> list[str]:
+    def indexed_keys(self) -> list[str]:
         """Return the indexed metadata keys, on which filters are fast."""
 
     def export(self, file: Location, *, advance: Advance = no_progress) -> int:
@@ -217,6 +217,12 @@ class AnyCollection(Protocol):
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"an open collection cannot be pickled or copied: hand over its location, {self.location!r}, and open it "
+            "there"
+        )
 
     def __len__(self) -> int: ...
 

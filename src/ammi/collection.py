@@ -22,7 +22,6 @@ from ammi.search import (
     Repaired,
     Store,
     check_store,
-    create_store,
     is_served,
     open_store,
     repair_store,
@@ -32,7 +31,7 @@ from ammi.search.copying import Copied, copy_store
 from ammi.search.documents import Id
 from ammi.search.filters import Where
 from ammi.search.hamming import Codes
-from ammi.search.locations import is_url
+from ammi.search.locations import is_url, store_class
 from ammi.search.ranking import RankPolicy, VectorRanking
 from ammi.search.vectors import KeptVectors, checked_kind
 from ammi.stored_model import StoredModel
@@ -50,7 +49,7 @@ _TRIES = 5  # to use the store's current model, if another process changes it ev
 
 
 def check_location(location: Location) -> None:
-    """Refuse to create a collection where there is a file or a model, or where nothing can be written."""
+    """Refuse to create a collection where there are other files, or where nothing can be written."""
     from ammi.hashers.saving import holds_model
 
     if is_url(location):
@@ -63,6 +62,8 @@ def check_location(location: Location) -> None:
     if holds_model(folder):
         raise FileExistsError(f"{location} holds a model: name another location for the collection")
     check_writable(folder / "index")
+    if folder.is_dir() and not store_exists(folder) and any(not file.name.startswith(".") for file in folder.iterdir()):
+        raise FileExistsError(f"{location} holds other files: name a new or empty folder for the collection")
 
 
 class Collection(AnyCollection):
@@ -108,7 +109,7 @@ class Collection(AnyCollection):
         check_location(location)
         stored = StoredModel.of(model)
         kept_vectors = None if vectors is None else KeptVectors(checked_kind(vectors), vector_width(stored.whole))
-        store = create_store(
+        store = store_class(location).create(
             location,
             stored.n_bits,
             fingerprint=stored.fingerprint,
@@ -124,7 +125,7 @@ class Collection(AnyCollection):
     @classmethod
     def create_for_codes(cls, location: Location, n_bits: int, fingerprint: str, *, keys: Iterable[str] = ()) -> Self:
         """Create a collection without a model, for codes made by another program: `like` works, `search` does not."""
-        return cls(create_store(location, n_bits, fingerprint=fingerprint, keys=keys))
+        return cls(store_class(location).create(location, n_bits, fingerprint=fingerprint, keys=keys))
 
     @classmethod
     def open(cls, location: Location) -> Self:
@@ -334,8 +335,8 @@ class Collection(AnyCollection):
     def keys(self) -> dict[str, int]:
         return self.store.keys()
 
-    def fast_keys(self) -> list[str]:
-        return list(self.store.keys_indexed)
+    def indexed_keys(self) -> list[str]:
+        return list(self.store.indexed_keys)
 
     def index_keys(self, keys: Iterable[str]) -> None:
         """Index these metadata keys, so that filters on them are fast from now on."""
@@ -406,15 +407,15 @@ class Collection(AnyCollection):
         if kept := self.store.vectors:
             about_vectors = {
                 "vectors": f"{kept.kind}, {kept.width} numbers each",
-                "bytes of vectors": kept.n_bytes * len(self),
+                "vector_bytes": kept.n_bytes * len(self),
             }
         return {
             "kind": "collection",
             "documents": len(self),
             "bits": self.n_bits,
-            "different codes": self.distinct_codes(),
+            "distinct_codes": self.distinct_codes(),
             "keys": self.keys(),
-            "fast keys": self.fast_keys(),
+            "indexed_keys": self.indexed_keys(),
             **about_vectors,
             **about_model,
         }

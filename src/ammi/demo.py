@@ -1,4 +1,4 @@
-"""The demo: from the docstrings of the installed libraries to codes, figures, answers and a collection."""
+"""The steps of `ammi demo`: docstrings of installed libraries, codes, their precision, a collection."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -17,7 +17,7 @@ from ammi.hashers import AMMI, BOW, LSH, DocumentHasher
 
 
 class Score(NamedTuple):
-    """How a method does: its top-100 precision in percent, with codes of so many bits."""
+    """Top-100 precision of a method, in percent."""
 
     method: str
     bits: int
@@ -25,7 +25,7 @@ class Score(NamedTuple):
 
 
 class Demo:
-    """The steps, in their order: read, learn, compare, build."""
+    """The steps of the demo; call them in this order: read, learn, compare, build."""
 
     def __init__(self, folder: Path, packages: Sequence[str] = PACKAGES, epochs: int | None = None):
         self.folder, self.packages = folder, packages
@@ -33,8 +33,8 @@ class Demo:
         self.location = folder / "index"
 
     def read(self) -> list[dict[str, Any]]:
-        """Read the documents, and leave them as a file for other commands."""
-        self.folder.mkdir(parents=True, exist_ok=True)  # first: who names a location that cannot be does not wait
+        """Read the documents, and write them to a file for other commands."""
+        self.folder.mkdir(parents=True, exist_ok=True)  # first, so that a folder that cannot be written fails at once
         self.records = list(docstring_records(self.packages))
         self.texts = [record["text"] for record in self.records]
         self.labels = [record["label"] for record in self.records]
@@ -42,27 +42,27 @@ class Demo:
         return self.records
 
     def learn(self, **more: Any) -> DocumentHasher:
-        """Learn codes from the documents that are not held out, and save the model; `more` is what `fit` takes."""
+        """Learn codes from the documents that are not held out, and save the model; `more` are arguments of `fit`."""
         known = [text for text, held_out in zip(self.texts, self._held_out, strict=True) if not held_out]
         self.model = DocumentHasher(self.hasher).fit(known, **more)
         self.model.save(self.folder / "model")
         return self.model
 
     def compare(self) -> list[Score]:
-        """The precision of held-out documents among the others, for random codes, whole documents and learned codes."""
+        """Return the precision for held-out documents of three methods: random codes, all words, learned codes."""
         X = self.model.features_.transform(self.texts)
         known = X[~self._held_out]
         methods = [LSH(64, random_state=0).fit(known), BOW().fit(known), self.model.hasher_]
         return [Score(type(method).__name__, method.n_bits, self._precision(method.encode(X))) for method in methods]
 
     def best_precision(self) -> float:
-        """What a perfect ranking would reach: some labels have fewer than a hundred documents."""
+        """Return the precision of a perfect ranking, below 100 because some labels have fewer than 100 documents."""
         names, numbers = np.unique(self.labels, return_inverse=True)
         in_base = np.bincount(numbers[~self._held_out], minlength=len(names))
         return float(np.minimum(in_base[numbers[self._held_out]], 100).mean())
 
     def build(self) -> Collection:
-        """A collection of all documents, in place of that of an earlier demo."""
+        """Build the collection of all documents, which replaces that of an earlier demo."""
         with (
             replacing_folder(self.location) as new,
             Collection.create(new, self.model, keys=["package"]) as collection,

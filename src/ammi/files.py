@@ -123,12 +123,12 @@ def verified(files: Mapping[str, bytes], location: AnyPath) -> Files:
 
 
 def in_folder(name: str, files: Mapping[str, bytes]) -> Files:
-    """Return files as those of a folder inside another one: each path begins with the folder's name."""
+    """Return files with paths that begin with the name of a folder."""
     return {f"{name}/{path}": content for path, content in files.items()}
 
 
 def of_folder(name: str, files: Mapping[str, bytes]) -> Files:
-    """Return the files of a folder inside another one, by their path in it: what `in_folder` was given."""
+    """Return the files in a folder, by their path in it: the inverse of `in_folder`."""
     return {path.removeprefix(f"{name}/"): files[path] for path in files if path.startswith(f"{name}/")}
 
 
@@ -264,7 +264,7 @@ def _missing(name: str, location: AnyPath) -> str:
 
 
 def _version(folder: Path) -> tuple[int, int] | None:
-    """Return what tells a folder from the one that replaces it."""
+    """Return inode and time of a folder, which differ from those of its replacement."""
     with suppress(OSError):
         found = folder.stat()
         return found.st_ino, found.st_mtime_ns

@@ -44,7 +44,7 @@ class Block:
         return len(self.documents)
 
     def codes(self, model: "DocumentHasher | QuickCodes", fingerprint: str) -> Codes:
-        """The codes that the same model gave the documents before they were exported, or new ones."""
+        """Return the codes that the same model gave the documents before they were exported, or new ones."""
         known = self._known_codes(fingerprint)
         return model.encode(self._contents(model)) if known is None else known
 
@@ -130,7 +130,7 @@ def _encoded_texts(model: "DocumentHasher", entries: list[Entry], keep: bool) ->
 
 
 def blocks_from(documents: Any, *, ids: Iterable[Id] | None, text: str, id: str, vector: str) -> Iterator[Block]:
-    """Blocks of the documents that a program passes; `ids` name documents that have no ids."""
+    """Yield blocks of the documents that a program passes; `ids` name documents that have no ids."""
     matrix = _matrix(documents, text, id, vector)
     if matrix is not None:
         return blocks_of(matrix if ids is None else matrix.with_ids(ids))
@@ -139,14 +139,14 @@ def blocks_from(documents: Any, *, ids: Iterable[Id] | None, text: str, id: str,
 
 
 def blocks_of(documents: Iterable[Document]) -> Iterator[Block]:
-    """Blocks of documents, or of the rows of a matrix."""
+    """Yield blocks of documents, or of the rows of a matrix."""
     if isinstance(documents, VectorMatrix):
         return (Block(block, rows) for block, rows in documents.blocks())
     return (Block(block) for block in blocks(documents))
 
 
 def _matrix(documents: Any, text: str, id: str, vector: str) -> VectorMatrix | None:
-    """The documents as a matrix, if they are one, in memory or in a file."""
+    """Return the documents as a matrix, if they are one, in memory or in a file."""
     if isinstance(documents, VectorMatrix):
         return documents
     if isinstance(documents, PathLike) and holds_matrix(Path(documents)):

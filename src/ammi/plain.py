@@ -1,4 +1,4 @@
-"""The door for values from outside: ids, texts and metadata, checked, and as JSON holds them.
+"""Checks of values from outside: ids, texts and metadata, which are returned in JSON's types.
 
 Values of pandas, numpy, Arrow and datetime become JSON's numbers, strings and null. A `checked_` function takes the
 name that a message gives to the document, such as "news.jsonl line 7". What it returned needs no further check.
@@ -18,7 +18,7 @@ Metadata = dict[str, Any]
 DEEPEST = 100  # brackets inside brackets, well below what Python's JSON can read back
 ID_NUMBERS = range(-(2**63), 2**63 - 1)  # whole numbers that can be ids: 64 bits, and one more, the next, must fit
 _AS_THEY_ARE = {str, bool, type(None)}
-_MOST_BITS = 1 << 13  # of a whole number: some 2,500 digits, and Python writes no more than 4,300
+_MOST_BITS = 1 << 13  # of a whole number: some 2,500 digits; Python prints at most 4,300
 _SHOWN = 40  # characters of a value in a message
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))  # made once: half of the time of json.dumps
 
@@ -28,7 +28,7 @@ class NotUnicodeError(ValueError):
 
 
 def checked_id(value: object, name: str) -> Id:
-    """An id as documents have it: a string, or a whole number of at most 64 bits."""
+    """Return an id as documents have it: a string, or a whole number of at most 64 bits."""
     id = _converted(value, name, "an id")
     if isinstance(id, str):
         _check_unicode(id, name)
@@ -41,7 +41,7 @@ def checked_id(value: object, name: str) -> Id:
 
 
 def checked_text(value: object, name: str) -> str | None:
-    """A text, or None of a document without one."""
+    """Return a text, or None of a document without one."""
     if value is None:
         return None
     text = _converted(value, name, "a text")
@@ -52,12 +52,12 @@ def checked_text(value: object, name: str) -> str | None:
 
 
 def checked_optional_text(value: object, name: str) -> str | None:
-    """A text, or None also for the missing values of tables, such as NaN."""
+    """Return a text, or None also for the missing values of tables, such as NaN."""
     return checked_text(_converted(value, name, "a text"), name)
 
 
 def checked_metadata(value: object, name: str) -> tuple[Metadata, str]:
-    """A copy of metadata as JSON holds them, and their JSON."""
+    """Return a copy of metadata as JSON holds them, and their JSON."""
     if not isinstance(value, Mapping):
         raise ValueError(f"{name} has {short(value)} for metadata: expected a dict")
     metadata: Metadata = _converted(value, name, "metadata")
@@ -79,7 +79,7 @@ def _check_unicode(text: str, name: str) -> None:
 
 
 def is_unicode(text: str) -> bool:
-    """Whether UTF-8 can write the text, which it cannot when half of a surrogate pair stands alone."""
+    """Return whether UTF-8 can write the text, which it cannot when half of a surrogate pair stands alone."""
     if text.isascii():
         return True
     try:
@@ -90,7 +90,7 @@ def is_unicode(text: str) -> bool:
 
 
 def short(value: object) -> str:
-    """A value for a message."""
+    """Return a value for a message."""
     try:
         shown = json.dumps(value, default=str)
     except (ValueError, TypeError, RecursionError):  # a number of thousands of digits, odd keys, deep brackets
@@ -99,12 +99,12 @@ def short(value: object) -> str:
 
 
 def as_json(metadata: Metadata) -> str:
-    """The one spelling of metadata as JSON, of which checksums are made."""
+    """Return the one spelling of metadata as JSON, of which checksums are made."""
     return _JSON.encode(metadata)
 
 
 def from_json(text: str | bytes) -> Any:
-    """What a JSON text says; a ValueError tells why it cannot be read, also where brackets are nested too deep."""
+    """Return the value of a JSON text; a ValueError says why it cannot be read, also if brackets nest too deep."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -118,8 +118,8 @@ def from_json(text: str | bytes) -> Any:
 
 
 def plain(value: Any, _depth: int = 0) -> Any:
-    """A value as JSON holds it: NaN is None, a date its ISO form, an array a list; what has no such form is refused."""
-    if type(value) in _AS_THEY_ARE:  # first, since it is nearly all of what is asked
+    """Return a value in JSON's types: NaN as None, a date in ISO form, an array as a list; refuse any other."""
+    if type(value) in _AS_THEY_ARE:  # first, because nearly all values are such
         return value
     if isinstance(value, str):  # without what a subclass adds, such as an enumeration's name
         return str.__str__(value)
@@ -162,7 +162,7 @@ def _plain_array(value: Any, depth: int) -> Any:
 
 
 def _plain_mapping(value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
-    """A dict with strings for keys; two keys that become one, such as 1 and "1", are refused."""
+    """Return a dict with strings for keys; two keys that become one, such as 1 and "1", are refused."""
     found: dict[str, Any] = {}
     for key, item in value.items():
         name = str(plain(key, depth + 1))

@@ -33,7 +33,7 @@ class Registry(Generic[T]):
 
     @cached_property
     def _others(self) -> "dict[str, EntryPoint]":
-        from importlib.metadata import entry_points  # it takes longer than a search, which seldom needs it
+        from importlib.metadata import entry_points  # slower than a search, which seldom needs it
 
         return {point.name: point for point in entry_points(group=self.group) if point.name not in self.own}
 
@@ -85,7 +85,7 @@ def lazy_names(package: str, public: Iterable[str], homes: Iterable[str]) -> Cal
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}; it has {', '.join(public)}")
         value = getattr(import_module(modules[name]), name)
-        setattr(sys.modules[package], name, value)  # the next use does not come here
+        setattr(sys.modules[package], name, value)  # so that the next use is a plain lookup
         return value
 
     return get

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ammi.hashers.saving import Config
 
 _LOCATION = Path("the model of the collection")  # for messages
-_MOST_QUICK = 200  # documents that are encoded one by one sooner than the whole model is loaded
+_MOST_QUICK = 200  # up to so many documents, encoding one by one is faster than loading the whole model
 
 
 class StoredModel:
@@ -55,7 +55,7 @@ class StoredModel:
 
     @cached_property
     def quick(self) -> "QuickCodes | None":
-        """What encodes a few texts without torch and scikit-learn; None if that takes the whole model."""
+        """The part that encodes a few texts without torch and scikit-learn; None if only the whole model can."""
         from ammi.hashers.quick import quick_codes
 
         return quick_codes(self.files)
@@ -89,7 +89,7 @@ class StoredModel:
         return has_logits(self.whole.hasher_)
 
     def encoder(self, n_documents: int) -> "DocumentHasher | QuickCodes":
-        """Return what encodes so many documents soonest; the codes are the same."""
+        """Return the faster encoder for n documents; both give the same codes."""
         if "whole" not in vars(self) and n_documents <= _MOST_QUICK and self.quick:
             return self.quick
         return self.whole

@@ -12,7 +12,7 @@ _LOOSE_END = re.compile(r"[?&]+(?=#|$)")
 
 
 def shown(location: str | PathLike[str]) -> str:
-    """Return a location without its password or token; leave out rather too much if a password has a / or a #."""
+    """Return a location without its password or token; if a password has a / or a #, leave out more than needed."""
     found = _PARTS.fullmatch(location) if isinstance(location, str) else None
     if found is None:
         return _MISSPELT.sub(r"\1\2", location) if isinstance(location, str) else fspath(location)

@@ -92,7 +92,7 @@ def test_every_command_works_on_real_documents(name, ammi: Run, tmp_path):
     fitted = ammi("fit", source, "--out", model, "--epochs", 2, "--labels", "labels", "--json")
     assert fitted.code == 0
     assert fitted.json["documents"] == 300
-    assert 0 < fitted.json["precision at 100"] <= 100
+    assert 0 < fitted.json["precision_at_100"] <= 100
     built = ammi("index", "build", index, source, "--model", model, "--json")
     assert built.json == {"location": str(index), "added": 300, "replaced": 0, "skipped": 0, "documents": 300}
 
@@ -105,7 +105,7 @@ def test_every_command_works_on_real_documents(name, ammi: Run, tmp_path):
     (like,) = ammi("search", index, "--like", first, "--radius", 20, "--json").lines
     assert first not in [hit["id"] for hit in like["hits"]]
     for group in ammi("duplicates", index, "--threshold", 0.9, "--json").lines:
-        assert all(copy["similarity"] >= 0.9 for copy in group["copies"])
+        assert all(copy["similarity"] >= 0.9 for copy in group["duplicates"])
     drifted = ammi("drift", index, first, "--json").json
     assert drifted["start"] == str(first)
     distances = [step["distance"] for step in drifted["steps"]]
@@ -143,7 +143,7 @@ def test_pipes_on_both_sides(location: Location, ammi: Run, tmp_path):
     assert [json.loads(code)["id"] for code in (code_1, code_2)] == [1, 2]
     assert json.loads(ship)["query"] == "ship harbour"
     assert json.loads(wheat)["hits"][0]["text"] in lines
-    assert len(json.loads(group)["copies"]) > 1
+    assert len(json.loads(group)["duplicates"]) > 1
 
 
 def test_the_format_of_a_pipe_and_of_a_file_without_an_ending(location: Location, ammi: Run, tmp_path):
@@ -207,6 +207,8 @@ def test_evaluate_says_when_there_are_fewer_documents_than_k(location: Location,
     assert shown.err == ""
     assert re.search(r"precision at 100 +\d", shown.out)
     assert "precision at 119" in ammi("evaluate", location.index, "--labels", "subject", "-k", 120).out
+    refused = ammi("evaluate", location.index, "--labels", "subject", "--text", "body")
+    assert (refused.code, "Invalid value for '--text': it is for QUERIES" in refused.err) == (2, True)
 
 
 def test_info_of_pairs_and_of_collections(location: Location, ammi: Run):

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -165,7 +166,7 @@ def test_pairs_are_learned_from(pairs: Path, location: Location, ammi: Run, tmp_
     fast = ("--bits", 12, "--epochs", 2)
     fitted = ammi("fit", pairs, "--out", model, *fast, "--json").json
     assert fitted.items() >= {"method": "AMMI", "bits": 12, "units": "pieces", "pairs": 300}.items()
-    assert 0 < fitted["matching at 100"] <= 100
+    assert 0 < fitted["matching_at_100"] <= 100
     assert json.loads((model / "hasher" / "config.json").read_text())["predictive"] is True
     assert ammi("index", "build", index, location.source, "--model", model).code == 0
     assert ammi("search", index, "ship harbour", "--json").json["hits"]
@@ -184,7 +185,18 @@ def test_a_pipe_is_read_once(ammi: Run, tmp_path):
     source = write(tmp_path / "notes.jsonl", notes(40))
     read = ammi("fit", source, *options).json
     assert piped["fingerprint"] == read["fingerprint"]
-    assert piped["precision at 100"] == read["precision at 100"]
+    assert piped["precision_at_100"] == read["precision_at_100"]
+
+
+def test_the_next_command_is_one_that_works(ammi: Run, tmp_path):
+    out = ("--out", tmp_path / "model", "--method", "lsh")
+    source = write(tmp_path / "my notes.jsonl", [{"body": note["text"]} for note in notes(9)])
+    shown = " ".join(ammi("fit", source, "--text", "body", *out).err.split())
+    build = f"ammi index build COLLECTION '{source}' --text body --model {tmp_path / 'model'}"
+    assert f"Next: {build}" in shown
+    assert ammi(*shlex.split(build.replace("COLLECTION", str(tmp_path / "new")))[1:]).code == 0
+    piped = ammi("fit", "-", "--text", "body", *out, stdin=source.read_text())
+    assert "Next: ammi index build COLLECTION SOURCE --text body --model " in " ".join(piped.err.split())
 
 
 def draw(ammi: Run, source: object, *options: object, stdin: str = "") -> Result:
@@ -215,8 +227,8 @@ def test_the_memory_of_a_sample_does_not_grow_with_the_pipe(tmp_path):
         command = [sys.executable, "-c", PIPED, str(small), *options]
         done = subprocess.run(command, stdin=writer.stdout, capture_output=True, text=True, env=ENVIRONMENT)
     of_file, peak_before, of_pipe, peak_after = map(json.loads, done.stdout.splitlines())
-    assert of_file.items() >= {"documents": 50, "sampled from": 200}.items()
-    assert of_pipe.items() >= {"documents": 50, "sampled from": 15_000}.items()
+    assert of_file.items() >= {"documents": 50, "sampled_from": 200}.items()
+    assert of_pipe.items() >= {"documents": 50, "sampled_from": 15_000}.items()
     assert peak_after - peak_before < 25_000  # kilobytes
 
 
@@ -231,7 +243,7 @@ def test_a_sample_of_a_pipe(ammi: Run, tmp_path):
 
     lines = "".join(json.dumps(note) + "\n" for note in notes(3000))
     first, again, other = (draw(ammi, "-", *out, "--sample", 50, "--seed", seed, stdin=lines) for seed in (1, 1, 2))
-    assert first.json.items() >= {"documents": 50, "sampled from": 3000, "skipped": 0}.items()
+    assert first.json.items() >= {"documents": 50, "sampled_from": 3000, "skipped": 0}.items()
     assert first.json["fingerprint"] == again.json["fingerprint"] != other.json["fingerprint"]
 
 
@@ -243,15 +255,15 @@ def test_a_sample_of_files_vectors_and_labelled_documents(ammi: Run, tmp_path):
     (tmp_path / "notes.jsonl.zst").write_bytes(zstandard.compress(lines))
     for name in ("notes.jsonl.gz", "notes.jsonl.zst"):
         fitted = draw(ammi, tmp_path / name, *sample, "--labels", "subject").json
-        assert fitted.items() >= {"documents": 200, "sampled from": 3000}.items()
-        assert fitted["precision at 100"] > 33
+        assert fitted.items() >= {"documents": 200, "sampled_from": 3000}.items()
+        assert fitted["precision_at_100"] > 33
     np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(1000, 6)))
     rows = write(tmp_path / "rows.jsonl", [{"vector": [i % 7, 1.0, i % 3]} for i in range(1000)])
     for source, options in ((tmp_path / "rows.npy", ()), (rows, ("--vector", "vector"))):
         fitted = draw(ammi, source, *sample, *options).json
-        assert fitted.items() >= {"documents": 200, "sampled from": 1000, "units": "vectors"}.items()
+        assert fitted.items() >= {"documents": 200, "sampled_from": 1000, "units": "vectors"}.items()
     small = draw(ammi, write(tmp_path / "small.jsonl", documents[:90]), *sample)
-    assert small.json.items() >= {"documents": 90, "sampled from": 90}.items()
+    assert small.json.items() >= {"documents": 90, "sampled_from": 90}.items()
     assert "has 90 documents, no more than the sample of 200: all of them are used" in small.err
     view = tmp_path / "rows.npy"
     refused = ammi("fit", tmp_path / "small.jsonl", *sample, "--view", view)

@@ -42,7 +42,7 @@ def test_it_changes_by_its_url(url, location: Location, ammi: Run, tmp_path):
     added = ammi("index", "add", url, more, "--json")
     assert added.json == {"location": url, "added": 1, "replaced": 0, "skipped": 0, "documents": 121}
     assert ammi("index", "set", url, "new", "year=2000", "--json").json["metadata"] == {"year": 2000}
-    assert ammi("index", "keys", url, "year", "--json").json["fast"] == ["year"]
+    assert ammi("index", "keys", url, "year", "--json").json["indexed_keys"] == ["year"]
     assert [hit["id"] for hit in ammi("search", url, "ship", "--where", "year>1999", "--json").json["hits"]] == ["new"]
     assert ammi("index", "delete", url, "new", "note-1", "--json").json == {
         "location": url,
@@ -109,7 +109,7 @@ def test_nothing_there_says_so(ammi: Run):
     nowhere = f"{postgres().url}#nowhere"
     for command in (("search", nowhere, "x"), ("info", nowhere), ("index", "copy", nowhere, "x")):
         refused = ammi(*command)
-        assert (refused.code, f"there is no index in {nowhere}: create it first" in refused.err) == (1, True)
+        assert (refused.code, f"there is no collection in {nowhere}: create it first" in refused.err) == (1, True)
 
 
 def test_what_is_served_is_not_served_again(ammi: Run):

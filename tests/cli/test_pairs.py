@@ -28,7 +28,7 @@ def test_pairs_of_articles(ammi: Run, news, tmp_path):
     assert f"Next: ammi fit {out}" in shown.err
     fitted = ammi("fit", out, "--out", tmp_path / "model", "--bits", 8, "--epochs", 1, "--json").json
     assert fitted["pairs"] == 24
-    assert "matching at 100" not in fitted  # 3 pairs tell nothing
+    assert "matching_at_100" not in fitted  # 3 pairs tell nothing
 
 
 def test_pairs_of_messages(ammi: Run, tmp_path):

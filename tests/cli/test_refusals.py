@@ -265,7 +265,7 @@ def test_wrong_usage(location: Location, ammi: Run):
 
 
 def test_what_is_not_there(location: Location, ammi: Run, tmp_path):
-    check_refused(ammi("search", tmp_path, "ship"), f"there is no index in {tmp_path}")
+    check_refused(ammi("search", tmp_path, "ship"), f"there is no collection in {tmp_path}")
     check_refused(ammi("encode", tmp_path, location.source), f"{tmp_path} is not a model of ammi")
     check_refused(ammi("encode", location.model, tmp_path / "no.jsonl"), "there is no file or folder")
     check_refused(ammi("index", "add", location.index, tmp_path / "no.npz"), "there is no file", "no.npz")
@@ -279,6 +279,14 @@ def test_what_is_not_there(location: Location, ammi: Run, tmp_path):
     check_refused(ammi("fit", location.source, "--out", tmp_path / "m", "--config", tmp_path / "c.json"), "c.json")
     for taken, words in ((location.index, "holds a collection: use ammi index add"), (location.model, "holds a model")):
         check_refused(ammi("index", "build", taken, location.source, "--model", location.model), f"{taken} {words}")
+    others = tmp_path / "others"
+    others.mkdir()
+    (others / ".hidden").touch()
+    write(others / "notes.jsonl", notes(3))
+    build = ("index", "build", others, location.source, "--model", location.model)
+    check_refused(ammi(*build), f"{others} holds other files: name a new or empty folder for the collection")
+    (others / "notes.jsonl").unlink()
+    assert ammi(*build).code == 0
 
 
 @contextmanager

@@ -94,15 +94,15 @@ def test_duplicates_are_those_that_the_collection_finds(location: Location, ammi
         copied["text"] = f"{collection.get('note-1').text} and more"
         collection.add([copied])
         groups = collection.duplicates(0.8)
-    assert ("copy", "note-1") in [(group.kept, id) for group in groups for id, _ in group.copies]
+    assert ("copy", "note-1") in [(group.kept, id) for group in groups for id, _ in group.duplicates]
     found = ammi("duplicates", index, "--threshold", 0.8, "--json").lines
     assert [group["kept"] for group in found] == [group.kept for group in groups]
-    assert [[copy["id"] for copy in group["copies"]] for group in found] == [
-        [id for id, _ in group.copies] for group in groups
+    assert [[copy["id"] for copy in group["duplicates"]] for group in found] == [
+        [id for id, _ in group.duplicates] for group in groups
     ]
     shown = ammi("duplicates", index)
     assert shown.out.count("kept") == len(groups)
-    copies = sum(len(group.copies) for group in groups)
+    copies = sum(len(group.duplicates) for group in groups)
     assert f"{copies} of 121 documents are near-duplicates of {len(groups)} others" in shown.err
     applied = ammi("duplicates", index, "--apply")
     assert applied.out == shown.out

@@ -90,6 +90,9 @@ def test_what_cannot_be_searched_is_refused_in_a_sentence(ammi: Run, source, tmp
     assert "ammi has no parameter 'order_'" in ammi("tune", "ammi", source, "--set", "order_=1", *out).err
     assert "n_bits is no hyperparameter" in ammi("tune", "ammi", source, "--set", "n_bits=8", *out).err
     assert "documents need --labels COLUMN" in ammi("tune", "ammi", source, *out).err
+    for option in ("--text", "--id", "--vector", "--format", "--on-error"):
+        ignored = ammi("tune", "ammi", "reuters", option, "skip", *out)
+        assert (ignored.code, f"Invalid value for '{option}': it is for documents" in ignored.err) == (2, True)
     refused = ammi("tune", "ammi", source, "--labels", "topic", *out)
     assert refused.code == 1
     assert "no document in" in refused.err

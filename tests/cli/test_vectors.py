@@ -65,7 +65,7 @@ def test_a_matrix_and_a_column_of_vectors_give_the_same_model(embedded: Embedded
         assert f"Codes are learned from the vectors of {source[0]}, of {WIDTH} numbers each." in shown.err
         fitted[name] = shown.json
     assert fitted["npz"]["fingerprint"] == fitted["parquet"]["fingerprint"]
-    assert fitted["npz"]["precision at 100"] == fitted["parquet"]["precision at 100"]
+    assert fitted["npz"]["precision_at_100"] == fitted["parquet"]["precision_at_100"]
     assert fitted["npy"]["fingerprint"] == package.load(embedded.model).fingerprint_
     refused = ammi("fit", embedded.parquet, "--vector", "row", "--features", "words", "--out", tmp_path / "words")
     assert (refused.code, "the features 'words' read texts" in refused.err) == (2, True)
@@ -200,7 +200,7 @@ def test_vectors_that_cannot_be_taken(embedded: Embedded, ammi: Run, tmp_path):
     assert skipped.err.count("skipped:") == 2
     assert "row 90 holds inf" in skipped.err
     about = ammi("info", wrong, "--json").json
-    assert about.items() >= {"kind": "vectors", "documents": N - 2, "numbers each": WIDTH, "broken": 2}.items()
+    assert about.items() >= {"kind": "vectors", "documents": N - 2, "dimension": WIDTH, "broken": 2}.items()
 
 
 def test_vectors_of_another_width(embedded: Embedded, ammi: Run, tmp_path):

@@ -132,7 +132,7 @@ def test_a_load_that_loses_a_node(two_nodes: Nodes, shards: Shards, ammi: Run, t
         collection.delete(ids[7 * N_DOCUMENTS + 5 :])  # as if it had been stopped there
 
     again = ammi(*arguments, *RAY_AGAIN)
-    assert again.json["were there"] == 7 * N_DOCUMENTS
+    assert again.json["already_there"] == 7 * N_DOCUMENTS
     assert again.json["documents"] == len(shards.documents)
     with Collection.open(location) as collection:
         assert collection.store.export()[0] == shards.ids
@@ -148,7 +148,7 @@ def test_a_store_with_many_writers(two_nodes: Nodes, shards: Shards, ammi: Run, 
     hnsw = f"SELECT count(*) FROM pg_indexes WHERE indexname = 'codes_1_hnsw' AND schemaname = '{name}'"
     assert postgres().execute(hnsw) == [(1,)]
     again = ammi("index", "build", location, *files, *arguments, *RAY_AGAIN)
-    assert (again.json["were there"], again.json["added"]) == (2 * N_DOCUMENTS, N_DOCUMENTS)
+    assert (again.json["already_there"], again.json["added"]) == (2 * N_DOCUMENTS, N_DOCUMENTS)
     other = ammi("index", "build", location.replace("@", ":hush@"), *files, "--model", shards.other_folder, *RAY_AGAIN)
     assert other.code == 1
     assert f"{location} holds a collection of model" in other.err

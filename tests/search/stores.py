@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from ammi.search import HammingIndex, Store
-from ammi.search.locations import STORES
+from ammi.search.locations import STORES, store_class
 from ammi.search.ranking import WordStatistics
 from examples.memory_store import MemoryStore
 from tests.servers import postgres
@@ -37,6 +37,11 @@ def postgres_location(home: Path) -> str:
     if hasattr(PostgresStore, "missing"):
         pytest.skip(PostgresStore.missing)
     return f"{postgres().url}#t{blake2b(str(home).encode(), digest_size=8).hexdigest()}"
+
+
+def create_store(location: str | Path, *arguments: Any, **settings: Any) -> Store:
+    """Create an empty store at a location, and open it."""
+    return store_class(location).create(location, *arguments, **settings)
 
 
 LOCATIONS: dict[type[Store], Callable[[Path], str]] = {

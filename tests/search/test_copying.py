@@ -36,7 +36,7 @@ def make(store: type[Store], home, n: int = 40, *, kept: KeptVectors | None = No
 def everything(index: Store) -> tuple:
     documents = [content(entry) for block in index.entries() for entry in block]
     words = word_statistics(index, ["the", "oil"]) if index.text_index else None
-    return documents, index.about, index.files(), index.keys_indexed, words
+    return documents, index.about, index.files(), index.indexed_keys, words
 
 
 @pytest.mark.servers

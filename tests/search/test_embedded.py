@@ -79,11 +79,11 @@ def test_true_is_not_one(tmp_path):
 
 def test_indexed_keys_are_kept_and_added_to(tmp_path):
     with HammingIndex.create(tmp_path / "index", keys=["b", "a", "b"]) as index:
-        assert index.keys_indexed == ["b", "a"]
+        assert index.indexed_keys == ["b", "a"]
         index.add(CODES, metadata=[{"c": 1}, {"c": [1, 2, 1]}, {"c": 3}])
         index.index_keys(["c", "a"])
     with HammingIndex.open(index.location) as index:
-        assert index.keys_indexed == ["b", "a", "c"]
+        assert index.indexed_keys == ["b", "a", "c"]
         assert [hit.id for hit in index.search(CODES[:1], where={"c": 1})[0]] == [0, 1]
         wrong: Any
         for wrong, words in (("c", "keys is the str 'c'"), ([1], "1 cannot be a metadata key")):

@@ -11,7 +11,7 @@ from ammi.search import HammingIndex
 from ammi.search.filter_text import from_text
 from ammi.search.filters import complaint, matches, parse
 from tests.search.metadata import KEYS, filters, metadata
-from tests.search.stores import LOCATIONS, every_store
+from tests.search.stores import LOCATIONS, PostgresStore, every_store
 
 YEAR = {"year": 1987, "lang": ["en", "de"], "ok": True, "score": 0.5, "empty": [], "none": None, "deep": {"a": 1}}
 
@@ -114,6 +114,26 @@ def test_sql_means_what_matches_does(indexes, documents, where):
         with index._reading():
             assert index._tables.matching(filter).tolist() == index._tables.find(expected)
             assert not (expected and complaint(filter, index.key_kinds()))
+
+
+@pytest.mark.parametrize("store", [HammingIndex, PostgresStore])
+def test_a_filter_of_too_many_conditions_is_no_damage(store, tmp_path):
+    with store.create(LOCATIONS[store](tmp_path), 8, keys=["a"]) as index:
+        index.add(np.zeros((2, 1), np.uint8), metadata=[{"a": 1}, {"a": 2}])
+        most: dict[str, Any] = {f"k{n}": {"not": {"not": {"exists": False}}} for n in range(499)} | {"a": 2}
+        assert [hit.id for hit in index.search(np.zeros((1, 1), np.uint8), where=most)[0]] == [1]
+        assert sum(map(len, index.entries(most))) == 1
+        with pytest.raises(ValueError, match=r"has 502 conditions, and 500 at most are answered"):
+            index.search(np.zeros((1, 1), np.uint8), where=most | {"b": {">": 1, "<": 3}})
+        assert len(index.search(np.zeros((1, 1), np.uint8), where={"a": list(range(50_000))})[0]) == 2
+
+
+def test_a_filter_that_is_nested_too_deep_is_refused():
+    where: dict[str, Any] = {"=": 1}
+    for _ in range(5000):
+        where = {"not": where}
+    with pytest.raises(ValueError, match="nested more than 100 deep"):
+        parse({"a": where})
 
 
 @every_store

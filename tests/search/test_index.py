@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -291,6 +292,24 @@ def test_nothing_is_changed_inside_of_a_block_that_sees_one_state(index):
         assert len(index) == 3
     index.delete([0])
     assert len(index) == 2
+
+
+@pytest.mark.parametrize("store", [HammingIndex, PostgresStore])
+def test_a_snapshot_covers_every_read(index):
+    index.add(CODES, metadata=[{"a": 1}] * 3)
+    with ThreadPoolExecutor(1) as others, index.snapshot():
+        first, second = index.entries(), index.entries({"a": 1})
+        before = next(first)
+        others.submit(index.delete, [0]).result()
+        assert len(index) == len(list(index)) == len(index.export()[0]) == len(index.column("a")) == 3
+        assert [entry.id for block in index.entries() for entry in block] == [0, 1, 2]
+        assert len(next(second)) == len(before) == 3
+        assert list(first) == []
+        late = index.entries()
+        next(late)
+    with pytest.raises(ValueError, match=r"has ended: read its documents inside of the block"):
+        next(late)
+    assert len(index) == len(list(index)) == sum(map(len, index.entries())) == 2
 
 
 @every_store

@@ -170,7 +170,9 @@ def test_swapped_and_stale_files_are_refused(tmp_path, swap: Callable[..., dict[
     put(copy, swap(as_files(tmp_path / "a"), old, as_files(tmp_path / "b")))
     index.close()
     other.close()
-    with pytest.raises(DamagedError, match=r"not as it was left: .*(of another index|were acknowledged); restore all"):
+    with pytest.raises(
+        DamagedError, match=r"not as it was left: .*(of another collection|were acknowledged); restore all"
+    ):
         HammingIndex.open(copy)
 
 

@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ammi.search import HammingIndex, create_store, open_store, store_exists
+from ammi.search import HammingIndex, open_store, store_exists
 from ammi.search.locations import is_url, store_class
 from examples.memory_store import MemoryStore
-from tests.search.stores import LOCATIONS, PostgresStore, every_store
+from tests.search.stores import LOCATIONS, PostgresStore, create_store, every_store
 
 
 @every_store
 def test_a_place_leads_to_its_engine(store, tmp_path):
     location = LOCATIONS[store](tmp_path)
     assert not store_exists(location)
-    with pytest.raises(FileNotFoundError, match=r"there is no index in .*: create it first"):
+    with pytest.raises(FileNotFoundError, match=r"there is no collection in .*: create it first"):
         open_store(location)
     with create_store(location, 16, fingerprint="ab12", keys=["year"], files={"a": b"b", "c": b""}) as index:
         assert type(index) is store
@@ -26,7 +26,7 @@ def test_a_place_leads_to_its_engine(store, tmp_path):
     with open_store(location) as index:
         assert (type(index), index.location, len(index)) == (store, location, 1)
         assert (index.n_bits, index.fingerprint, index.files()) == (16, "ab12", {"a": b"b", "c": b""})
-    with pytest.raises(FileExistsError, match="holds an index: open it"):
+    with pytest.raises(FileExistsError, match="holds a collection: open it"):
         create_store(location)
 
 

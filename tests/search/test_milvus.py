@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 
-from ammi.search import DamagedError, OtherModelError, check_store, create_store, open_store, store_exists
+from ammi.search import DamagedError, OtherModelError, check_store, open_store, store_exists
 from ammi.search.filters import matches, parse
 from ammi.search.milvus import client as milvus_client
 from ammi.search.milvus import server as milvus_server
@@ -29,7 +29,7 @@ from ammi.search.ranking import WordRanking
 from ammi.search.vectors import KeptVectors
 from tests.search.metadata import KEYS, filters, metadata
 from tests.search.plain import PlainIndex, random_codes
-from tests.search.stores import LOCATIONS, word_statistics
+from tests.search.stores import LOCATIONS, create_store, word_statistics
 from tests.search.test_index import Changes
 from tests.servers import milvus
 
@@ -202,7 +202,7 @@ def test_addresses_are_taken_apart(monkeypatch):
         ("milvus://u:secret@host:port/", "is no address of Milvus"),
         ("milvus://u:secret@host/a/b", "is no address of Milvus"),
         ("milvus://u:secret@host/a?x=1", "is no address of Milvus"),
-        ("milvus://secret@host/#my-index", "'my-index' cannot be the name of an index in Milvus: take letters"),
+        ("milvus://secret@host/#my-index", "'my-index' cannot be the name of a collection in Milvus: take letters"),
     ],
 )
 def test_places_that_cannot_be_are_refused(location, words):
@@ -249,7 +249,7 @@ def test_an_index_on_a_server(remote):
         assert index.column("n") == [2, 2, None]
         with pytest.raises(OtherModelError, match="codes are of model cd34"):
             index.add(np.zeros((1, 2), np.uint8), fingerprint="cd34")
-        with pytest.raises(ValueError, match="this index of 16 bits takes uint8"):
+        with pytest.raises(ValueError, match="this collection of 16 bits takes uint8"):
             index.search(ZERO)
         index.recode(
             lambda entries: (np.ones((len(entries), 1), np.uint8), None), 8, fingerprint="x", files={"m": b"n"}
@@ -257,7 +257,7 @@ def test_an_index_on_a_server(remote):
         assert (index.n_bits, index.fingerprint, index.files()) == (8, "x", {"m": b"n"})
         assert [hit.id for hit in index.search(ZERO + 1)[0]] == ["b", "c", 0]
     assert store_exists(remote)
-    with pytest.raises(FileExistsError, match="holds an index: open it"):
+    with pytest.raises(FileExistsError, match="holds a collection: open it"):
         MilvusStore.create(remote)
     assert check_store(remote) == []
 
@@ -297,7 +297,7 @@ def test_collections_of_other_programs_are_left_alone(remote):
     client = MilvusClient(f"http://127.0.0.1:{milvus().port}")
     client.create_collection(name, dimension=4)
     for use in (open_store, create_store):
-        with pytest.raises(ValueError, match=f"the collection '{name}' of .* belongs to another program or index"):
+        with pytest.raises(ValueError, match=f"the collection '{name}' of .* belongs to another program or collection"):
             use(remote)
     assert client.has_collection(name)
     client.close()
@@ -306,7 +306,7 @@ def test_collections_of_other_programs_are_left_alone(remote):
 def test_names_of_indexes_do_not_meet(remote):
     with MilvusStore.create(f"{remote}_documents_1", 8) as longer:
         longer.add(ZERO)
-        with pytest.raises(ValueError, match=r"_documents_1' of .* belongs to another program or index: choose"):
+        with pytest.raises(ValueError, match=r"_documents_1' of .* belongs to another program or collection: choose"):
             MilvusStore.create(remote, 8)
         assert len(longer) == 1
 

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from ammi.search import DamagedError, Entry, HammingIndex, check_store, repair_store
+from ammi.search.embedded import damage
 from ammi.search.embedded.connections import connect
 from tests.search.stores import LOCATIONS, every_store
 from tests.search.test_integrity import CODES, alter, content, flip, make
@@ -24,6 +27,43 @@ def test_nothing_is_wrong_with_a_whole_index(store, tmp_path):
     looked: list[int] = []
     assert check_store(location, advance=looked.append) == []
     assert sum(looked) == 49
+
+
+@settings(max_examples=25, deadline=None)
+@given(texts=st.lists(st.text(max_size=40), max_size=20))
+@example(texts=["a lone 世 character", "ก", "ア and 世界", "é", "x"])
+@example(texts=["x" * 40_000, f"{'न' * 20_000} y", "é" * 16_385, "世" * 40_000])
+def test_no_text_is_called_damage(tmp_path_factory, texts):
+    """A lone character of a script without spaces, or a word longer than FTS5 keeps, looked like damage for ever."""
+    folder = tmp_path_factory.mktemp("index")
+    with HammingIndex.create(folder, 64) as index:
+        index.add(CODES[: len(texts)], texts=texts)
+        index.delete(range(0, len(texts), 3))
+    assert check_store(folder) == []
+    assert repair_store(folder).old is None
+
+
+def test_a_new_file_that_is_not_whole_does_not_take_the_place_of_the_old(tmp_path, monkeypatch):
+    with make(tmp_path, 20) as index:
+        alter(index, "UPDATE texts SET text = text || ' ' WHERE position = 7")
+    before = (tmp_path / "index.sqlite").read_bytes()
+    copy = damage._copy
+
+    def copy_and_lose(*arguments):
+        kept = copy(*arguments)
+        with HammingIndex.open(tmp_path / ".repair") as new:
+            new.delete(["d1"])
+        return kept
+
+    monkeypatch.setattr(damage, "_copy", copy_and_lose)
+    with pytest.raises(
+        OSError, match=r"could not be read back whole \(it is not in the state in which it was left\).* is as it was"
+    ):
+        repair_store(tmp_path)
+    assert (tmp_path / "index.sqlite").read_bytes() == before
+    assert {file.name for file in tmp_path.iterdir()} == {"index.sqlite", "index.changes"}
+    monkeypatch.undo()
+    assert repair_store(tmp_path).kept == 19
 
 
 def test_a_repair_of_a_whole_index_changes_nothing(tmp_path):
@@ -88,7 +128,7 @@ def test_a_document_that_is_lost_is_named(tmp_path):
     assert check_store(tmp_path) == []
     with HammingIndex.open(tmp_path) as index:
         assert index.files() == {"model": bytes(5000)}
-        assert index.keys_indexed == ["year"]
+        assert index.indexed_keys == ["year"]
         assert len(index.search(CODES[:1], 20)[0]) == 17
         assert "d7" not in index
 
@@ -188,7 +228,7 @@ def test_what_cannot_be_repaired_stays_as_it_is(tmp_path):
 
 
 def test_what_cannot_be_checked_says_so(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no index in"):
+    with pytest.raises(FileNotFoundError, match="there is no collection in"):
         check_store(tmp_path)
     with pytest.raises(ValueError, match="has no repair"):
         repair_store("memory:x")

@@ -178,7 +178,10 @@ def test_what_is_no_vector_of_the_index_is_refused_and_changes_nothing(index, st
     index.add(codes[:1], ["a"], vectors=np.ones((1, WIDTH)))
     for vectors, words in (
         (None, "keeps a vector of each document: add documents with their vectors"),
-        (np.ones((2, 4)), r"shape \(2, 4\), but this index keeps 5 numbers of each: pass an array of shape \(2, 5\)"),
+        (
+            np.ones((2, 4)),
+            r"shape \(2, 4\), but this collection keeps 5 numbers of each: pass an array of shape \(2, 5\)",
+        ),
         (np.ones(5), r"shape \(5,\)"),
         (np.ones((3, 5)), r"2 documents came with vectors of float64 and shape \(3, 5\)"),
         (np.full((2, 5), "x"), "vectors of <U1"),
@@ -191,15 +194,18 @@ def test_what_is_no_vector_of_the_index_is_refused_and_changes_nothing(index, st
     for vector, words in ((np.ones(4), r"has the shape \(4,\), but those .* 5 numbers"), (np.full(5, np.nan), "NaN")):
         with pytest.raises(ValueError, match=words):
             index.search_ranked(codes[:1], [VectorRanking(vector)])
-    with pytest.raises(ValueError, match="shortlist is 5, but 10 documents are to be chosen from it: pass 10 or more"):
+    with pytest.raises(ValueError, match="shortlist is 5, but k is 10: pass a shortlist of 10 or more"):
         index.search_ranked(codes[:1], [VectorRanking(np.ones(5))], 10, shortlist=5)
     with store.create(f"{LOCATIONS[store](tmp_path)}2", 8) as none:
-        with pytest.raises(ValueError, match="keeps no vectors, but some were given: create one that keeps them"):
+        with pytest.raises(ValueError, match="keeps no vectors, but some were passed: create one that keeps them"):
             none.add(codes[:, :1], vectors=np.ones((2, 5)))
         with pytest.raises(ValueError, match=r"keeps no vectors to rank by: .* vectors=\"float16\" \(--keep-vectors"):
             none.search_ranked(codes[:1, :1], [VectorRanking(np.ones(5))])
         assert none.vectors is None
-    for wrong, words in ((KeptVectors("float64", 3), "'float16' or 'int8'"), (KeptVectors("int8", 0), "of width 0")):
+    for wrong, words in (
+        (KeptVectors("float64", 3), "'float16' or 'int8'"),
+        (KeptVectors("int8", 0), "the width of vectors is 0"),
+    ):
         with pytest.raises(ValueError, match=words):
             store.create(f"{LOCATIONS[store](tmp_path)}3", 8, vectors=wrong)
         assert not store.exists(f"{LOCATIONS[store](tmp_path)}3")

@@ -4,16 +4,19 @@ A disk in memory (tmpfs, which only root may mount) has room for what was there 
 enough.
 """
 
+import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ammi import Collection, load
 from ammi.data import read_codes
-from ammi.search import HammingIndex
+from ammi.search import HammingIndex, check_store, repair_store
+from ammi.search.copying import copy_store
 from tests.torture import jobs, runs
 from tests.torture.commands import FORK, run
 from tests.torture.crashes import content_at
@@ -95,6 +98,7 @@ def _done(work: Work, location: Path) -> str:
 
 
 def _do(work: Work, location: Path) -> str:
+    tempfile.tempdir = str(location)  # where a repair puts a copy of a file whose header is damaged
     try:
         command = work.do(location)
     except (OSError, ValueError) as error:
@@ -136,6 +140,81 @@ def _collection_content(folder: Path) -> Any:
         return collection.fingerprint, [(one.id, one.code.tobytes(), one.text) for one in collection]
 
 
+def _damaged_index(folder: Path) -> None:
+    """An index of which one document is not as it was written."""
+    _index(folder)
+    jobs.change_index(folder / "index", 0, 12, lambda step: None)
+    with HammingIndex.open(folder / "index") as index, index._writing():
+        (first,) = index._database.execute("SELECT MIN(position) FROM texts").fetchone()
+        index._database.execute("UPDATE texts SET text = text || '.' WHERE position = ?", (first,))
+
+
+def _cut_index(folder: Path) -> None:
+    """A damaged index, of whose file the last page is missing."""
+    _damaged_index(folder)
+    file = folder / "index" / "index.sqlite"
+    os.truncate(file, file.stat().st_size - PAGE)
+
+
+def _repair(location: Path) -> None:
+    repair_store(location / "index")
+
+
+def _intact(folder: Path) -> Any:
+    """What another repair finds intact: as much as there was, unless the first one lost something."""
+    with tempfile.TemporaryDirectory() as copy:
+        shutil.copytree(folder / "index", Path(copy, "index"))
+        repair_store(Path(copy, "index"))
+        assert check_store(Path(copy, "index")) == []
+        return content_at(Path(copy, "index"))
+
+
+def _half_empty_index(folder: Path) -> None:
+    _index(folder)
+    jobs.change_index(folder / "index", 0, 12, lambda step: None)
+    with HammingIndex.open(folder / "index") as index:
+        index.delete(list(index)[::2])
+
+
+def _compact(location: Path) -> None:
+    with HammingIndex.open(location / "index") as index:
+        index.compact()
+
+
+def _check(location: Path) -> None:
+    if damage := check_store(location / "index"):
+        raise AssertionError(f"a sound index is called damaged: {damage}")
+
+
+def _read(location: Path) -> None:
+    """Read all, which must succeed on any disk."""
+    try:
+        with HammingIndex.open(location / "index") as index:
+            assert len(list(index)) == len(index) == sum(map(len, index.entries()))
+            index.search(next(index.entries())[0].code[None], where={"step": {">=": 0}})
+    except OSError as error:
+        raise AssertionError(f"it could not be read: {error}") from error
+
+
+def _whole_index(folder: Path) -> Any:
+    assert check_store(folder / "index") == []
+    return content_at(folder / "index")
+
+
+def _copy(location: Path) -> None:
+    with HammingIndex.open(location / "index") as index:
+        copy_store(index, location / "copy")
+
+
+def _copied(folder: Path) -> Any:
+    """The source, and whether all of it was copied; what was copied is the beginning of it."""
+    source, copied = content_at(folder / "index"), []
+    with suppress(FileNotFoundError):  # nothing was begun
+        copied = content_at(folder / "copy")
+    assert copied == source[: len(copied)]
+    return source, copied == source
+
+
 def _exported(folder: Path) -> Any:
     file = folder / "all.jsonl"
     return file.read_text() if file.exists() else None
@@ -167,6 +246,12 @@ WORKS = {
         lambda location: ["index", "rebuild", location / "index", "--model", location / "other"],
         _collection_content,
     ),
+    "repair": Work(_damaged_index, _repair, _intact),
+    "repair of a file cut short": Work(_cut_index, _repair, _intact),
+    "compact": Work(_half_empty_index, _compact, _whole_index),
+    "check": Work(_half_empty_index, _check, _whole_index),
+    "read": Work(_half_empty_index, _read, _whole_index),
+    "copy": Work(_half_empty_index, _copy, _copied),
     "export": Work(
         _collection, lambda location: ["index", "export", location / "index", location / "all.jsonl"], _exported
     ),

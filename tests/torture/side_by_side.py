@@ -5,14 +5,18 @@ version of it, no older than the last one that was acknowledged before it looked
 """
 
 import time
+from itertools import count
 from multiprocessing.connection import Connection
-from multiprocessing.sharedctypes import SynchronizedArray
+from multiprocessing.sharedctypes import Synchronized, SynchronizedArray
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.search import Entry, Hit, Store, create_store, open_store
+from ammi.search import Entry, HammingIndex, Hit, Store, check_store, open_store
+from ammi.search.locations import store_class
 from ammi.search.store_methods import Location
+from tests.torture import jobs
 from tests.torture.commands import FORK
 from tests.torture.outcome import Outcome
 
@@ -21,7 +25,7 @@ N_BITS, SETS, SIZE = 64, 12, 20
 
 def run(location: Location, seconds: float, writers: int = 2, readers: int = 2, seed: int = 0) -> Outcome:
     outcome = Outcome()
-    create_store(location, N_BITS, keys=["set"]).close()
+    store_class(location).create(location, N_BITS, keys=["set"]).close()
     begun, made = (FORK.Array("q", SETS) for _ in range(2))  # the version of each set that is in hand, and that is made
     until = time.monotonic() + seconds
     jobs = [(_write, (writer, writers)) for writer in range(writers)] + [
@@ -47,6 +51,47 @@ def run(location: Location, seconds: float, writers: int = 2, readers: int = 2, 
             outcome.tried -= 1
             outcome.bad(words)
     return outcome
+
+
+def check(folder: Path, tries: int, writers: int = 2) -> Outcome:
+    """Check an index while others change and compact it: a check finds nothing."""
+    outcome, index = Outcome(), folder / "index"
+    with HammingIndex.create(index, N_BITS, keys=["step"]) as new:  # large enough for a check to take some time
+        new.add(np.zeros((1000, N_BITS // 8), np.uint8), range(1000, 2000), ["some words"] * 1000)
+    made = FORK.Value("q")
+    processes = [FORK.Process(target=_change, args=(index, writer, writers, made)) for writer in range(writers)]
+    for process in processes:
+        process.start()
+    try:
+        while outcome.tried < tries:
+            before = made.value
+            while made.value == before:  # a check has a change before it, and most likely some beside it
+                time.sleep(0.001)
+            try:
+                damage = check_store(index)
+            except Exception as error:
+                damage = [repr(error)]
+            outcome.bad("; ".join(damage)) if damage else outcome.good("sound")
+        if not all(process.is_alive() for process in processes):
+            outcome.bad("a writer died")
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
+    return outcome
+
+
+def _change(folder: Path, writer: int, writers: int, made: Synchronized) -> None:
+    with HammingIndex.open(folder) as index:
+        for step in count(writer, writers):
+            try:
+                jobs.change(index, step)
+            except ValueError as error:
+                if "ids are unknown" not in str(error):  # another writer has deleted them meanwhile
+                    raise
+            made.value += 1
+            if step % 50 == 0:
+                index.compact()
 
 
 def _reporting(

@@ -7,7 +7,7 @@ import pytest
 
 from ammi.search import HammingIndex
 from tests.search.stores import LOCATIONS, PostgresStore
-from tests.torture import crashes, disks, flips, runs, saves, side_by_side
+from tests.torture import crashes, disks, flips, forks, runs, saves, side_by_side, unicode_texts
 from tests.torture.outcome import Outcome
 
 
@@ -50,7 +50,7 @@ def test_commands_that_are_killed_end_as_if_they_had_not_been(kill, tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can mount a small disk")
-@pytest.mark.parametrize("name", ["change of an index", "save", "encode", "rebuild", "export", "fit with a checkpoint"])
+@pytest.mark.parametrize("name", sorted(disks.WORKS.keys() - {"build", "tune", "repair of a file cut short"}))
 def test_a_full_disk(name, tmp_path):
     check(disks.fill(tmp_path, 4, disks.WORKS[name]), 4)
 
@@ -58,6 +58,20 @@ def test_a_full_disk(name, tmp_path):
 @pytest.mark.parametrize("name", flips.KINDS)
 def test_one_flipped_bit(name, tmp_path):
     check(flips.flip(tmp_path, 40, flips.KINDS[name]), 40)
+
+
+def test_checks_beside_writers_find_nothing(tmp_path):
+    check(side_by_side.check(tmp_path, 25), 25)
+
+
+def test_no_text_of_unicode_is_called_damage(tmp_path):
+    check(unicode_texts.index_texts(tmp_path, 2), 2)
+
+
+def test_processes_forked_from_one_that_has_an_index_open_lose_nothing(tmp_path):
+    outcome = forks.fork(tmp_path, 10)
+    check(outcome, 10)
+    assert outcome.seen["added by the child"] > 2
 
 
 @pytest.mark.parametrize("store", [HammingIndex, PostgresStore])

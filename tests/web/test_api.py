@@ -50,6 +50,11 @@ def test_a_radius_finds_all_within_it_and_says_how_many(web, here):
     assert (as_hits(answer["hits"]), answer["total"]) == (within[:5], len(within))
 
 
+def test_a_filter_of_too_many_conditions_is_the_clients_error(web):
+    answer = web.post("/api/search", json={"text": "oil", "where": {f"key{n}": {">=": 1} for n in range(600)}})
+    assert (answer.status_code, answer.json()["error"].partition(",")[0]) == (422, "the filter has 600 conditions")
+
+
 def test_texts_are_cut_where_that_is_asked_for(web):
     hits = web.get("/api/search", params={"q": "oil", "length": 4}).json()["hits"]
     assert {len(hit["text"]) for hit in hits} == {4}
@@ -85,11 +90,11 @@ def test_copies_come_in_pages(web, here):
             continue
         pages.append(page)
         offset = page["next"]
-    groups = [(one["kept"], [copy["id"] for copy in one["copies"]]) for page in pages for one in page["groups"]]
-    expected = [(group.kept, [id for id, _ in group.copies]) for group in here.duplicates(0.5)]
+    groups = [(one["kept"], [copy["id"] for copy in one["duplicates"]]) for page in pages for one in page["groups"]]
+    expected = [(group.kept, [id for id, _ in group.duplicates]) for group in here.duplicates(0.5)]
     assert groups == expected
     assert len(pages) > 1
-    assert {(page["total"], page["copies"]) for page in pages} == {(len(groups), sum(len(c) for _, c in groups))}
+    assert {(page["total"], page["duplicates"]) for page in pages} == {(len(groups), sum(len(c) for _, c in groups))}
 
 
 def test_the_figures_are_those_of_the_codes(web, here):
@@ -102,7 +107,7 @@ def test_the_figures_are_those_of_the_codes(web, here):
         len(np.unique(bits, axis=0)),
     )
     assert about["entropy"]["independent"] >= about["entropy"]["tree"] >= about["entropy"]["codes"] > 0
-    assert [key["name"] for key in about["keys"] if key["fast"]] == ["subject"]
+    assert [key["name"] for key in about["keys"] if key["indexed"]] == ["subject"]
     assert (about["default_rank"], about["writable"], about["reads"]) == ("text", False, "text")
 
 

@@ -1,10 +1,13 @@
 """Collection.open of a server's address: the same answers and errors as the collection on this machine."""
 
 import json
+import os
+import pickle
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from multiprocessing import get_context
 from threading import Thread
 from urllib.parse import quote
 
@@ -45,6 +48,19 @@ def test_it_finds_the_same(there, here, rank):
     assert there.search("oil", 3, shortlist=5) == here.search("oil", 3, shortlist=5)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_process_has_a_connection_of_its_own(there, here):
+    there.search("oil")
+    receiving, sending = (fork := get_context("fork")).Pipe(duplex=False)
+    child = fork.Process(target=lambda: sending.send([there.like(id, 5) for id in ("d3", 5) for _ in range(20)]))
+    child.start()
+    assert all(there.search("oil", k) == here.search("oil", k) for k in range(1, 20))
+    assert receiving.recv() == [here.like(id, 5) for id in ("d3", 5) for _ in range(20)]
+    child.join()
+    with pytest.raises(TypeError, match="cannot be pickled or copied: hand over its location, 'http"):
+        pickle.dumps(there)
+
+
 def test_it_walks_the_same(there, here):
     for id in ("d3", 5, "5", "a/b c?"):
         assert there.like(id, 5) == here.like(id, 5)
@@ -61,7 +77,7 @@ def test_it_says_the_same_of_itself(there, here):
     assert len(there) == len(here)
     for name in ("n_bits", "fingerprint", "reads"):
         assert getattr(there, name) == getattr(here, name)
-    for name in ("keys", "fast_keys", "ranks", "distinct_codes"):
+    for name in ("keys", "indexed_keys", "ranks", "distinct_codes"):
         assert getattr(there, name)() == getattr(here, name)()
     assert [id in there for id in ("d3", 5, "5", "nothing", "a/b c?", None)] == [True, True, True, False, True, False]
     assert [there.knows(question) for question in QUESTIONS] == [here.knows(question) for question in QUESTIONS]

@@ -8,7 +8,7 @@ from torch.distributions.utils import lazy_property, logits_to_probs, probs_to_l
 from ammi.chain.condition import UNKNOWN, certain_logit, condition
 from ammi.chain.decode import log_prob, sample, viterbi
 from ammi.chain.entropy import cross_entropy, entropy, kl_divergence
-from ammi.chain.layout import check_expands, order_of, shape_with_codes
+from ammi.chain.layout import check_expands, holds, order_of, shape_with_codes
 from ammi.chain.marginals import window_marginals
 
 MAX_ENUMERATED_BITS = 20
@@ -38,12 +38,12 @@ class MarkovBits(Distribution):
         check = Distribution._validate_args if validate_args is None else validate_args
         if logits is not None and probs is None:
             self.order, shape = order_of(logits), logits.shape
-            if check and not logits.isfinite().all():
+            if check and not holds(logits.isfinite()):
                 raise ValueError("the logits of a chain must be finite, got NaN or infinity among them")
             self.logits = logits
         elif probs is not None and logits is None:
             self.order, shape = order_of(probs), probs.shape
-            if check and not ((probs >= 0) & (probs <= 1)).all():
+            if check and not holds((probs >= 0) & (probs <= 1)):
                 raise ValueError("the probs of a chain must be from 0 to 1, got others or NaN among them")
             self.probs = probs
         else:
@@ -84,7 +84,7 @@ class MarkovBits(Distribution):
         if self._validate_args:
             self._check_codes(known, (0, 1, UNKNOWN), "known bits are 0 or 1, and -1 where a bit is not known")
         logits, log_prob_of_known = condition(self.logits, known)
-        if self._validate_args and not (log_prob_of_known > -certain_logit(logits.dtype) / 2).all():
+        if self._validate_args and not holds(log_prob_of_known > -certain_logit(logits.dtype) / 2):
             raise ValueError("these bits have probability 0 here: an earlier condition said another value for one")
         return MarkovBits(logits, validate_args=self._validate_args)
 
@@ -137,7 +137,7 @@ class MarkovBits(Distribution):
     def _check_codes(self, z: Tensor, values: tuple[int, ...], sentence: str) -> None:
         shape_with_codes(self.logits, z)
         wrong = torch.stack([z != value for value in values]).all(0)
-        if wrong.any():
+        if not holds(~wrong):
             raise ValueError(f"{sentence}, got {z[wrong][0].item()}")
 
     def _validate_sample(self, value: Tensor) -> None:

@@ -45,6 +45,14 @@ def check_some(logits: Tensor) -> None:
         raise ValueError(f"the mean needs at least one distribution, got a batch of shape {tuple(logits.shape[:-2])}")
 
 
+def holds(condition: Tensor) -> bool:
+    """Return whether a condition is true everywhere; inside torch.vmap no value can be seen, and nothing is checked."""
+    try:
+        return bool(condition.all())
+    except RuntimeError:  # torch has no public way to ask whether a tensor is mapped over
+        return True
+
+
 def order_of(logits: Tensor) -> int:
     """Return the Markov order o of a table (..., m, 2**o)."""
     if not torch.is_tensor(logits) or not logits.is_floating_point() or logits.ndim < 2 or logits.shape[-2] < 1:

@@ -3,20 +3,21 @@
 Inside, the batch is the last dimension, (m, 2**k, B): every step then runs over whole contiguous rows of documents.
 """
 
-from typing import Any
-
 import torch
+import torch.nn.functional as F
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from ammi.chain.layout import batch_first, batch_last, bit_probs, bits_batch_last, check_some, check_width, order_of
+from ammi.chain.recursion import down
 
 
 def forward(logits: Tensor) -> Tensor:
     """Return π(c | i), the probability that the o bits before bit i are c, as (..., m, 2**o)."""
     if order_of(logits) == 0:
         return torch.ones_like(logits)
-    return batch_first(_Forward.apply(bits_batch_last(logits)), logits)
+    probs = bits_batch_last(logits)
+    source = _before_the_first(probs.shape[1], probs).unsqueeze(0)  # (1, 2**o, B)
+    return batch_first(down(probs, F.pad(source, (0, 0, 0, 0, 0, len(probs) - 1))), logits)
 
 
 def window_marginals(logits: Tensor, width: int, pi: Tensor | None = None) -> Tensor:
@@ -73,40 +74,6 @@ def _delay(windows: Tensor, n: int) -> Tensor:
     """Return for each bit i the windows (m, 2**k, B) that end at i - n; bits before the first one are 0."""
     start = _before_the_first(windows.shape[1], windows).expand(n, -1, -1)
     return torch.cat((start, windows))[: len(windows)]
-
-
-class _Forward(torch.autograd.Function):
-    """The recursion π_{i+1}(c') = sum of π_i(c) p_i(b | c) over the (c, b) that lead to c' = (2c + b) % 2**o.
-
-    The joint of a context and the next bit is the distribution of the last o + 1 bits; without its oldest bit it is
-    the distribution of the next context. The gradient runs the same steps backwards, λ_i = g_i + sum_b p_i(b | c)
-    λ_{i+1}(c'), and is written out because recording each step of the loop would take longer than the steps.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, probs: Tensor) -> Tensor:
-        n_bits, n_contexts, _, n_chains = probs.shape
-        before = probs.new_empty(n_bits, n_contexts, n_chains)
-        before[0] = _before_the_first(n_contexts, probs)
-        for here, step, after in zip(before, probs, before[1:], strict=False):
-            joint = here.unsqueeze(1) * step
-            torch.sum(joint.view(2, n_contexts, n_chains), 0, out=after)  # over the oldest bit
-        ctx.save_for_backward(probs, before)
-        return before
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> Tensor:
-        probs, before = ctx.saved_tensors
-        n_bits, n_contexts, _, n_chains = probs.shape
-        total = gradient.clone().unbind(0)
-        onward = torch.zeros_like(probs)  # λ_{i+1} of the context that each (c, b) leads to
-        by_context = onward.view(n_bits, 2, n_contexts, n_chains).unbind(0)
-        steps = list(zip(probs, onward, by_context, total, total[1:], strict=False))
-        for step, lead, lead_by_context, here, after in reversed(steps):
-            lead_by_context.copy_(after)
-            here.add_((step * lead).sum(1))
-        return before.unsqueeze(2) * onward
 
 
 def _before_the_first(n_windows: int, like: Tensor) -> Tensor:

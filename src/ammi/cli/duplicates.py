@@ -34,7 +34,7 @@ def duplicates(
     Codes are not used: they tell what a document is about, not what it says.
     For documents without texts the kept vectors are compared.
 
-    With --json, print one line per group: {"kept": ID, "copies": [{"id": ID, "similarity": 0 to 1}, ...]}.
+    With --json, print one line per group: {"kept": ID, "duplicates": [{"id": ID, "similarity": 0 to 1}, ...]}.
 
     [bold]Examples[/]
 
@@ -50,11 +50,11 @@ def duplicates(
             groups = collection.duplicates(threshold, advance=advance)
         if as_json:
             for group in groups:
-                copies = [{"id": id, "similarity": round(similarity, 4)} for id, similarity in group.copies]
-                say_json({"kept": group.kept, "copies": copies})
+                duplicates = [{"id": id, "similarity": round(similarity, 4)} for id, similarity in group.duplicates]
+                say_json({"kept": group.kept, "duplicates": duplicates})
         elif groups:
             _show(collection, groups)
-        found = [id for group in groups for id, _ in group.copies]
+        found = [id for group in groups for id, _ in group.duplicates]
         note(f"{len(found):,} of {n:,} documents are near-duplicates of {len(groups):,} others")
         if apply and found:
             with if_stopped("no document was deleted."):
@@ -65,9 +65,9 @@ def duplicates(
 def _show(collection: "Collection", groups: "list[Duplicates]") -> None:
     table = documents_table(numbers=["similarity"])
     for group in groups:
-        kept, *copies = collection.get([group.kept, *(id for id, _ in group.copies)])
+        kept, *duplicates = collection.get([group.kept, *(id for id, _ in group.duplicates)])
         table.add_row("kept", document_id(kept.id), beginning(kept.text))
-        for (_, similarity), copy in zip(group.copies, copies, strict=True):
+        for (_, similarity), copy in zip(group.duplicates, duplicates, strict=True):
             table.add_row(f"{similarity:.3f}", document_id(copy.id), beginning(copy.text))
         table.add_section()
     results.print(table)

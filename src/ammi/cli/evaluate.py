@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from ammi.cli.options import AsJson, Location, ReadOptions
+from ammi.cli.options import AsJson, Location, ReadOptions, refuse
 from ammi.cli.progress import counter
 from ammi.cli.screen import facts, note, say_json
 from ammi.cli.sources import Documents, content_for
@@ -40,6 +40,8 @@ def evaluate(
     """
     from ammi.collection import Collection
 
+    if queries is None:
+        refuse("it is for QUERIES", options.given())
     with Collection.open(location) as collection:
         documents = None if queries is None else Documents(queries, options, **content_for(collection))
         with counter("searching for each document" if documents is None else f"searching for {documents.name}"):
@@ -50,7 +52,7 @@ def evaluate(
     if measured.k < k:
         note(f"-k {k} is more than the {measured.k} labelled documents that can be found: all of them are looked at.")
     if as_json:
-        say_json({**measured._asdict(), "precision": round(measured.precision, 2), "codes": codes})
+        say_json({**measured._asdict(), "precision": round(measured.precision, 2), "distinct_codes": codes})
     else:
         facts(
             {
@@ -58,6 +60,6 @@ def evaluate(
                 "queries": measured.queries if queries else f"{measured.queries:,}, each among the others",
                 "documents": f"{measured.documents:,} with labels, of {n:,}",
                 "labels": measured.labels,
-                "different codes": codes,
+                "distinct codes": codes,
             }
         )

@@ -1,18 +1,18 @@
 """`ammi fit`: learn a model from documents, or from pairs of documents."""
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
 from ammi.cli.command import STOPPED, if_stopped
-from ammi.cli.options import DOCUMENTS, AsJson, Assignments, ReadOptions, checked_seed
+from ammi.cli.options import DOCUMENTS, AsJson, Assignments, ReadOptions, checked_seed, refuse
 from ammi.cli.progress import training_progress
 from ammi.cli.screen import facts, note, say_json
 from ammi.cli.settings import make_features, make_hasher, read_config
-from ammi.cli.sources import Contents, Documents, default_features
+from ammi.cli.sources import Contents, Documents, default_features, is_pipe
 from ammi.files import check_not_read
 
 if TYPE_CHECKING:
@@ -185,19 +185,18 @@ def fit(
     arguments = _arguments(hasher, tensorboard, view or [])
     with if_stopped(lambda: f"{out} is as it was" if holds_model(out) else f"{out} was not written"):
         if holds_pairs(source):
-            unused = {"--text": options.text, "--id": options.id, "--vector": options.vector}
-            unused |= {"--format": options.format, "--labels": labels, "--features": features, "--embedder": embedder}
-            given = {"--vocabulary": vocabulary, "--cache": cache, "--view": view, "--sample": sample, **unused}
-            _refuse("pairs have their texts and features already", given)
+            unused: dict[str, object] = {"--labels": labels, "--features": features, "--embedder": embedder}
+            unused |= {"--vocabulary": vocabulary, "--cache": cache, "--view": view, "--sample": sample}
+            refuse("pairs have their texts and features already", {**unused, **options.given()})
             model, report = _fit_pairs(hasher, source, arguments)
         else:
             kind = features or ("embeddings" if embedder else default_features(source, options))
             maker = make_features(kind, vocabulary=vocabulary, embedder=embedder, cache=cache)
             if maker.reads != "vector":
-                _refuse(f"the features {maker.name!r} read texts", {"--vector": options.vector})
+                refuse(f"the features {maker.name!r} read texts", {"--vector": options.vector})
             documents = Documents(source, options, reads=maker.reads)
             if sample:
-                _refuse("a view has a row for each document, not for each of a sample", {"--view": view})
+                refuse("a view has a row for each document, not for each of a sample", {"--view": view})
                 documents.keep_sample(sample, getattr(hasher, "random_state", seed) or 0)
             model, report = _fit(hasher, maker, documents, labels, arguments)
         if holds_model(out):
@@ -205,9 +204,15 @@ def fit(
         model.save(out)
     _print_report(model, out, {**report, "seconds": round(time.perf_counter() - start, 1)}, as_json)
     if not as_json and not holds_pairs(source):
-        note(f"Next: ammi index build COLLECTION {source} --model {out}")
+        note(f"Next: ammi index build COLLECTION {_to_index(source, options)} --model {quote(str(out))}")
     if getattr(model.hasher_, "interrupted_", False):
         raise typer.Exit(STOPPED)
+
+
+def _to_index(source: str, options: ReadOptions) -> str:
+    """Return the source, with the options that read it, as `ammi index build` takes them; a pipe is used up by now."""
+    given = [f"{name} {quote(value)}" for name, value in options.given().items() if value is not None]
+    return " ".join(["SOURCE" if is_pipe(source) else quote(source), *given])
 
 
 def fit_defaults(features: str, documents: Documents) -> "DocumentHasher":
@@ -217,13 +222,6 @@ def fit_defaults(features: str, documents: Documents) -> "DocumentHasher":
     if getattr(model.hasher_, "interrupted_", False):
         raise KeyboardInterrupt
     return model
-
-
-def _refuse(reason: str, options: Mapping[str, object]) -> None:
-    """Refuse options that were given."""
-    for option, value in options.items():
-        if value is not None:
-            raise typer.BadParameter(f"{reason}.", param_hint=f"'{option}'")
 
 
 def _hasher(
@@ -244,8 +242,8 @@ def _arguments(hasher: "Hasher", tensorboard: Path | None, views: list[Path]) ->
 
     name = type(hasher).__name__
     if not isinstance(hasher, TrainedHasher):
-        _refuse(f"{name} is not trained in epochs", {"--tensorboard": tensorboard})
-        _refuse(f"{name} looks for no neighbours", {"--view": views or None})
+        refuse(f"{name} is not trained in epochs", {"--tensorboard": tensorboard})
+        refuse(f"{name} looks for no neighbours", {"--view": views or None})
         return {}
     callbacks: list[Callback] = [TensorBoard(tensorboard)] if tensorboard else []
     arguments: FitArguments = {"progress": training_progress(name), "callbacks": callbacks}
@@ -287,9 +285,9 @@ def _fit(
     if names is None:
         model.fit(training, **arguments)
     else:
-        report = {"precision at 100": round(fit_held_out(model, training, names, **arguments), 2)}
+        report = {"precision_at_100": round(fit_held_out(model, training, names, **arguments), 2)}
     n = X.shape[0] if X is not None else len(names) if names is not None else texts.count if texts else 0
-    drawn = {} if documents.n_seen is None else {"sampled from": documents.n_seen}
+    drawn = {} if documents.n_seen is None else {"sampled_from": documents.n_seen}
     return model, {"documents": n, **drawn, "skipped": documents.n_skipped, **report}
 
 
@@ -300,7 +298,7 @@ def _fit_pairs(hasher: "Hasher", folder: str, arguments: FitArguments) -> "tuple
 
     model, matching = fit_pairs(hasher, folder, **arguments)
     report: Report = {"pairs": describe_pairs(folder)["pairs"]["train"]}
-    return model, report if matching is None else {**report, "matching at 100": round(matching, 2)}
+    return model, report if matching is None else {**report, "matching_at_100": round(matching, 2)}
 
 
 def _print_report(model: "DocumentHasher", out: Path, report: Report, as_json: bool) -> None:
@@ -315,4 +313,4 @@ def _print_report(model: "DocumentHasher", out: Path, report: Report, as_json: b
     if as_json:
         say_json(rows)
     else:
-        facts({name: value for name, value in rows.items() if name != "skipped" or value})
+        facts({name.replace("_", " "): value for name, value in rows.items() if name != "skipped" or value})

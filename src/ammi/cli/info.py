@@ -38,7 +38,7 @@ def info(
     if as_json:
         say_json(about)
     else:
-        facts({name: _in_words(value) for name, value in about.items()})
+        facts({name.replace("_", " "): _in_words(value) for name, value in about.items()})
 
 
 def _about(path: str, text: str | None, format: str | None) -> Description:
@@ -83,7 +83,7 @@ def _documents(source: str, text: str | None, format: str | None) -> Description
             matrix = read_matrix(locate(source), format=format, on_error=lambda problem: broken.append(str(problem)))
             for rows in matrix.row_blocks():
                 advance(rows.shape[0])
-            about = {"kind": "vectors", "documents": len(matrix) - len(broken), "numbers each": matrix.width}
+            about = {"kind": "vectors", "documents": len(matrix) - len(broken), "dimension": matrix.width}
             about |= {"type": str(matrix.dtype), "columns": ", ".join(matrix.keys), "zero": matrix.zeros}
         else:
             columns: Counter[str] = Counter()
@@ -97,4 +97,4 @@ def _documents(source: str, text: str | None, format: str | None) -> Description
                 advance(1)
             about = {"kind": "documents", "documents": documents, "characters": characters}
             about["columns"] = ", ".join(columns)
-    return {**about, "broken": len(broken), **({"first broken": broken[0]} if broken else {})}
+    return {**about, "broken": len(broken), **({"first_broken": broken[0]} if broken else {})}

@@ -1,5 +1,6 @@
 """Arguments and options that several commands share."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -81,6 +82,12 @@ class ReadOptions:
     format: Format = None
     on_error: SkipBad = OnError.refuse
 
+    def given(self) -> dict[str, str | None]:
+        """Return the options by name; None for those that were not given."""
+        skip = None if self.on_error == OnError.refuse else self.on_error.value
+        columns = {"--text": self.text, "--id": self.id, "--vector": self.vector}
+        return {**columns, "--format": self.format, "--on-error": skip}
+
 
 @dataclass(frozen=True)
 class RayOptions:
@@ -103,9 +110,15 @@ class RayOptions:
     ] = None
 
     def __post_init__(self) -> None:
-        for option, value in (("--address", self.address), ("--workers", self.workers)):
-            if not self.enabled and value is not None:
-                raise typer.BadParameter("it needs --ray.", param_hint=f"'{option}'")
+        if not self.enabled:
+            refuse("it needs --ray", {"--address": self.address, "--workers": self.workers})
+
+
+def refuse(reason: str, options: Mapping[str, object]) -> None:
+    """Refuse options that were given."""
+    for option, value in options.items():
+        if value is not None:
+            raise typer.BadParameter(f"{reason}.", param_hint=f"'{option}'")
 
 
 def single_source(sources: list[str]) -> str:

@@ -57,7 +57,7 @@ class Documents:
 
         _refuse_collection(source)
         self.name = "standard input" if source == "-" else source
-        self.is_pipe = source == "-" or Path(source).is_fifo()
+        self.is_pipe = is_pipe(source)
         self.skipped: Counter[str] = Counter()  # by kind
         self.n_seen: int | None = None  # documents from which a sample was drawn
         self.matrix: VectorMatrix | None = None  # set if the source is a matrix
@@ -197,6 +197,11 @@ def counted(items: Iterable[T], advance: Advance) -> Iterator[T]:
     for item in items:
         yield item
         advance(1)
+
+
+def is_pipe(source: str) -> bool:
+    """Return whether a source can be read only once."""
+    return source == "-" or Path(source).is_fifo()
 
 
 def default_features(source: str, options: ReadOptions) -> str:

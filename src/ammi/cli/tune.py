@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from ammi.cli.command import if_stopped
-from ammi.cli.options import AsJson, Assignments, RayOptions, ReadOptions, checked_seed
+from ammi.cli.options import AsJson, Assignments, RayOptions, ReadOptions, checked_seed, refuse
 from ammi.cli.progress import Screen
 from ammi.cli.screen import new_table, note, plain, results, say_json
 from ammi.cli.settings import checked_parameters
@@ -119,6 +119,7 @@ def _task(data: str, labels: str | None, options: ReadOptions) -> "Task":
     from ammi.tuning.tasks import documents_task, named_task
 
     if labels is None:
+        refuse("it is for documents, which need --labels", options.given())
         return named_task(data)
     reads = "vector" if default_features(data, options) == "vectors" else "text"
     documents = Documents(data, options, reads=reads)

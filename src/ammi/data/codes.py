@@ -58,12 +58,12 @@ class CodeFile:
 
 
 def code_columns(code: PackedCodes, n_bits: int, fingerprint: str) -> dict[str, str | int]:
-    """A code as lines of JSON and exports have it."""
+    """Return a code as lines of JSON and exports have it."""
     return {"code": code.tobytes().hex(), "bits": n_bits, "model": fingerprint}
 
 
 def code_of(columns: Mapping[str, object]) -> KnownCode:
-    """The code that `code_columns` wrote."""
+    """Return the code that `code_columns` wrote."""
     digits, n_bits, fingerprint = columns["code"], columns["bits"], columns["model"]
     if not isinstance(digits, str) or not isinstance(fingerprint, str):
         raise ValueError(f"the code {digits!r:.40} of model {fingerprint!r:.40} is not written as two strings")
@@ -79,7 +79,7 @@ def code_of(columns: Mapping[str, object]) -> KnownCode:
 
 
 def code_records(block: CodeBlock, n_bits: int, fingerprint: str) -> Iterator[dict[str, str | int]]:
-    """The lines of a file of codes."""
+    """Yield the lines of a file of codes."""
     for id, code in zip(*block, strict=True):
         yield {"id": id, **code_columns(code, n_bits, fingerprint)}
 
@@ -143,7 +143,7 @@ def _check_block(block: CodeBlock, n_bits: int) -> None:
 
 
 def holds_codes(path: str | Path) -> bool:
-    """Whether a file, or a folder of Parquet files, holds codes, rather than documents."""
+    """Return whether a file, or a folder of Parquet files, holds codes, rather than documents."""
     path = Path(path)
     if path.is_dir():
         return any(about_code_table(table) is not None for table in code_tables(path)[:1])
@@ -172,7 +172,7 @@ def _npz_holds_codes(path: Path) -> bool:
 
 
 def about_code_table(path: Path) -> Metadata | None:
-    """The footer of a Parquet file of codes, and its number of rows; None for any other file."""
+    """Return the footer of a Parquet file of codes, and its number of rows; None for any other file."""
     arrow, parquet = import_extra("pyarrow"), import_extra("pyarrow.parquet")
     try:
         footer = parquet.read_metadata(path)
@@ -183,7 +183,7 @@ def about_code_table(path: Path) -> Metadata | None:
 
 
 def code_tables(folder: Path) -> list[Path]:
-    """The Parquet files of a folder, in the order of their names."""
+    """Return the Parquet files of a folder, in the order of their names."""
     return sorted(path for path in folder.glob("*.parquet") if not path.name.startswith("."))
 
 

@@ -20,7 +20,7 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def docstring_records(packages: Iterable[str] = PACKAGES) -> Iterator[dict[str, str]]:
-    """The docstrings of all public modules, classes and functions: id, text, kind, package, label.
+    """Yield the docstrings of all public modules, classes and functions: id, text, kind, package, label.
 
     The id is the name as users write it, without the private modules that it is defined in (`scipy.linalg.inv`); the
     label is the subpackage (`scipy.linalg`), or the module of the standard library. Of the same text, and of the same
@@ -39,7 +39,7 @@ def docstring_records(packages: Iterable[str] = PACKAGES) -> Iterator[dict[str, 
 
 
 def _modules(package: str) -> Iterator[tuple[Path, str]]:
-    """The source files of a package, and the public part of each one's name."""
+    """Yield the source files of a package, and the public part of each one's name."""
     folder, prefix = _home(package)
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder).with_suffix("").parts

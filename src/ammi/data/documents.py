@@ -12,7 +12,7 @@ from ammi.data.rows import listed
 from ammi.plain import Id, Metadata, checked_id, checked_metadata, checked_text, short
 
 BLOCK_DOCUMENTS = 1000
-BLOCK_BYTES = 1 << 23  # of texts, in characters, and vectors: a few large documents are as much as many small ones
+BLOCK_BYTES = 1 << 23  # of texts, in characters, and vectors in a block
 
 Vector = NDArray[np.floating]  # (d,)
 
@@ -21,8 +21,8 @@ Vector = NDArray[np.floating]  # (d,)
 class Document:
     """A text, a vector, or both; `metadata` holds the columns that are neither these nor the id.
 
-    The values are checked and converted to JSON's, and nothing after this checks them again. Whoever passes `json`, the
-    spelling of the metadata, has checked them already.
+    The values are checked and converted to JSON's here and nowhere else. A caller that passes `json`, the metadata as
+    JSON, has checked them already.
     """
 
     id: Id
@@ -51,7 +51,7 @@ class Document:
 
 
 def is_numbers(value: object) -> bool:
-    """Whether a value can be a vector: an array of numbers, or a list that begins with one."""
+    """Return whether a value can be a vector: an array of numbers, or a list that begins with one."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fiu"
     if not isinstance(value, list | tuple) or not value:
@@ -60,7 +60,7 @@ def is_numbers(value: object) -> bool:
 
 
 def checked_vector(value: object, name: str) -> Vector:
-    """A copy of the numbers of a vector: a row of a table's column would keep the whole table in memory."""
+    """Return a copy of the numbers of a vector: a row of a table's column would keep the whole table in memory."""
     try:
         if not is_numbers(value):
             raise TypeError
@@ -87,7 +87,7 @@ def blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
 
 
 def content_of(document: Document, reads: str) -> Any:
-    """The part of a document that a model reads: its "text" or its "vector"."""
+    """Return the part of a document that a model reads: its "text" or its "vector"."""
     content = document.text if reads == "text" else document.vector
     if content is None:
         raise ValueError(f"document {document.id!r} has no {reads}, which the model reads")
@@ -95,7 +95,7 @@ def content_of(document: Document, reads: str) -> Any:
 
 
 def label_column(metadata: Iterable[Mapping[str, object]], column: str, where: str) -> list[object]:
-    """The labels of documents; a column that no document has is refused, and the message lists the others."""
+    """Return the labels of documents; a column that no document has is refused, and the message lists the others."""
     labels, columns = [], dict[str, None]()
     for keys in metadata:
         labels.append(keys.get(column))

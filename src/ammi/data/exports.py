@@ -41,7 +41,7 @@ def write_export(path: str | Path, entries: Iterable[Entry], n_bits: int, finger
 
 
 def export_record(entry: Entry, n_bits: int, fingerprint: str) -> Metadata:
-    """The line of a document."""
+    """Return the line of a document."""
     id, code, text, metadata, vector = entry
     return {
         EXPORT: FORMAT,
@@ -79,12 +79,12 @@ def _parquet_record(record: Metadata) -> Metadata:
 
 
 def is_exported(columns: Mapping[str, object]) -> bool:
-    """Whether a row is of a file that `write_export` wrote."""
+    """Return whether a row is of a file that `write_export` wrote."""
     return EXPORT in columns
 
 
 def exported(columns: Mapping[str, object]) -> Document:
-    """The document of a row of an export."""
+    """Return the document of a row of an export."""
     if columns[EXPORT] != FORMAT:
         raise ValueError(f"its format is {short(columns[EXPORT])}, and this ammi ({__version__}) reads {FORMAT}")
     try:

@@ -24,7 +24,7 @@ NumberedLines = Iterable[tuple[int, str | None]]
 
 
 def read_rows(source: str | Path, name: str, format: str | None, text: str | None) -> RowStream:
-    """The rows of a file, a folder or a pipe, which messages call `name`.
+    """Return the rows of a file, a folder or a pipe, which messages call `name`.
 
     Without a `format`, the ending of the file or the first line of the pipe decides; `text` is a column that a user
     named.
@@ -81,7 +81,7 @@ def _rows_of_format(name: str, source: str | Path, format: str) -> RowStream:
 
 
 def read_lines(source: str | Path) -> Lines:
-    """The lines of a file or a pipe; bytes that are not UTF-8 become lone surrogates."""
+    """Return the lines of a file or a pipe; bytes that are not UTF-8 become lone surrogates."""
     with open_bytes(source) as stream:
         encoding = "utf-8-sig"  # the first line may begin with a byte order mark
         for line in lines_of(stream):
@@ -124,7 +124,7 @@ def _piped_rows(name: str, source: str | Path, text: str | None) -> RowStream:
 
 
 def _delimiter_of_header(line: str, column: str) -> str | None:
-    """The delimiter in the header of a table of two columns or more, one of them `column`; else None."""
+    """Return the delimiter in the header of a table of two columns or more, one of them `column`; else None."""
     for delimiter in "\t,":
         try:
             header = next(csv.reader([line], delimiter=delimiter, strict=True))

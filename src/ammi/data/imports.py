@@ -20,7 +20,7 @@ _MOST_BYTES = 1 << 28  # of an unpacked archive; both collections have a tenth o
 
 
 def reuters_records(path: str | Path) -> Iterator[Metadata]:
-    """The articles of `reut2-*.sgm`: id, date, split, title, text, labels (topics), places.
+    """Yield the articles of `reut2-*.sgm`: id, date, split, title, text, labels (topics), places.
 
     The split is that of Lewis' "Modified Apte": `train` and `test` among articles whose topics were looked at, all
     others `unused`. The text of an article without a body is everything but its title.
@@ -69,7 +69,7 @@ def _without_markup(sgml: str | None) -> str:
 
 
 def newsgroups_records(path: str | Path) -> Iterator[Metadata]:
-    """The messages `GROUP/NUMBER`: id, message_id, references, date, from, subject, text, labels (the group).
+    """Yield the messages `GROUP/NUMBER`: id, message_id, references, date, from, subject, text, labels (the group).
 
     A message that was posted to several groups is kept in the first group by name. The date is in ISO format, without
     an offset if the message has none, and empty if it cannot be parsed.

@@ -80,7 +80,7 @@ class VectorMatrix:
         return list(self._columns)
 
     def with_ids(self, ids: Iterable[Id]) -> Self:
-        """The same rows under other ids."""
+        """Return the same rows under other ids."""
         return type(self)(
             self.name, self._rows, ids=ids, texts=self._texts, columns=self._columns, on_error=self._complain
         )
@@ -96,20 +96,20 @@ class VectorMatrix:
         return ((self._documents(numbers), rows) for numbers, rows in self._blocks())
 
     def metadata(self) -> Iterator[Metadata]:
-        """The metadata of each document."""
+        """Yield the metadata of each document."""
         return (document.metadata for numbers, _ in self._blocks() for document in self._documents(numbers))
 
     def row_blocks(self) -> Iterator[Rows]:
-        """The rows alone, in blocks."""
+        """Yield the rows alone, in blocks."""
         return (rows for _, rows in self._blocks())
 
     def in_memory(self, advance: Callable[[int], None] = lambda n_rows: None) -> Rows:
-        """All rows at once, (n, d), to learn from; `advance` gets the number of rows of each block."""
+        """Return all rows at once, (n, d), to learn from; `advance` gets the number of rows of each block."""
         read = self._in_memory_sparse if self._sparse else self._in_memory_dense
         return read(advance)
 
     def sample(self, n: int, *, seed: int = 0) -> "tuple[VectorMatrix, int]":
-        """A uniform sample of n rows, in memory and in order, and the number of rows it was drawn from.
+        """Return a uniform sample of n rows, in memory and in order, and the number of rows it was drawn from.
 
         Rows with NaN or infinity are bad records and not drawn.
         """
@@ -188,7 +188,7 @@ def _floating_type(dtype: np.dtype) -> np.dtype:
 
 
 def _finite_rows(rows: Rows) -> NDArray[np.bool_]:
-    """Which rows hold only finite numbers."""
+    """Return which rows hold only finite numbers."""
     if isinstance(rows, np.ndarray):
         return np.asarray(np.isfinite(rows).all(axis=1))
     finite = np.ones(rows.shape[0], bool)

@@ -43,7 +43,7 @@ class MappedRows:
 
 
 def holds_matrix(source: str | Path, format: str | None = None) -> bool:
-    """Whether a source is a file of a matrix, rather than one of documents or of codes."""
+    """Return whether a source is a file of a matrix, rather than one of documents or of codes."""
     path = Path(source)
     return (format or path.suffix.lower().lstrip(".")) in MATRIX_FORMATS and (bool(format) or not holds_codes(path))
 
@@ -119,7 +119,7 @@ def _read_npz(path: Path, text: str | None, id: str | None, vector: str | None, 
 
 
 def _arrays(path: Path) -> "dict[str, NDArray] | csr_matrix":
-    """The arrays of an `.npz` by their names, or the sparse matrix that it is."""
+    """Return the arrays of an `.npz` by their names, or the sparse matrix that it is."""
     with _naming_damage(path):
         if not zipfile.is_zipfile(path):  # numpy would take it for a pickle
             raise ValueError("it is no archive of arrays, or ends early")
@@ -135,7 +135,7 @@ def _arrays(path: Path) -> "dict[str, NDArray] | csr_matrix":
 
 
 def _vectors_among(path: Path, arrays: Mapping[str, NDArray], vector: str | None) -> str:
-    """The name of the array that holds the vectors."""
+    """Return the name of the array that holds the vectors."""
     there = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "nothing"
     if named := [name for name in ((vector,) if vector else VECTORS) if name in arrays]:
         return named[0]

@@ -117,7 +117,7 @@ def replies(records: Sequence[Record], *, seed: int = 0) -> Iterator[tuple[int, 
 
 
 def halves(text: str) -> tuple[str, str] | None:
-    """A text cut at the end of the sentence nearest to its middle; None if the halves make no pair.
+    """Return a text cut at the end of the sentence nearest to its middle; None if the halves make no pair.
 
     They make none if one of them has fewer than 20 words or is a copy of the other, or if the text has no sentences,
     such as a table.
@@ -129,26 +129,26 @@ def halves(text: str) -> tuple[str, str] | None:
 
 
 def _are_pair(first: str, second: str) -> bool:
-    """Whether both texts are long enough and neither is a copy of the other."""
+    """Return whether both texts are long enough and neither is a copy of the other."""
     one, other = words(first), words(second)
     return min(len(one), len(other)) >= MIN_WORDS and not is_copy(one, other)
 
 
 def _references(record: Record) -> list[str]:
-    """The ids of the messages that a message answers, oldest first, from a list or from the header of a mail."""
+    """Return the ids of the messages that a message answers, oldest first, from a list or from the header of a mail."""
     ids = record.get("references") or []
     return ids.split() if isinstance(ids, str) else list(ids)
 
 
 def unquoted(message: str, reply: str) -> tuple[str, str]:
-    """Both texts without quotations; the reply also without unmarked lines of the message."""
+    """Return both texts without quotations; the reply also without unmarked lines of the message."""
     copied = {tuple(words(line)) for line in message.splitlines()} - {()}
     lines = without_quotes(reply).splitlines()
     return without_quotes(message), "\n".join(line for line in lines if tuple(words(line)) not in copied).strip()
 
 
 def without_quotes(text: str) -> str:
-    """A message without quoted lines, their attributions, pasted headers, and its signature."""
+    """Return a message without quoted lines, their attributions, pasted headers, and its signature."""
     text = "\n".join(text.splitlines())
     lines = _ATTRIBUTION.sub("", _HEADER.sub("", _QUOTED.sub("", text))).splitlines()
     marks = [i for i, line in enumerate(lines) if line.rstrip() == "--"]
@@ -158,25 +158,26 @@ def without_quotes(text: str) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """Up to the first full stop that does not end an abbreviation, or to the end of the paragraph, on one line."""
+    """Return the text up to the first full stop that does not end an abbreviation, or the end of the paragraph."""
     paragraph = _PARAGRAPH.split(text.strip(), maxsplit=1)[0]
     end = _SENTENCE_END.search(paragraph)
     return " ".join((paragraph[: end.end()] if end else paragraph).split())
 
 
 def words(text: str) -> list[str]:
-    """The runs of letters and digits, in lower case."""
+    """Return the runs of letters and digits, in lower case."""
+    # Not the words of `ammi.features`: other words draw other pairs, and results/paper was measured on these.
     return re.findall(r"\w+", text.lower())
 
 
 def is_copy(tokens: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether more than a fifth of the runs of three words of the shorter text are in the other."""
+    """Return whether more than a fifth of the runs of three words of the shorter text are in the other."""
     one, other = (set(zip(each, each[1:], each[2:], strict=False)) for each in (tokens, others))
     return len(one & other) > MAX_COPIED * min(len(one), len(other))
 
 
 def seconds(date: object) -> float:
-    """A date as in ISO 8601, mail or newswire (20-MAR-1987 13:15:48.20), in seconds; nan if it is none."""
+    """Return a date as in ISO 8601, mail or newswire (20-MAR-1987 13:15:48.20), in seconds; nan if it is none."""
     text = re.sub(r"Z$", "+00:00", str(date or "").strip())
     mail = re.sub(r"^(\d+)-([A-Za-z]{3})-(\d+)", r"\1 \2 \3", re.sub(r"(:\d\d)\.\d.*", r"\1", text))
     for read, written in ((datetime.fromisoformat, text), (parsedate_to_datetime, mail)):
@@ -189,7 +190,7 @@ def seconds(date: object) -> float:
 
 
 def _bm25(tokens: list[list[str]]) -> Callable[[list[str]], NDArray[np.float32]]:
-    """A function that scores all documents for a query."""
+    """Return a function that scores all documents for a query."""
     try:
         from bm25s import BM25
     except ImportError as error:

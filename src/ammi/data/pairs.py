@@ -90,7 +90,7 @@ def check_place(folder: str | Path) -> None:
 
 
 def holds_pairs(folder: str | Path) -> bool:
-    """Whether a folder holds pairs that `write_pairs` wrote."""
+    """Return whether a folder holds pairs that `write_pairs` wrote."""
     try:
         return from_json(Path(folder, CONFIG).read_text())["kind"] == KIND
     except (OSError, ValueError, KeyError, TypeError):
@@ -104,7 +104,7 @@ def read_pairs(path: str | Path) -> ArticlePairs:
 
 
 def read_pair_texts(folder: str | Path) -> PairTexts:
-    """The documents of the pairs in a folder: for each split its pairs, in the order of the matrices."""
+    """Return the documents of the pairs in a folder: for each split its pairs, in the order of the matrices."""
     files, path = _read_files(Path(folder)), Path(folder, TEXTS)
     config = _config(files, folder)
     texts: PairTexts = {split: [] for split in SPLITS}
@@ -136,12 +136,12 @@ def _read_folder(folder: Path) -> ArticlePairs:
 
 
 def describe_pairs(folder: str | Path) -> Record:
-    """What config.json of a folder of pairs says: what they were made from, how, and how many there are."""
+    """Return what config.json of a folder of pairs says: what they were made from, how, and how many there are."""
     return _config(_read_files(Path(folder)), folder)
 
 
 def _read_files(folder: Path) -> Files:
-    """All files of a folder of pairs, each as it was written."""
+    """Return all files of a folder of pairs, each as it was written."""
     try:
         return read_folder(folder)
     except (OSError, ValueError):
@@ -184,7 +184,7 @@ class _PlainUnpickler(pickle.Unpickler):
 
 
 def _read_pickle(path: Path) -> ArticlePairs:
-    """The published file: training, validation and test pairs, and the vocabulary.
+    """Return the published file: training, validation and test pairs, and the vocabulary.
 
     Each pair is two dicts `{word index: weight}`; of the vocabulary, any container, only the size is used.
     """

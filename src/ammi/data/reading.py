@@ -1,4 +1,4 @@
-"""Documents from files, folders, pipes and Python objects, one at a time: the door through which all of them come."""
+"""Documents from files, folders, pipes and Python objects, one at a time: all documents come in through this module."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
@@ -50,7 +50,7 @@ class Columns(NamedTuple):
 
     @classmethod
     def named(cls, text: str | None, id: str | None, vector: str | None, needed: Needed | None = None) -> Self:
-        """The columns of these names, or of the usual ones where a user chose none."""
+        """Return the columns of these names, or of the usual ones where a user chose none."""
         chosen = tuple(name for name in (text, id, vector) if name)
         return cls(text or TEXT, id or ID, vector or VECTOR, chosen, needed or Needed())
 
@@ -64,7 +64,7 @@ class ColumnNames(TypedDict):
 
 
 def chosen_names(text: str, id: str, vector: str) -> ColumnNames:
-    """The names of columns that differ from the usual ones."""
+    """Return the names of columns that differ from the usual ones."""
     return {
         "text": None if text == TEXT else text,
         "id": None if id == ID else id,
@@ -244,7 +244,7 @@ class DocumentMaker:
         return text
 
     def _vector(self, row: Row) -> Vector | None:
-        """The numbers of the vector's column; other values in it are metadata, unless a user chose that column."""
+        """Return the numbers of the vector column; any other value is metadata, or an error if a user chose it."""
         value, chosen = row.columns.get(self._columns.vector), self._columns.vector in self._columns.chosen
         if is_numbers(value) or (chosen and self._columns.vector in row.columns):
             return _checked(checked_vector, value, row, _BAD_VECTOR)
@@ -273,7 +273,7 @@ class DocumentMaker:
 
 
 def _checked(check: Callable[[object, str], T], value: object, row: Row, kind: str) -> T:
-    """A checked value; a bad one is a bad record of this kind."""
+    """Return a checked value; a bad one is a bad record of this kind."""
     try:
         return check(value, row.place)
     except NotUnicodeError as error:

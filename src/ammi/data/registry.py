@@ -16,7 +16,7 @@ BENCHMARK_ENDING = ".tfidf.mat"
 
 
 def data_folder() -> Path:
-    """The folder that the environment variable AMMI_DATA names."""
+    """Return the folder that the environment variable AMMI_DATA names."""
     chosen = os.environ.get("AMMI_DATA")
     if not chosen:
         raise FileNotFoundError("the environment variable AMMI_DATA is not set: set it to a folder of data sets")
@@ -27,22 +27,22 @@ def data_folder() -> Path:
 
 
 def corpus_names() -> list[str]:
-    """The names of all corpora."""
+    """Return the names of all corpora."""
     return sorted(_corpora())
 
 
 def benchmark_names() -> list[str]:
-    """The names of all benchmark matrices."""
+    """Return the names of all benchmark matrices."""
     return sorted(_benchmarks())
 
 
 def corpus_path(name: str) -> Path:
-    """The file of the corpus called `name`; `read_documents` reads it."""
+    """Return the file of the corpus called `name`; `read_documents` reads it."""
     return _look_up(name, _corpora(), "corpus")
 
 
 def locate(source: str) -> str | Path:
-    """The source that a user named: `-`, a file or folder that exists, or else the file of a data set."""
+    """Return the source that a user named: `-`, a file or folder that exists, or else the file of a data set."""
     if source == "-" or Path(source).exists():
         return source
     try:
@@ -52,7 +52,7 @@ def locate(source: str) -> str | Path:
 
 
 def benchmark(name: str | Path) -> "Benchmark":
-    """The benchmark matrices called `name`, or those of the `.mat` file at this path."""
+    """Return the benchmark matrices called `name`, or those of the `.mat` file at this path."""
     from ammi.data.mat import read_mat
 
     if str(name).endswith(".mat"):

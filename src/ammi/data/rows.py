@@ -11,7 +11,7 @@ _SHOWN, _NAMES_SHOWN = 40, 20  # characters of a value in a message, and names i
 
 
 class BadRecordError(ValueError):
-    """A line, row or file that holds no document; the message says where, `kind` why, in a word or two."""
+    """A line, row or file without a document; the message says where, `kind` why, in a word or two."""
 
     def __init__(self, message: str, kind: str = "not readable"):
         super().__init__(message)
@@ -43,7 +43,7 @@ class Row(NamedTuple):
     place: str  # what an error message points at
     number: int  # the id of a document that has none
     columns: dict[str, object]
-    own_columns: bool = False  # its columns say nothing of those of other rows, as in JSON
+    own_columns: bool = False  # other rows may have other columns, as in JSON
 
 
 # A bad record is a value among the rows, since readers continue after it.

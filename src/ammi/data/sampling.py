@@ -51,7 +51,7 @@ def uniform_sample(stream: Iterable[T], n: int, *, seed: int = 0) -> Sample[T]:
 
 
 def every_tenth(n: int, *, nth: int = 10) -> NDArray[np.bool_]:
-    """A mask of n documents that is true for the last of each ten, or the `nth`: always the same documents."""
+    """Return a mask of n documents that is true for the last of each ten, or the `nth`: always the same documents."""
     if not 1 <= nth <= 10:
         raise ValueError(f"nth is {nth}: expected one of ten, 1 to 10")
     return np.arange(n) % 10 == nth - 1  # (n,)

@@ -104,7 +104,7 @@ class _ZstdReader(io.RawIOBase):
 
 
 def lines_of(stream: io.BufferedIOBase) -> Iterator[bytes | None]:
-    """The lines of a stream; None in place of a line that is too long."""
+    """Yield the lines of a stream; None in place of a line that is too long."""
     while line := stream.readline(LONGEST + 1):
         if len(line) <= LONGEST:
             yield line

@@ -18,7 +18,7 @@ BATCH_ROWS = 1000  # rows converted to Python objects at once
 
 
 def parquet_rows(name: str, path: str | Path) -> RowStream:
-    """The rows of a Parquet file."""
+    """Return the rows of a Parquet file."""
     parquet, arrow = import_extra("pyarrow.parquet"), import_extra("pyarrow")
     number = 0
     try:
@@ -31,7 +31,7 @@ def parquet_rows(name: str, path: str | Path) -> RowStream:
 
 
 def arrow_rows(name: str, path: str | Path) -> RowStream:
-    """The rows of an Arrow file (.arrow, .feather), a stream or a file by its first bytes."""
+    """Return the rows of an Arrow file (.arrow, .feather), a stream or a file by its first bytes."""
     arrow, ipc = import_extra("pyarrow"), import_extra("pyarrow.ipc")
     number = 0
     try:
@@ -48,7 +48,7 @@ def arrow_rows(name: str, path: str | Path) -> RowStream:
 
 
 def batch_rows(name: str, batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
-    """The rows of Arrow's record batches."""
+    """Yield the rows of Arrow's record batches."""
     number = 0
     for whole in batches:
         header = whole.schema.names
@@ -61,7 +61,7 @@ def batch_rows(name: str, batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
 
 
 def _arrow_values(column: "pa.Array") -> list[Any]:
-    """The values of a column; a list of numbers without gaps is an array, many times faster than a list."""
+    """Return the values of a column; a list of numbers without gaps is an array, many times faster than a list."""
     from pyarrow import types
 
     kind = column.type
@@ -76,7 +76,7 @@ def _arrow_values(column: "pa.Array") -> list[Any]:
 
 
 def _value(scalar: "pa.Scalar") -> Any:
-    """A value, or an object for which its row will be refused.
+    """Return a value, or an object for which its row will be refused.
 
     Arrow does not check that strings are UTF-8: other bytes become half characters. A date may lie outside of Python's
     range, and two fields of a struct may have the same name.
@@ -107,7 +107,7 @@ class TableRows(NamedTuple):
 
 
 def table_rows(table: Any, id: str) -> TableRows | None:
-    """The rows of a table of pandas or Arrow; None for any other object. Neither library is imported."""
+    """Return the rows of a table of pandas or Arrow; None for any other object. Neither library is imported."""
     kinds = {f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(table).__mro__}
     if "pandas.DataFrame" in kinds:
         return TableRows("the DataFrame", frame_rows("the DataFrame", table, id))
@@ -122,7 +122,7 @@ def table_rows(table: Any, id: str) -> TableRows | None:
 
 
 def frame_rows(name: str, frame: "pd.DataFrame", id: str) -> Iterator[Row]:
-    """The rows of a DataFrame; an index called `id` is a column if no column is called so."""
+    """Yield the rows of a DataFrame; an index called `id` is a column if no column is called so."""
     if id not in frame.columns and frame.index.name == id:
         frame = frame.reset_index()
     header = [str(column) for column in frame.columns]

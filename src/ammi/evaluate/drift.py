@@ -18,7 +18,7 @@ class Step(NamedTuple):
 
 
 def drift(code: Codes, base: Codes, distances: Iterable[int] = DISTANCES) -> list[Step]:
-    """For each distance, the nearest document at least that far away; among equals the first one inserted.
+    """Return, for each distance, the nearest document at least that far away; among equals the first one inserted.
 
     A document that is found for several distances is named once. A distance beyond all documents has no step.
     """

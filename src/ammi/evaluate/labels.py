@@ -30,7 +30,7 @@ def labelled_precision(
     query_codes: Codes | None = None,
     query_labels: Sequence[object] = (),
 ) -> LabelledPrecision:
-    """The precision at k of the queries, or of each document among the others; those without a label are left out."""
+    """Return the precision at k of queries, or of each document among the others; only labelled documents count."""
     n_queries = 0 if query_codes is None else len(query_codes)
     if (len(codes), n_queries) != (len(labels), len(query_labels)):
         raise ValueError(
@@ -50,7 +50,7 @@ def labelled_precision(
 
 
 def label_matrix(labels: Iterable[object]) -> csr_matrix:
-    """Documents by labels (n, L), the labels in the order of their first use; None and [] stand for no label."""
+    """Return documents by labels (n, L), the labels in order of their first use; None and [] stand for no label."""
     columns: dict[tuple[bool, object], int] = {}
     indices, ends = [], [0]
     for names in labels:
@@ -61,7 +61,7 @@ def label_matrix(labels: Iterable[object]) -> csr_matrix:
 
 
 def _label(name: object) -> tuple[bool, object]:
-    """A key that differs for labels that differ: True is not 1."""
+    """Return a key that differs for labels that differ: True is not 1."""
     if isinstance(name, str | int | float | np.generic) or name is None:
         return isinstance(name, bool | np.bool_), name
     raise ValueError(f"{name!r:.60} cannot be a label: a label is a text or a number, or a document has a list of them")

@@ -30,7 +30,7 @@ def precision_at_k(
     *,
     ties: Ties = "insertion",
 ) -> float:
-    """The mean share, in percent, of the k nearest base documents that have a label in common with the query.
+    """Return the mean share, in percent, of the k nearest base documents that have a label in common with the query.
 
     Labels are one class for each document (n,), or a 0/1 matrix (n, L), dense or sparse. If the base has fewer than k
     documents, all of them are retrieved.
@@ -40,7 +40,7 @@ def precision_at_k(
 
 
 def leave_one_out_precision(codes: Codes, labels: Labels, k: int = 100) -> float:
-    """The precision at k of each document among all the others, ties in insertion order."""
+    """Return the precision at k of each document among all the others, ties in insertion order."""
     if k < 1 or len(codes) < 2:
         raise ValueError(f"needs k >= 1 and two documents, got k = {k} and {len(codes)}")
     relevant = _label_in_common(labels, codes, labels, codes)
@@ -50,7 +50,7 @@ def leave_one_out_precision(codes: Codes, labels: Labels, k: int = 100) -> float
 
 
 def matching_at_k(codes: Codes, related_codes: Codes, k: int = 100, *, ties: Ties = "insertion") -> float:
-    """The share of rows, in percent, whose related row (that of the same number) is among their k nearest."""
+    """Return the share of rows, in percent, whose related row (that of the same number) is among their k nearest."""
     if len(codes) != len(related_codes):
         raise ValueError(f"row i of both must be a pair: got {len(codes)} codes and {len(related_codes)} related codes")
     row_numbers = np.arange(len(codes))
@@ -62,12 +62,12 @@ def matching_at_k(codes: Codes, related_codes: Codes, k: int = 100, *, ties: Tie
 
 
 def distinct_codes(codes: Codes) -> int:
-    """How many different codes there are."""
+    """Return how many different codes there are."""
     return len(np.unique(codes, axis=0))
 
 
 def _mean_hits(queries: Codes, base: Codes, k: int, relevant: Relevance, ties: Ties) -> float:
-    """The mean number of relevant documents among the k nearest."""
+    """Return the mean number of relevant documents among the k nearest."""
     if k < 1 or not len(queries) or not len(base):
         raise ValueError(f"needs k >= 1, a query and a base document, got k = {k}, {len(queries)} and {len(base)}")
     if ties == "insertion":
@@ -79,7 +79,7 @@ def _mean_hits(queries: Codes, base: Codes, k: int, relevant: Relevance, ties: T
 
 
 def _expected_hits(queries: Codes, base: Codes, k: int, relevant: Relevance) -> Iterator[float]:
-    """Block by block, the expected number of relevant documents when ties at the k-th distance break by chance."""
+    """Yield the expected numbers of relevant documents, in blocks, if ties at the k-th distance break at random."""
     everything = np.arange(len(base))[None]
     for rows in _blocks(len(queries), len(base)):
         distances = np.bitwise_count(queries[rows][:, None] ^ base).sum(-1, dtype=np.int32)  # (queries, base)
@@ -91,7 +91,7 @@ def _expected_hits(queries: Codes, base: Codes, k: int, relevant: Relevance) -> 
 
 
 def _others(codes: Codes, rows: slice, k: int) -> NDArray[np.int64]:
-    """For each of these documents its k nearest without itself, which equal codes may have crowded out."""
+    """Return the k nearest of each of these documents without itself, also if equal codes come before it."""
     _, positions = nearest(codes, codes[rows], k + 1)
     left_out = positions == np.arange(len(codes))[rows][:, None]
     left_out[~left_out.any(axis=1), -1] = True
@@ -119,7 +119,7 @@ def _label_in_common(query_labels: Labels, query_codes: Codes, base_labels: Labe
 
 
 def _label_rows(labels: Labels, codes: Codes, which: str) -> NDArray:
-    """Labels as rows to compare: (n, 1) classes, or (n, bytes) of packed 0/1."""
+    """Return labels as rows to compare: (n, 1) classes, or (n, bytes) of packed 0/1."""
     rows: Any = labels if issparse(labels) else np.asarray(labels)
     if rows.ndim not in (1, 2) or rows.shape[0] != len(codes):
         raise ValueError(

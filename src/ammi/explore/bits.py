@@ -13,7 +13,7 @@ from ammi.search.documents import Id
 
 Weighted = list[tuple[str, float]]
 
-_FREQUENT = 5000  # words of the model that may be shown: rare ones push hard, and hardly ever
+_FREQUENT = 5000  # most frequent words of the model that may be shown: rare ones push hard, but seldom
 _MOST_ENCODED = 2000  # documents whose probabilities are computed
 
 

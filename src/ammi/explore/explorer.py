@@ -66,7 +66,7 @@ class Explorer:
 
     @once
     def pairs(self) -> list[BitPair]:
-        """The best tree of bits and the strongest other pairs, those with the most information first."""
+        """Return the best tree of bits and the strongest other pairs, those with the most information first."""
         found = self.figures
         a, b = np.triu_indices(self.n_bits, 1)
         order = np.argsort(-found.information[a, b], kind="stable")[: _PAIRS_PER_BIT * self.n_bits]
@@ -85,17 +85,17 @@ class Explorer:
 
     @once
     def words(self) -> BitWords:
-        """The words that push bits."""
+        """Return the words that push bits."""
         return bit_words(self.collection, self.sample)
 
     @once
     def typical(self) -> TypicalDocuments:
-        """The documents with the highest and lowest probabilities of each bit."""
+        """Return the documents with the highest and lowest probabilities of each bit."""
         return TypicalDocuments(self.collection, self.sample)
 
     @once
     def rough_map(self) -> Map:
-        """A first map without regions, which takes a moment."""
+        """Return a first map without regions, which takes a moment."""
         layout = rough_layout(self.sample.codes, self.n_bits)
         return Map(layout, np.full(len(layout), NONE, np.uint8), [])
 
@@ -105,7 +105,7 @@ class Explorer:
 
     @once
     def fine_map(self) -> Map:
-        """The final map with its regions, which takes seconds to half a minute."""
+        """Return the final map with its regions, which takes seconds to half a minute."""
         return self.map_of(fine_layout(self.sample.codes, self.n_bits))
 
     def colours(self, key: str) -> Coloured | None:

@@ -41,7 +41,7 @@ class Sample:
 
     @once
     def point_of(self) -> dict[Id, int]:
-        """The point of each document, by `id_key`."""
+        """Return the point of each document, by `id_key`."""
         return {id_key(id): point for point, id in enumerate(self.ids)}
 
     @once

@@ -35,12 +35,12 @@ _WORD = re.compile("(WW+|(?<!U)U(?!U))|U(?=U)")  # over the letters of the chara
 
 
 def normal(text: str) -> str:
-    """The form of a text in which its words are looked for."""
+    """Return the form of a text in which its words are looked for."""
     return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).lower()
 
 
 def class_of(character: str) -> int:
-    """Whether a character is a word character, an unspaced one, or neither."""
+    """Return whether a character is a word character, an unspaced one, or neither."""
     if _IS_UNSPACED(character):
         return IS_UNSPACED
     is_word = character.isalnum() or character == "_" or unicodedata.category(character).startswith("M")
@@ -59,7 +59,7 @@ _CLASS_LETTERS = _ClassLetters()
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, in their order."""
+    """Return the words of a text, in their order."""
     text = normal(text)
     found = _WORD.finditer(text.translate(_CLASS_LETTERS))
     return [text[match.start() : match.end() + (match[1] is None)] for match in found]

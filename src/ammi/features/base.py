@@ -53,11 +53,11 @@ class FeatureMaker(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     @property
     @abstractmethod
     def fingerprint_(self) -> str:
-        """A digest of all that decides a row: equal fingerprints mean equal rows."""
+        """A digest of everything that decides a row: equal fingerprints mean equal rows."""
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """Return what `ammi info` shows of it, as JSON can hold it."""
+        """Return the facts that `ammi info` shows, as JSON values."""
 
     def _check_is_fitted(self) -> None:
         check_is_fitted(self, msg="this %(name)s has learned nothing yet: call fit first")

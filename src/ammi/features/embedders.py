@@ -23,7 +23,7 @@ Embeddings = NDArray[np.float32]  # (n, d)
 Embed = Callable[[list[str]], ArrayLike]  # texts to an array (n, d)
 Model = str | os.PathLike[str] | Embed
 
-# Other case, other scripts, and more words than most models read: here the tokenizers and poolings of models differ.
+# Upper case, other scripts, and more words than most models read, which tokenizers and poolings treat differently.
 PROBES = ("A short text.", "Größe, ΟΔΟΣ and İstanbul: 日本語 हिन्दी العربية", " ".join(map(str, range(600))))
 
 _FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
@@ -94,7 +94,7 @@ def _imported(name: str) -> Embed:
 
 
 def _identity(model: "SentenceTransformer") -> str:
-    """Return a digest of weights, vocabulary and longest text, without names, which differ between releases."""
+    """Return a digest of weights, vocabulary and maximum length, without names, which differ between releases."""
     weights = []
     for tensor in model.parameters():
         values = np.ascontiguousarray(tensor.detach().cpu().float().numpy())  # numpy knows no bfloat16
@@ -129,17 +129,17 @@ def _open_folder(folder: str) -> "SentenceTransformer":
 
 
 def _open_name(name: str) -> "SentenceTransformer":
-    """Open a model of the Hub: the copy on this machine, or else fetch it."""
+    """Open a model of the Hub: the copy on this machine, or else download it."""
     from huggingface_hub import HfApi
     from sentence_transformers import SentenceTransformer
 
     full_name = name if "/" in name else f"sentence-transformers/{name}"
-    with suppress(Exception):  # it was never fetched, or only in part
+    with suppress(Exception):  # it was never downloaded, or only in part
         return SentenceTransformer(full_name, local_files_only=True)
     try:
-        HfApi().model_info(full_name, timeout=10)  # fails at once; fetching fails after a minute of trying
+        HfApi().model_info(full_name, timeout=10)  # fails at once; a download fails after a minute
         return SentenceTransformer(full_name)
-    except Exception as error:  # of the network, or of the files that were fetched
+    except Exception as error:  # of the network, or of the downloaded files
         raise OSError(
             f"there is no model {name!r} on this machine, neither as a folder nor among those fetched before, and "
             f"the Hugging Face Hub does not give {full_name}: name the folder of a model ({_reason(error)})"

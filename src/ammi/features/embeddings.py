@@ -20,7 +20,7 @@ from ammi.files import Files
 
 BATCHES_AT_ONCE = 4  # sorted by length together, so that little is padded; then added to the cache in one transaction
 SECONDS_BETWEEN_LINES = 10.0
-SAME = 0.01  # of the largest number: far more than rounding, far less than between two models
+SAME = 0.01  # of the largest number: far above rounding, far below the difference of two models
 
 
 class EmbeddingFeatures(FeatureMaker):
@@ -64,7 +64,7 @@ class EmbeddingFeatures(FeatureMaker):
     def fit(self, documents: Iterable[str], y: object = None) -> Self:
         """Open the model and learn how wide its rows are; the texts are not read."""
         check_whole_number("batch_size", self.batch_size, 1)
-        strings(documents)  # refuses at once what is no column of texts
+        strings(documents)  # refuses anything but texts at once
         self._opened = self.model, self.batch_size, open_embedder(self.model, self.batch_size)
         embedder = self._opened[2]
         self._identity, self._probes = embedder.identity, _rows(embedder, list(PROBES))
@@ -78,7 +78,7 @@ class EmbeddingFeatures(FeatureMaker):
         rows, n, progress = np.empty((0, self.n_features_), np.float32), 0, _Progress(self.verbose)
         with opened as cache:
             for block in _blocks(strings(documents), BATCHES_AT_ONCE * self.batch_size):
-                if n + len(block) > len(rows):  # in place: there are never two copies of all rows
+                if n + len(block) > len(rows):  # in place, so that all rows are never in memory twice
                     rows.resize((max(n + len(block), len(rows) * 3 // 2), self.n_features_), refcheck=False)
                 rows[n : n + len(block)] = self._block_rows(block, cache)
                 n += len(block)
@@ -136,13 +136,13 @@ class EmbeddingFeatures(FeatureMaker):
         saved = parse_features(files, cls.name)
         maker = cls(**saved["parameters"], verbose=False)
         if maker.cache is not None and not os.access(maker.cache, os.W_OK):
-            maker.cache = None  # it is another machine, or another user
+            maker.cache = None  # on another machine, or of another user
         maker._identity, maker._probes = saved["identity"], np.array(saved["probes"], np.float32)
         _, maker.n_features_ = maker._probes.shape
         return maker
 
     def __getstate__(self) -> dict[str, object]:
-        return {**super().__getstate__(), "_opened": None}  # the model is opened again where a pickle arrives
+        return {**super().__getstate__(), "_opened": None}  # the process that unpickles opens the model again
 
 
 class _Progress:

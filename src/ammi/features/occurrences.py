@@ -1,4 +1,4 @@
-"""Words in many texts, without splitting the texts: the same words that `alphabet.words_of` finds, many times faster.
+"""Find words in many texts without splitting them: the words of `alphabet.words_of`, many times faster.
 
 A word is searched for as a substring, in all texts joined to one string, and the characters around it are checked.
 That is exact for texts of plain characters. A text with other ones, such as combining marks or characters of a script
@@ -41,18 +41,18 @@ class Occurrences:
         self._ends = np.cumsum([len(text) + 1 for text in texts], dtype=np.int64)  # (n,) after the line break
 
     def counts(self, word: str) -> NDArray[np.int64]:
-        """How often each text has a word, (n,)."""
+        """the number of times each text has a word, (n,)."""
         counts = np.bincount(self._rows(self._starts(word)), minlength=len(self._ends))
         for row, words in self._split.items():
             counts[row] = words.count(word)
         return counts
 
     def have(self, pair: WordPair) -> NDArray[np.bool_]:
-        """Which texts have two words with no other word between them, (n,)."""
+        """Return which texts have two words with no other word between them, (n,)."""
         there = np.zeros(len(self._ends), bool)
         first, second = (self._starts(word) for word in pair)
         ends = first + len(pair[0])
-        following = np.append(second, -1)[np.searchsorted(second, ends)]  # the nearest suffices: it stands between
+        following = np.append(second, -1)[np.searchsorted(second, ends)]  # only the nearest can be a neighbour
         rows = self._rows(first)
         near = (ends < following) & (following < self._ends[rows])
         for end, start, row in zip(ends[near].tolist(), following[near].tolist(), rows[near].tolist(), strict=True):
@@ -63,7 +63,7 @@ class Occurrences:
         return there
 
     def _starts(self, word: str) -> NDArray[np.int64]:
-        """The offsets of a word in the joined texts."""
+        """Return the offsets of a word in the joined texts."""
         if word not in self._found:
             self._found[word] = np.array(_offsets(word, self._joined), np.int64)
         return self._found[word]
@@ -73,7 +73,7 @@ class Occurrences:
 
 
 def _offsets(word: str, text: str) -> list[int]:
-    """The offsets of a word in a text of plain characters."""
+    """Return the offsets of a word in a text of plain characters."""
     offsets: list[int] = []
     end = 0
     for _ in range(_FOUND_BY_SEARCH):
@@ -88,13 +88,13 @@ def _offsets(word: str, text: str) -> list[int]:
 
 @lru_cache(_CACHED)
 def _pattern(word: str) -> re.Pattern[str]:
-    """A word; the character before it is checked last, since patterns that begin with letters are fast."""
+    """Return the pattern of a word; it checks the character before the word last, because that is faster."""
     return re.compile(rf"{word}(?<!\w{word})(?!\w)")
 
 
 @lru_cache(_CACHED)
 def _is_plain(character: str) -> bool:
-    r"""Whether a character belongs to words just if it is a \w: no mark, and of no script without spaces."""
+    r"""Return whether \w decides if a character belongs to words: it is no mark, and of no script without spaces."""
     kind = class_of(character)
     return kind == IS_OTHER or (kind == IS_WORD and _is_word_character(character))
 

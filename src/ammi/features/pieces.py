@@ -13,7 +13,7 @@ from ammi.features.tfidf import TermFeatures, check_whole_number
 from ammi.features.units import PIECES_FILE, learn_model, open_model, unit_columns, vocabulary_of
 from ammi.files import Files
 
-SAMPLED_CHARACTERS = 10_000  # of a document, at its beginning
+SAMPLED_CHARACTERS = 10_000  # read of each document
 
 
 class PieceFeatures(TermFeatures):

@@ -1,6 +1,6 @@
 """The row of one text without scikit-learn, scipy or compiled loops.
 
-A search encodes one short text, and importing what encodes a million would take longer than all the rest of it.
+A search encodes one short text; importing scikit-learn would take longer than the search.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ class QuickRows(NamedTuple):
 
 
 def quick_rows(files: Mapping[str, bytes], location: str = "") -> QuickRows | None:
-    """Return what makes rows with the files of a feature maker; None if it is not one of words or pieces."""
+    """Return a row maker from the files of a feature maker; None if that is not one of words or pieces."""
     saved = parse_features(files, location=location)
     make = {"words": _words, "pieces": _pieces}.get(saved["features"])
     if make is None:

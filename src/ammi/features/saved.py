@@ -1,6 +1,6 @@
-"""Feature makers as files: features.json says what they are and what they learned; larger things are files beside it.
+"""Feature makers as files: features.json with name, parameters and learned values, and files for larger parts.
 
-Reading them needs no scikit-learn, since a search needs no more than these files.
+Reading them does not import scikit-learn, because a search needs only these files.
 """
 
 import hashlib
@@ -67,7 +67,7 @@ def parse_features(files: Mapping[str, bytes], name: str | None = None, location
 
 @contextmanager
 def naming_damage(location: str | Path) -> Iterator[None]:
-    """Say which features are damaged, whatever error their content leads to."""
+    """Turn any error about the content of features into one that says they are damaged."""
     try:
         yield
     except (AttributeError, KeyError, OSError, RuntimeError, TypeError, ValueError) as error:

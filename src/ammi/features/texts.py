@@ -26,7 +26,7 @@ def _checked(texts: Iterable[object]) -> Iterator[str]:
 
 
 def _how_to_pass_a_column(table: Iterable[object]) -> str:
-    """Return what is wrong with a table: its iterator yields the names of its columns, which nobody means."""
+    """Return how to pass a column of a table, whose iterator yields the names of its columns."""
     names = list(getattr(table, "column_names", table))  # Arrow iterates over the columns themselves
     chosen = "text" if "text" in names or not names else names[0]
     columns = ", ".join(repr(name) for name in names[:5]) + (", …" if len(names) > 5 else "")

@@ -69,7 +69,7 @@ def _split(letters, bounds, classes, shortest):
 
 @njit(nogil=True, cache=True)
 def _code_point(letters, i):
-    """The character of two bytes or more that begins at i, and where the next one begins."""
+    """Return the character of two bytes or more that begins at i, and where the next one begins."""
     byte = np.int64(letters[i])
     n_bytes = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
     code = byte & (0x7F >> n_bytes)
@@ -94,7 +94,7 @@ class Table(NamedTuple):
 
 @njit(nogil=True, cache=True)
 def _numbers(table, tokens, n_words, adding):
-    """The number of each token in the table of n_words, or -1; with `adding`, a new word gets the next number."""
+    """Return the number of each token in the table of n_words, or -1; with `adding`, a new word gets a number."""
     # All in one function: handing arrays to another one for each token makes this three times slower.
     letters, bounds, slots, slot_hashes = table
     token_letters, begin, end, hashes, _ = tokens
@@ -124,14 +124,14 @@ def _numbers(table, tokens, n_words, adding):
 
 
 def look_up(table: Table, tokens: Tokens) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of the tokens that are in the table, and as in `first` where those of each text begin."""
+    """Return the numbers of the tokens that are in the table, and as in `first` where those of each text begin."""
     words = _numbers(table, tokens, 0, False)
     known = words >= 0
     return words[known], np.concatenate([[0], np.cumsum(known)])[tokens.first]
 
 
 def make_table(words: Sequence[str]) -> Table:
-    """A table in which the number of a word is its position in the sequence."""
+    """Return a table in which the number of a word is its position in the sequence."""
     counts = WordCounts(limit=len(words))
     counts._count(_tokens(words))
     return counts.table
@@ -189,7 +189,7 @@ class WordCounts:
         self._seen_in[: len(kept)] = -1
 
     def most_frequent(self, n: int, minimum: int) -> tuple[list[str], np.ndarray]:
-        """The n words that are in most documents, in `minimum` or more, and in how many each of them is.
+        """Return the n words that are in most documents, in `minimum` or more, and in how many each of them is.
 
         Both are in order of the alphabet, which also decides between words that are in equally many.
         """

@@ -44,7 +44,7 @@ def learn_model(texts: list[str], vocabulary_size: int) -> bytes:
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=_sentences(texts),
             model_writer=model,
-            vocab_size=min(vocabulary_size, TRAINING_CHARACTERS) + 1,  # and the unknown
+            vocab_size=min(vocabulary_size, TRAINING_CHARACTERS) + 1,  # and the unknown unit
             hard_vocab_limit=False,
             normalization_rule_name="nmt_nfkc_cf",
             bos_id=-1,

@@ -4,8 +4,8 @@ A term that occurs c > 0 times in a document, and in n_t of the n training docum
 
     (1 + ln c) · ln((n + 2) / (n_t + 1))
 
-and every row that is not empty is divided by its length. Unlike the usual 1 + ln(n / n_t), the second factor leaves
-next to nothing of a word that is everywhere, so that no list of stop words is needed in any language.
+and every row that is not empty is divided by its length. Unlike the usual 1 + ln(n / n_t), the second factor is
+nearly 0 for a word that is in every document, so that no language needs a list of stop words.
 """
 
 import numpy as np

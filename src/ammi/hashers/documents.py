@@ -49,7 +49,7 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         features: makes rows of documents; by default ammi.features.WordFeatures.
     """
 
-    # scikit-learn's name for documents is X; they are nothing to route.
+    # scikit-learn calls the documents X, so there is no metadata to route.
     __metadata_request__fit: ClassVar = {"documents": UNUSED}
     __metadata_request__transform: ClassVar = {"documents": UNUSED}
     __metadata_request__score: ClassVar = {"documents": UNUSED}

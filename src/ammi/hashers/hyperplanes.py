@@ -15,7 +15,7 @@ class HyperplaneNames(NamedTuple):
 
     weights: str
     offsets: str
-    are_biases: bool  # whether the offsets are added to x · w or subtracted
+    are_biases: bool  # whether offsets are added to x · w, or subtracted
     centre: str | None = None  # with spread: a row x is read as (x - centre) / spread
     spread: str | None = None
 

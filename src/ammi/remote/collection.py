@@ -148,7 +148,9 @@ class RemoteCollection(AnyCollection):
                 time.sleep(_SECONDS_BETWEEN_POLLS)
                 continue
             for group in page["groups"]:
-                found.append(Duplicates(group["kept"], [(copy["id"], copy["similarity"]) for copy in group["copies"]]))
+                found.append(
+                    Duplicates(group["kept"], [(copy["id"], copy["similarity"]) for copy in group["duplicates"]])
+                )
             if page["next"] is None:
                 return found
             offset = page["next"]
@@ -171,8 +173,8 @@ class RemoteCollection(AnyCollection):
     def keys(self) -> dict[str, int]:
         return {key["name"]: key["documents"] for key in self._about()["keys"]}
 
-    def fast_keys(self) -> list[str]:
-        return [key["name"] for key in self._about()["keys"] if key["fast"]]
+    def indexed_keys(self) -> list[str]:
+        return [key["name"] for key in self._about()["keys"] if key["indexed"]]
 
     def ranks(self) -> list[str]:
         return self._about()["ranks"]
@@ -199,9 +201,9 @@ class RemoteCollection(AnyCollection):
             "kind": "collection",
             "documents": about["documents"],
             "bits": about["bits"],
-            "different codes": about["distinct_codes"],
+            "distinct_codes": about["distinct_codes"],
             "keys": self.keys(),
-            "fast keys": self.fast_keys(),
+            "indexed_keys": self.indexed_keys(),
             "reads": about["reads"],
             "writable": about["writable"],
             "fingerprint": about["fingerprint"],

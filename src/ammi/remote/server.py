@@ -83,12 +83,14 @@ class Server:
 
     def _send(self, method: str, target: str, content: bytes | None) -> HTTPResponse:
         kept = getattr(self._here, "connection", None)
+        if kept is not None and self._here.process != os.getpid():  # its parent reads from the same socket
+            kept = None
         is_idempotent = content is None or not target.startswith(("/api/documents", "/api/delete"))
         if kept is not None and is_idempotent:
             with suppress(HTTPException, OSError):  # the server may have closed the connection since
                 return self._answer(kept, method, target, content)
         self.close()
-        self._here.connection = self._connected()
+        self._here.connection, self._here.process = self._connected(), os.getpid()
         return self._answer(self._here.connection, method, target, content)
 
     def _connected(self) -> HTTPConnection:

@@ -4,7 +4,7 @@ from ammi.search.checks import DamagedError, OtherModelError
 from ammi.search.documents import Entry, Hit, Hits, Id
 from ammi.search.embedded.store import HammingIndex
 from ammi.search.hamming import nearest, within
-from ammi.search.locations import check_store, create_store, is_served, open_store, repair_store, store_exists
+from ammi.search.locations import check_store, is_served, open_store, repair_store, store_exists
 from ammi.search.store import Store
 from ammi.search.store_methods import Repaired
 from ammi.search.vectors import KeptVectors
@@ -21,7 +21,6 @@ __all__ = [
     "Repaired",
     "Store",
     "check_store",
-    "create_store",
     "is_served",
     "nearest",
     "open_store",

@@ -10,7 +10,7 @@ import numpy as np
 
 from ammi.search.checks import DamagedError
 from ammi.search.documents import Entry, Record
-from ammi.search.locations import create_store, open_store, store_exists
+from ammi.search.locations import open_store, store_class, store_exists
 from ammi.search.store import Store
 from ammi.search.store_methods import Location
 
@@ -23,7 +23,7 @@ class Copied(NamedTuple):
 
     location: str
     documents: int
-    there: int  # of these, the documents that an earlier run had brought
+    there: int  # of these, documents that an earlier run had copied
     checksum: str  # of all documents in their order, the same at both locations
 
 
@@ -75,7 +75,7 @@ class _Digest:
 
 
 def _digest(entry: Entry) -> bytes:
-    """The digest of a whole document; the order of metadata keys does not matter."""
+    """Return the digest of a whole document; the order of metadata keys does not matter."""
     spelled = json.dumps([entry.id, entry.text, entry.metadata], sort_keys=True).encode()
     vector = b"" if entry.vector is None else entry.vector.astype("<f4").tobytes()
     return blake2b(b"%d %d " % (len(spelled), len(entry.code)) + spelled + entry.code.tobytes() + vector).digest()
@@ -83,9 +83,9 @@ def _digest(entry: Entry) -> bytes:
 
 def _target(source: Store, location: Location) -> Store:
     """Open the store at a location, or create it; refuse one with other settings."""
-    files, keys, about = source.files(), source.keys_indexed, source.about
+    files, keys, about = source.files(), source.indexed_keys, source.about
     if not store_exists(location):
-        return create_store(
+        return store_class(location).create(
             location,
             about.n_bits,
             fingerprint=about.fingerprint,

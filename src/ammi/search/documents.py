@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,18}")
-new_tuple = tuple.__new__  # makes a NamedTuple of its class and fields, without the cost of its constructor
+new_tuple = tuple.__new__  # makes a NamedTuple from its fields, faster than its constructor
 
 
 class Record(NamedTuple):
@@ -31,7 +31,7 @@ class Record(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A document of an index, its packed code, and its vector where the index keeps vectors."""
+    """A stored document, its packed code, and its vector if the store keeps vectors."""
 
     id: Id
     code: Codes  # (ceil(m / 8),)
@@ -63,7 +63,7 @@ class Hits(list[Hit]):
     """The hits of a search, the best first."""
 
     def to_pandas(self) -> "DataFrame":
-        """A row for each hit, a column for each metadata key; metadata.KEY where a field of the hit has its name."""
+        """Return a row per hit and a column per metadata key, called metadata.KEY if a hit has a field of that name."""
         try:
             from pandas import DataFrame
         except ImportError as error:
@@ -90,14 +90,14 @@ def no_search_for_garbage() -> Iterator[None]:
 
 
 def id_key(id: Id) -> Id:
-    """A key that is equal for equal ids: 17 and "17", which another file format may make of it, are the same id."""
+    """Return a key that is equal for equal ids; 17 and "17" are the same id, because file formats mix them up."""
     if isinstance(id, str) and _WHOLE_NUMBER.fullmatch(id) and int(id) in ID_NUMBERS:
         return int(id)
     return id
 
 
 def as_list(values: Iterable[Any], name: str, n: int | None = None) -> list[Any]:
-    """The values that a caller passed, as a list of n items if n is known."""
+    """Return the values that a caller passed, as a list of n items if n is known."""
     if isinstance(values, str | Mapping):
         raise ValueError(f"{name} is the {type(values).__name__} {values!r:.60}: pass a list")
     values = list(values)
@@ -116,7 +116,7 @@ def checked_records(
     texts: Iterable[str | None] | None,
     metadata: Iterable[Mapping[str, Any]] | None,
 ) -> list[Record]:
-    """The n documents that a caller passed as columns; without ids they are numbered from 0."""
+    """Return the n documents that a caller passed as columns; without ids they are numbered from 0."""
     named = list(range(n)) if ids is None else checked_ids(ids, n)
     each_text = [None] * n if texts is None else as_list(texts, "texts", n)
     each_metadata = [{}] * n if metadata is None else as_list(metadata, "metadata", n)
@@ -132,7 +132,7 @@ def parsed(metadata: Sequence[str]) -> list[Metadata]:
 
 
 def checksums(ids: Iterable[Id], texts: Iterable[str | None], metadata: Iterable[str], codes: Codes) -> list[int]:
-    """A checksum for each document, over its parts with their lengths, so that parts cannot be confused."""
+    """Return a checksum for each document, over its parts with their lengths, so that parts cannot be confused."""
     return [
         crc32(f"{len(spelled)} {text and len(text)} {isinstance(id, str)} {spelled}{text}{id}".encode() + code)
         for id, text, spelled, code in zip(ids, texts, metadata, each_code(codes), strict=True)
@@ -142,7 +142,7 @@ def checksums(ids: Iterable[Id], texts: Iterable[str | None], metadata: Iterable
 def altered(
     ids: Iterable[Id], texts: Iterable[str | None], metadata: Iterable[str], codes: Codes, written: Sequence[int]
 ) -> str | None:
-    """A sentence about the first document whose checksum differs from the one written with it, if any."""
+    """Return a sentence about the first document whose checksum differs from the one written with it, if any."""
     made = checksums(ids, texts, metadata, codes)
     if made == [*written]:
         return None
@@ -151,5 +151,5 @@ def altered(
 
 
 def each_code(codes: Codes) -> list[bytes]:
-    """The bytes of each code."""
+    """Return the bytes of each code."""
     return np.ascontiguousarray(codes).view(f"V{codes.shape[1]}").ravel().tolist()

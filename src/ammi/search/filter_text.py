@@ -37,7 +37,7 @@ def from_text(conditions: Iterable[str]) -> dict[str, object]:
 
 
 def _parsed(condition: str) -> tuple[str, str, Readings]:
-    """The key, the operator and what it compares with."""
+    """Return the key, the operator and what it compares with."""
     if found := _COMPARISON.fullmatch(condition):
         values = _values(found["value"], condition)
         key, operator = found["key"].strip(), {"=": "in", "!=": "not"}.get(found["operator"], found["operator"])
@@ -51,7 +51,7 @@ def _parsed(condition: str) -> tuple[str, str, Readings]:
 
 
 def _values(text: str, condition: str) -> list[Readings]:
-    """The readings of each value between commas."""
+    """Return the readings of each value between commas."""
     found: list[Readings] = []
     end = -1
     while end < len(text):

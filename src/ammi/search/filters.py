@@ -12,6 +12,7 @@ compare numbers with numbers and texts with texts; a list of both, {">=": [1987,
 
 import json
 import operator
+import reprlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, Union
@@ -30,6 +31,7 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 }
 OPERATORS = ("=", "!=", *COMPARE, "in", "not", "exists")
 _KINDS: dict[type, Kind] = {type(None): "null", bool: "bool", int: "number", float: "number", str: "text"}
+MOST_CONDITIONS = 500  # SQLite takes 1,000, some of which are ours
 _KEYS_SHOWN = 20
 
 
@@ -83,7 +85,7 @@ Filter = tuple[Condition, ...]  # all are required; none keep everything
 
 
 def parse(where: Where | None) -> Filter:
-    """The filter that `where` describes; what it cannot mean is refused."""
+    """Return the filter that `where` describes; refuse a `where` without a meaning."""
     if where is None:
         return ()
     if not isinstance(where, Mapping):
@@ -92,8 +94,26 @@ def parse(where: Where | None) -> Filter:
         wanted = plain(where)
         json.dumps(wanted, ensure_ascii=False).encode()
     except ValueError as error:
-        raise ValueError(f"the filter {where!r:.60} compares with what no metadata holds: {error}") from error
-    return tuple(Condition(key, test) for key, value in wanted.items() for test in _tests(key, value))
+        raise ValueError(f"the filter {reprlib.repr(where)} compares with what no metadata holds: {error}") from error
+    filter = tuple(Condition(key, test) for key, value in wanted.items() for test in _tests(key, value))
+    if (n := sum(_size(condition.test) for condition in filter)) > MOST_CONDITIONS:
+        raise ValueError(
+            f"the filter has {n:,} conditions, and {MOST_CONDITIONS} at most are answered: ask for several values of a "
+            "key by a list, which counts as one"
+        )
+    return filter
+
+
+def _size(test: "Test") -> int:
+    """The number of conditions that a test is made of."""
+    match test:
+        case Not(inner):
+            return _size(inner)
+        case AllOf(tests) | Either(tests):
+            return sum(map(_size, tests))
+        case Between(_, bounds):
+            return len(bounds)
+    return 1
 
 
 def _tests(key: str, wanted: object) -> list[Test]:
@@ -133,7 +153,7 @@ def _operators(key: str, wanted: dict[str, object]) -> list[Test]:
 
 
 def _range(key: str, bounds: dict[str, object]) -> Test:
-    """The range of numbers or of texts; both where every bound is a list of a number and a text."""
+    """Return the range of numbers or of texts; both where every bound is a list of a number and a text."""
     by_kind: dict[Kind, list[tuple[str, Bound]]] = {"number": [], "text": []}
     for name, wanted in bounds.items():
         values = _any_of(key, wanted).values
@@ -150,12 +170,12 @@ def _range(key: str, bounds: dict[str, object]) -> Test:
 
 
 def kind_of(value: object) -> Kind:
-    """The kind of a value of JSON."""
+    """Return the kind of a value of JSON."""
     return _KINDS.get(type(value), "other")
 
 
 def scalar(value: object) -> Scalar:
-    """A value of JSON as filters compare it."""
+    """Return a value of JSON as filters compare it."""
     if isinstance(value, int) and not isinstance(value, bool):
         return Scalar("number", _number(value))
     if value is None or isinstance(value, bool | float | str):
@@ -164,7 +184,7 @@ def scalar(value: object) -> Scalar:
 
 
 def _number(value: int) -> int | float:
-    """As databases compare it: a whole number beyond 64 bits is a float."""
+    """Return a number as databases compare it: a whole number beyond 64 bits as a float."""
     if -(2**63) <= value < 2**63:
         return value
     try:
@@ -174,18 +194,18 @@ def _number(value: int) -> int | float:
 
 
 def values_of(value: object) -> list[Scalar]:
-    """What a value in the metadata stands for: itself, or the items of a list; None for want of any."""
+    """Return the values that a metadata value stands for: itself, or the items of a list; None for an empty list."""
     items = [scalar(item) for item in value] if isinstance(value, list) else [scalar(value)]
     return items or [scalar(None)]
 
 
 def matches(filter: Filter, metadata: Mapping[str, object]) -> bool:
-    """Whether a filter keeps a document with this metadata: what every store's own query must mean."""
+    """Return whether a document passes a filter: the reference for the queries of all stores."""
     return all(holds(condition.test, values_of(metadata.get(condition.key))) for condition in filter)
 
 
 def holds(test: Test, values: list[Scalar]) -> bool:
-    """Whether the values of a key pass a test."""
+    """Return whether the values of a key pass a test."""
     match test:
         case AnyOf(wanted):
             return not wanted.isdisjoint(values)
@@ -203,7 +223,7 @@ def holds(test: Test, values: list[Scalar]) -> bool:
 
 
 def kinds_by_key(metadata: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Each key that has a value, with the kinds of its values in a row of words, such as "number text"."""
+    """Yield each key that has a value, with the kinds of its values in a row of words, such as "number text"."""
     for key, value in metadata.items():
         if isinstance(value, list):
             if kinds := set(map(kind_of, value)) - {"null"}:
@@ -222,7 +242,7 @@ def count_kinds(metadata: Iterable[Mapping[str, object]]) -> dict[str, dict[str,
 
 
 def complaint(filter: Filter, kinds: Mapping[str, Iterable[str]]) -> str | None:
-    """Why a filter that keeps nothing cannot keep anything, given for each key the kinds that `kinds_by_key` names."""
+    """Return why a filter without hits can have none, from the kinds of each key as `kinds_by_key` names them."""
     for key, test in filter:
         for wanted in _wanted_kinds(test):
             if key not in kinds:
@@ -239,7 +259,7 @@ def complaint(filter: Filter, kinds: Mapping[str, Iterable[str]]) -> str | None:
 
 
 def _wanted_kinds(test: Test) -> Iterator[set[Kind]]:
-    """The kinds of value that could pass a test, if a document passes it only by having a value."""
+    """Yield the kinds of value that could pass a test, if a document passes it only by having a value."""
     match test:
         case AnyOf(values) if values and not any(kind == "null" for kind, _ in values):
             yield {kind for kind, _ in values}

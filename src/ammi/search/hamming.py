@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 Codes = NDArray[np.uint8]  # (n, ceil(m / 8))
 Near = tuple[NDArray[np.int32], NDArray[np.int64]]  # the distances and the rows of the codes that were found
 
-MOST_FOUND = 250_000  # within a radius: documents of so many hits take some hundreds of megabytes
+MOST_FOUND = 250_000  # of `within`: so many hits take some hundreds of megabytes
 _PAIRS_AT_ONCE = 1 << 24  # some 650 MB where all of them are found
 
 
@@ -67,7 +67,7 @@ def within(base: Codes, queries: Codes, radius: int) -> list[Near]:
 
 
 def too_many_within(radius: int) -> ValueError:
-    """The error for more than MOST_FOUND codes."""
+    """Return the error for more than MOST_FOUND hits."""
     return ValueError(
         f"more than {MOST_FOUND:,} codes are at most {radius} bits away: take a smaller radius or fewer queries at "
         "once, or search for the k nearest"
@@ -91,7 +91,7 @@ def _within(base: Codes, queries: Codes, radius: int) -> list[Near]:
 
 
 def _aligned(base: Codes, queries: Codes) -> tuple[Codes, Codes]:
-    """Both as FAISS reads them: contiguous, and of 4 bytes at least, which it compares faster than fewer."""
+    """Return both contiguous and padded to 4 bytes, which FAISS compares faster than fewer."""
     width = base.shape[1]
     if queries.shape[1] != width:
         raise ValueError(

@@ -1,12 +1,11 @@
 """Locations: a folder, or SCHEME:... of another store, such as the address of a server."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 
 from ammi.plugins import Registry
 from ammi.search.store import Store
 from ammi.search.store_methods import Location, Repaired
-from ammi.search.vectors import KeptVectors
 from ammi.urls import shown
 
 OWN = {
@@ -23,23 +22,6 @@ _SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]+):(//)?")
 def open_store(location: Location) -> Store:
     """Open the store at a location, to read it and to change it."""
     return store_class(location).open(location)
-
-
-def create_store(
-    location: Location,
-    n_bits: int = 64,
-    *,
-    fingerprint: str | None = None,
-    keys: Iterable[str] = (),
-    files: Mapping[str, bytes] | None = None,
-    text_index: bool = True,
-    vectors: KeptVectors | None = None,
-) -> Store:
-    """Create an empty store at a location and open it; the arguments are those of `Store.create`."""
-    store = store_class(location)
-    return store.create(
-        location, n_bits, fingerprint=fingerprint, keys=keys, files=files, text_index=text_index, vectors=vectors
-    )
 
 
 def store_exists(location: Location) -> bool:

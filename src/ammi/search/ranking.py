@@ -19,8 +19,8 @@ is 1. The score of a document with code z is
 with i_w = log(1 + (N - N_w + 1/2) / (N_w + 1/2)) for a word that N_w of N texts have, i_v the mean of its two words,
 k = 1.2, and L = 1/4 + 3/4 of a length in characters over the average one. The opening is the first paragraph of a text,
 or 100 characters of it, which also count as its average length: that is where titles and summaries are. If the store
-keeps vectors, 3 Σ_w i_w times the cosine replaces the last line: the cosine says far more than the codes, and in this
-way as much as the words, however many there are.
+keeps vectors, 3 Σ_w i_w times the cosine replaces the last line: the cosine says far more than the codes, and with
+this weight as much as all words together.
 """
 
 import re
@@ -63,7 +63,7 @@ class KnownCounts:
         self._known: tuple[int, dict[str, int]] = -1, {}
 
     def after(self, change: int) -> dict[str, int]:
-        """The counts after a change of the store, to be added to; emptied after another change, or when too large."""
+        """Return the counts to read and fill; empty after a change of the store, or if they were too many."""
         if self._known[0] != change or len(self._known[1]) > _MOST_KNOWN:
             self._known = change, {}
         return self._known[1]
@@ -81,8 +81,8 @@ class Candidates(NamedTuple):
     """Documents of a shortlist, in insertion order."""
 
     codes: Codes  # (n, ceil(m / 8))
-    texts: list[str | None]  # n of them where words were asked for, else none; None of a text without these words
-    vectors: NDArray[np.float32] | None  # (n, d) where they were asked for
+    texts: list[str | None]  # n if the query has words, else none; None for a text without these words
+    vectors: NDArray[np.float32] | None  # (n, d) if they were asked for
     statistics: WordStatistics | None  # of the query's words, if it has words
     records: Callable[[NDArray[np.int64]], list[Record]]  # reads the documents in these rows of the shortlist
 
@@ -95,7 +95,7 @@ class Ranking(Protocol):
     shortlist: int  # fewest candidates, unless the caller passes a number
 
     def scores(self, candidates: Candidates, shares: Scores, statistics: WordStatistics | None) -> Scores:
-        """The score of each candidate; `shares` are the shares of bits that equal the query's."""
+        """Return the score of each candidate; `shares` are the shares of bits that equal the query's."""
         ...
 
 
@@ -156,7 +156,7 @@ class WordRanking:
     def _lexical_score(
         self, texts: list[str], rarity: dict[str, float], of_pairs: dict[WordPair, float], average: float
     ) -> Scores:
-        """The score without its last line, (n,)."""
+        """Return the score without its last line, (n,)."""
         found = Occurrences(texts)
         counts = {word: found.counts(word) for word in self.words}
         pairs = {pair: found.have(pair) for pair in self._pairs}
@@ -172,26 +172,26 @@ class WordRanking:
 
 
 def rarity_of(having: int, texts: int) -> float:
-    """The weight i_w of a word that `having` of the texts have."""
+    """Return the weight i_w of a word that `having` of the texts have."""
     return float(np.log1p((texts - having + 0.5) / (having + 0.5)))
 
 
 def opening(text: str) -> str:
-    """The first paragraph of a text, or its first 100 characters."""
+    """Return the first paragraph of a text, or its first 100 characters."""
     beginning = text.lstrip()[:_OPENING]
     end = _PARAGRAPH_END.search(beginning)
     return beginning[: end.start()] if end else beginning
 
 
 def best(scores: Scores, k: int) -> NDArray[np.int64]:
-    """The rows of the k highest scores, the highest first, ties in their order."""
+    """Return the rows of the k highest scores, the highest first, ties in their order."""
     return np.argsort(-scores, kind="stable")[:k]
 
 
 def most_told(
     statistics: WordStatistics, positions_of: Callable[[str], NDArray[np.int64]], n: int
 ) -> NDArray[np.int64]:
-    """The sorted positions of the n texts whose words have the highest sum of rarities.
+    """Return the sorted positions of the n texts whose words have the highest sum of rarities.
 
     The rarest words are read first, and common words not at all once thousands of positions were read.
     """
@@ -216,12 +216,12 @@ def most_told(
 
 
 def is_in(positions: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which positions are among others, which are sorted."""
+    """Return which positions are among others, which are sorted."""
     return np.searchsorted(others, positions, side="right") > np.searchsorted(others, positions)
 
 
 def _nearness(vector: NDArray[np.floating] | None, candidates: Candidates, shares: Scores) -> Scores:
-    """The cosine of a query's vector and each candidate's; for a query without a vector the share of equal bits."""
+    """Return the cosine of the query and each candidate; the share of equal bits if the query has no vector."""
     if vector is None:
         return shares
     assert candidates.vectors is not None
@@ -237,7 +237,7 @@ def _lengths(texts: Sequence[str]) -> NDArray[np.int64]:
 
 
 class QueryEncoder(Protocol):
-    """What a search needs of a model. `ammi.stored_model` has one; this room does not know it."""
+    """The part of a model that a search needs; `ammi.stored_model` implements it."""
 
     @property
     def reads(self) -> str: ...  # what a query is: "text" or "vector"
@@ -260,7 +260,7 @@ class EncodedQueries(NamedTuple):
 
 
 class RankPolicy(NamedTuple):
-    """Which ranks a collection has, which is the default, and what each needs of the queries."""
+    """The ranks of a collection, its default, and the queries encoded for each."""
 
     model: QueryEncoder
     text_index: bool  # whether the store has a word index
@@ -306,5 +306,5 @@ class RankPolicy(NamedTuple):
         by_words = WordRanking(query, vector)
         if rank == "text":
             return by_words
-        # Words find candidates, too: with them a shortlist of 200 finds what takes thousands without.
+        # Words find candidates, too: a shortlist of 200 then finds what would need thousands by codes alone.
         return VectorRanking(vector, by_words.words if self.text_index else ())

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from os import fspath
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -245,8 +245,8 @@ class Store(StoreMethods):
             words, vectors = [one.words for one in rankings], [one.vector for one in rankings if one.vector is not None]
             if any(words) and not about.text_index:
                 raise ValueError(
-                    f"the index in {self.location} was created with text_index=False and cannot look for words: rank "
-                    "by distance, or create it anew"
+                    f"{self.location} was created with text_index=False and cannot look for words: "
+                    "rank by distance, or create it anew"
                 )
             check_query_vectors(vectors, about.vectors, self.location)
             shortlists = self._shortlists(queries, n, words, filter, bool(vectors))
@@ -345,6 +345,9 @@ class Store(StoreMethods):
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"an open store cannot be pickled or copied: hand over {self.location!r}, and open it there")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.location!r})"

@@ -142,7 +142,7 @@ class StoreMethods(ABC):
         return found
 
     @property
-    def keys_indexed(self) -> list[str]:
+    def indexed_keys(self) -> list[str]:
         """The indexed metadata keys. Read outside of `_reading`."""
         return []
 

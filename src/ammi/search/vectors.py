@@ -1,12 +1,12 @@
-"""Vectors that an index keeps beside its codes: rounded, as rows of bytes that any store can store.
+"""Kept vectors: rounded, and packed into rows of bytes for any store.
 
-A vector x is kept as a scale s and whole or half precision numbers v, so that x_i is about s v_i:
+A vector x is kept as a scale s and numbers v of one or two bytes, so that x_i is about s v_i:
 
     "float16"   s is the power of two for which 2^14 < max |v_i| <= 2^15; x_i keeps 11 binary digits; 2 bytes a number
     "int8"      s = max |x_i| / 127, v_i = x_i / s rounded; x_i is off by max |x_i| / 254 at most; 1 byte a number
 
-and 8 bytes of s, whereby vectors of any length keep their digits. What is kept is s v, as float32: to keep it a second
-time changes nothing. The score of a query q is cos(q, s v) = <q, s v> / (|q| |s v|), and 0 where one of them is zero.
+with 8 bytes for s, so that long and short vectors keep as many digits. Reading returns s v as float32; packing that
+again gives the same bytes. The score of a query q is cos(q, s v) = <q, s v> / (|q| |s v|), and 0 if one is zero.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,32 +28,32 @@ _GREATEST = float(np.finfo(np.float32).max)
 
 
 class KeptVectors(NamedTuple):
-    """How an index keeps the vectors of its documents: the kind of their numbers, and how many a vector has."""
+    """How a store keeps vectors: the kind of their numbers, and their dimension."""
 
     kind: str
     width: int
 
     @property
     def n_bytes(self) -> int:
-        """Of one vector."""
+        """The size of one vector."""
         return _SCALE.itemsize + self.width * _NUMBERS[self.kind].itemsize
 
 
 def checked_kind(kind: object) -> str:
-    """A kind of kept vectors; anything else is refused."""
+    """Return a kind of kept vectors; refuse anything else."""
     for known in VECTOR_KINDS:
         if kind == known:
             return known
-    raise ValueError(f"vectors is {kind!r}, but they are kept as {' or '.join(map(repr, VECTOR_KINDS))}: name one")
+    raise ValueError(f"vectors is {kind!r}, expected {' or '.join(map(repr, VECTOR_KINDS))}")
 
 
 def packed(vectors: Rows, kept: KeptVectors, names: list[str]) -> Packed:
-    """Vectors as they are kept; those of another width, or that are not finite, are refused by the document's name."""
+    """Pack vectors (n, d); an error about a wrong shape or a number that is not finite names the document."""
     vectors = np.asarray(vectors)
     if vectors.dtype.kind not in "fiu" or vectors.shape != (len(names), kept.width):
         raise ValueError(
-            f"{len(names)} documents came with vectors of {vectors.dtype} and shape {vectors.shape}, but this index "
-            f"keeps {kept.width} numbers of each: pass an array of shape ({len(names)}, {kept.width})"
+            f"{len(names)} documents came with vectors of {vectors.dtype} and shape {vectors.shape}, but this "
+            f"collection keeps {kept.width} numbers of each: pass an array of shape ({len(names)}, {kept.width})"
         )
     with np.errstate(over="ignore"):
         rows = vectors.astype(np.float32)
@@ -66,7 +66,7 @@ def packed(vectors: Rows, kept: KeptVectors, names: list[str]) -> Packed:
     greatest = np.abs(rows).max(axis=1, initial=0).astype(np.float64)  # (n,)
     if kept.kind == "float16":
         halves, powers = np.frexp(greatest)
-        scales = np.ldexp(1.0, powers - (halves == 0.5) - _GREATEST_POWER)  # of a power of two the same a second time
+        scales = np.ldexp(1.0, powers - (halves == 0.5) - _GREATEST_POWER)  # unchanged by a second packing
     else:
         scales = np.where(greatest > 0, greatest / _GREATEST_WHOLE, 1)
     numbers = rows / scales[:, None]  # (n, d)
@@ -76,26 +76,26 @@ def packed(vectors: Rows, kept: KeptVectors, names: list[str]) -> Packed:
 
 
 def unpacked(rows: Packed, kept: KeptVectors) -> NDArray[np.float32]:
-    """The vectors that are kept, (n, d)."""
+    """Return the vectors of packed rows, (n, d)."""
     scales = np.ascontiguousarray(rows[:, : _SCALE.itemsize]).view(_SCALE)  # (n, 1)
     numbers = np.ascontiguousarray(rows[:, _SCALE.itemsize :]).view(_NUMBERS[kept.kind])
-    return np.clip(numbers * scales, -_GREATEST, _GREATEST).astype(np.float32)  # the greatest were rounded up
+    return np.clip(numbers * scales, -_GREATEST, _GREATEST).astype(np.float32)  # rounding may pass the largest float32
 
 
 def vector_checksum(position: int, vector: bytes) -> int:
-    """Of a vector and of which document it is."""
+    """Return a checksum of a vector and the position of its document."""
     return crc32(vector, position & 0xFFFFFFFF)
 
 
 def vector_rows(positions: Iterable[int], vectors: Packed) -> Iterator[tuple[int, bytes, int]]:
-    """What stores store of vectors: the position, the vector, the checksum of both."""
+    """Yield the rows of a table of vectors: position, vector, checksum of both."""
     for position, vector in zip(positions, map(bytes, vectors), strict=True):
         yield position, vector, vector_checksum(position, vector)
 
 
 def cosines(query: NDArray[np.floating], rows: Rows) -> NDArray[np.float64]:
-    """The cosine of a query (d,) and each row, in float64."""
-    # einsum adds up every row in the same order, so that equal rows have equal cosines; a product of BLAS does not.
+    """Return the cosine of a query (d,) and each row, in float64."""
+    # einsum adds up every row in the same order, so that equal rows get equal cosines; BLAS does not.
     q, X = query.astype(np.float64), rows.astype(np.float64)
     lengths = np.sqrt(np.einsum("nd,nd->n", X, X) * np.einsum("d,d->", q, q))
     found = np.divide(np.einsum("nd,d->n", X, q), lengths, out=np.zeros(len(X)), where=lengths > 0)

@@ -28,7 +28,7 @@ def collection(served: ServedHere) -> schemas.CollectionAnswer:
     """Return the collection and its figures."""
     collection, settings = served.collection, served.settings
     figures = served.live.explorer().figures
-    ranks, fast = served.ranks(), set(collection.fast_keys())
+    ranks, indexed = served.ranks(), set(collection.indexed_keys())
     return schemas.CollectionAnswer(
         name=served.name,
         documents=len(collection),
@@ -46,7 +46,7 @@ def collection(served: ServedHere) -> schemas.CollectionAnswer:
                 name=key,
                 documents=sum(counts.values()),
                 kinds=sorted({kind for kinds in counts for kind in kinds.split()}),
-                fast=key in fast,
+                indexed=key in indexed,
             )
             for key, counts in sorted(served.store.key_kinds().items())
         ],
@@ -203,14 +203,14 @@ def _page(served: Served, found: list[Duplicates], wanted: slice, length: int | 
         schemas.DuplicateGroup(
             kept=group.kept,
             text=text(group.kept),
-            copies=[schemas.DuplicateCopy(id=id, similarity=share, text=text(id)) for id, share in group.copies],
+            duplicates=[schemas.Duplicate(id=id, similarity=share, text=text(id)) for id, share in group.duplicates],
         )
         for group in found[wanted]
     ]
     return schemas.DuplicatesPage(
         groups=groups,
         total=len(found),
-        copies=sum(len(group.copies) for group in found),
+        duplicates=sum(len(group.duplicates) for group in found),
         offset=wanted.start,
         next=wanted.stop if wanted.stop < len(found) else None,
     )

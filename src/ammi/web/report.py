@@ -36,7 +36,7 @@ class ReportData(schemas.Model):
     documents: list[schemas.Document]
     bits: schemas.BitsAnswer
     bit: list[schemas.BitAnswer]
-    duplicates: schemas.DuplicatesPage = schemas.DuplicatesPage(groups=[], total=0, copies=0, offset=0, next=None)
+    duplicates: schemas.DuplicatesPage = schemas.DuplicatesPage(groups=[], total=0, duplicates=0, offset=0, next=None)
 
 
 def make_report(collection: Collection, most: int) -> str:

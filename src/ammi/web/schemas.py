@@ -163,7 +163,7 @@ class DriftRequest(QueryRequest):
     length: Length = None
 
 
-class DuplicateCopy(Model):
+class Duplicate(Model):
     """A near-duplicate, and the share of it that stands in the kept document."""
 
     id: Id
@@ -176,7 +176,7 @@ class DuplicateGroup(Model):
 
     kept: Id
     text: str | None
-    copies: list[DuplicateCopy]
+    duplicates: list[Duplicate]
 
 
 class DuplicatesPage(Model):
@@ -184,7 +184,7 @@ class DuplicatesPage(Model):
 
     groups: list[DuplicateGroup]
     total: int = Field(description="Number of groups.", examples=[128])
-    copies: int = Field(description="Number of near-duplicates in all groups.", examples=[311])
+    duplicates: int = Field(description="Number of near-duplicates in all groups.", examples=[311])
     offset: int
     next: int | None = Field(description="The offset of the next page; null on the last one.", examples=[20])
 
@@ -202,7 +202,7 @@ class Key(Model):
     name: str = Field(examples=["package"])
     documents: int = Field(description="Number of documents with a value for it.", examples=[26_000])
     kinds: list[str] = Field(description="Kinds of its values: text, number, bool, other.", examples=[["text"]])
-    fast: bool = Field(description="Whether the key is indexed, so that filters on it are fast.")
+    indexed: bool = Field(description="Whether the key is indexed, so that filters on it are fast.")
 
 
 class Entropy(Model):

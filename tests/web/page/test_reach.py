@@ -20,7 +20,7 @@ VIEWS = {  # the address, and what is there when all of it is
     "map": ("#/map", ".side:has(.legend) .regions li"),
     "map with results": ("#/map?q=oil", ".side:has(.legend) .card"),
     "bits": ("#/bits?bit=3", "main:has(.arcs) .pushes li"),
-    "copies": ("#/copies", ".group"),
+    "duplicates": ("#/duplicates", ".group"),
     "figures": ("#/figures", ".numbers"),
     "not there": ("#/document/nobody", ".problem"),
 }
@@ -108,7 +108,7 @@ def test_awkward_documents_fit_on_the_page(open_page: OpenPage, awkward: Server,
         "search?q=oil": "ol.results[aria-label='Documents for oil']",
         "bits": "nav.bits a",
         "figures": ".numbers",
-        "copies": ".message",
+        "duplicates": ".message",
         "map": ".side .hint:has-text('All 4 documents')",
     }
     for view, there in (documents | views).items():

@@ -1,4 +1,4 @@
-"""The drift, the map, the bits, copies and figures."""
+"""The drift, the map, the bits, duplicates and figures."""
 
 import base64
 import re
@@ -353,9 +353,9 @@ def test_each_bit_tells_its_words_documents_and_partners(open_page: OpenPage, co
     expect(page.get_by_role("heading", name="Bit 0", exact=True)).to_be_visible()
 
 
-def test_copies_are_listed_with_the_one_to_keep(open_page: OpenPage, collection: Collection) -> None:
+def test_duplicates_are_listed_with_the_one_to_keep(open_page: OpenPage, collection: Collection) -> None:
     groups = collection.duplicates()
-    page = open_page("#/copies")
+    page = open_page("#/duplicates")
     expect(page.locator(".group")).to_have_count(min(20, len(groups)))
     expect(page.get_by_text(f"{len(groups)} group")).to_be_visible()
     page.locator(".group h2 a").first.click()

@@ -171,7 +171,7 @@ def _build_on_ray(
         ):
             loaded = load_shards(collection, location, job.shards, job.model.files, job.reading, workers, advance)
         after = len(collection)
-        report = {"added": loaded.added, "were there": loaded.there, "skipped": len(loaded.skipped)}
+        report = {"added": loaded.added, "already_there": loaded.there, "skipped": len(loaded.skipped)}
         report["replaced"] = loaded.there + loaded.added - after
         note_skipped(loaded.skipped)
         say_added(collection.location, report, after, as_json)

@@ -132,13 +132,13 @@ def keys(
         if names:
             with counter("indexing metadata"):
                 collection.index_keys(names)
-        fast = collection.fast_keys()
+        indexed = collection.indexed_keys()
     if as_json:
-        say_json({"keys": documents, "fast": fast})
+        say_json({"keys": documents, "indexed_keys": indexed})
         return
     table = new_table("key", "documents", "filters", numbers=["documents"])
-    for name in {**documents, **dict.fromkeys(fast)}:
-        table.add_row(plain(name), f"{documents.get(name, 0):,}", "fast" if name in fast else "")
+    for name in {**documents, **dict.fromkeys(indexed)}:
+        table.add_row(plain(name), f"{documents.get(name, 0):,}", "indexed" if name in indexed else "")
     results.print(table)
 
 
@@ -168,5 +168,5 @@ def rebuild(
         with if_stopped(f"{name} is as it was, of model {old}"), counter(f"encoding {name}", n) as advance:
             collection.rebuild(model, advance=advance)
         n, bits, new = len(collection), collection.n_bits, collection.fingerprint
-    value = {"location": name, "old model": old, "documents": n, "bits": bits, "model": new}
+    value = {"location": name, "old_model": old, "documents": n, "bits": bits, "model": new}
     show(value, as_json, f"{n:,} documents in {name} now have codes of {bits} bits, by model {new} instead of {old}")

@@ -64,8 +64,8 @@ def _as_json(repaired: "Repaired") -> dict[str, object]:
     return {
         "kept": repaired.kept,
         "lost": repaired.lost,
-        "lost without a known id": repaired.unnamed,
-        "old file": repaired.old,
+        "lost_without_id": repaired.unnamed,
+        "old_file": repaired.old,
     }
 
 
@@ -107,7 +107,7 @@ def compact(location: Location, as_json: AsJson = False) -> None:
     with Collection.open(location) as collection, counter(f"compacting {name}"):
         before, after = collection.compact()
     outcome = f"took {before:,} bytes, and takes {after:,} now" if before else "is as compact as its server makes it"
-    show({"location": name, "bytes before": before, "bytes after": after}, as_json, f"{name} {outcome}")
+    show({"location": name, "bytes_before": before, "bytes_after": after}, as_json, f"{name} {outcome}")
 
 
 def copy(

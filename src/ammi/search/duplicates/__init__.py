@@ -38,7 +38,7 @@ class DuplicateGroup(NamedTuple):
 def find_duplicates(
     blocks: Iterable[list[Entry]], threshold: float | None = None, advance: Advance = lambda n_documents: None
 ) -> Groups:
-    """Each document that is kept and has duplicates, with these: by text, then by vector, then by code alone.
+    """Return each document that is kept and has duplicates, with these: by text, then by vector, then by code alone.
 
     A document without a text or a vector has only its code: those with equal codes count as duplicates of the first,
     with similarity 1. The threshold is for texts and vectors, by default 0.8 and 0.98. `advance` gets the number of
@@ -80,7 +80,7 @@ def find_duplicates(
 def duplicate_groups(
     blocks: Iterable[list[str]], threshold: float, advance: Advance = lambda n_texts: None
 ) -> list[DuplicateGroup]:
-    """The groups of two texts or more, in the order of the texts that are kept; texts come in blocks."""
+    """Return the groups of two texts or more, in the order of the texts that are kept; texts come in blocks."""
     if not 0 < threshold <= 1:
         raise ValueError(f"threshold is {threshold}, but a similarity to ask for is above 0 and at most 1, such as 0.8")
     with ArrayFile(np.uint32) as file:

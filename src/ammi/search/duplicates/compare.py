@@ -56,7 +56,7 @@ def make_room(n_texts: int, longest: int, sketches: Sketches) -> Room:
 
 
 def needed_hits(sketch_sizes: NDArray[np.uint8], threshold: float) -> NDArray[np.int8]:
-    """The hits from which on a text is compared: half of what a duplicate at the threshold is expected to have."""
+    """Return the fewest hits for a comparison: half of those expected of a duplicate at the threshold."""
     left = threshold**PHRASE
     expected, deviation = sketch_sizes * left, np.sqrt(sketch_sizes * left * (1 - left))
     least = np.where(sketch_sizes < SKETCH, 1, 2)  # one hit alone is nearly always a turn of speech
@@ -115,7 +115,7 @@ def _count_hits(own, slots, sketches, room):
 
 @njit(nogil=True, cache=True)
 def found_words(words, longer, slots, offsets):
-    """How many of the words equal the word beside them in the longer text, whose phrases are in the slots."""
+    """Return how many of the words equal the word beside them in the longer text, whose phrases are in the slots."""
     # All in one function: passing arrays to another one for each word makes this four times slower.
     n, last = len(words) - PHRASE + 1, len(longer) - PHRASE
     offset, found = _NOWHERE, 0
@@ -150,7 +150,7 @@ def _same_phrase(words, i, others, j):
 
 @njit(nogil=True, cache=True)
 def _table_size(n_words):
-    """A power of two of which at most an eighth is in use, so that a missing phrase is nearly always seen at once."""
+    """Return a power of two, at least 8 n, so that the first look nearly always shows that a phrase is missing."""
     size = 8
     while size < 8 * n_words:
         size *= 2

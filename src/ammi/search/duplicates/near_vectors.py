@@ -35,7 +35,7 @@ Duplicates = list[tuple[int, float]]  # the row of each duplicate and its simila
 
 
 def vector_groups(X: Matrix, threshold: float, advance: Callable[[int], None]) -> dict[int, Duplicates]:
-    """The rows that are kept and have duplicates, in their order, and the duplicates of each."""
+    """Return the rows that are kept and have duplicates, in their order, and the duplicates of each."""
     index = _index_of(X)
     kept_by = np.full(len(X), _FREE)
     groups: dict[int, Duplicates] = {}
@@ -67,7 +67,7 @@ def _take(
 
 
 def _index_of(X: Matrix) -> Any:
-    """A FAISS index of the rows at length 1, by inner product."""
+    """Return a FAISS index of the rows at length 1, by inner product."""
     n, width = X.shape
     index: Any = faiss.IndexFlatIP(width)
     if n > ALL_COMPARED:
@@ -83,6 +83,6 @@ def _index_of(X: Matrix) -> Any:
 
 
 def _unit(rows: Matrix) -> Matrix:
-    """Rows of length 1; zeros stay zeros, which are similar to nothing."""
+    """Return rows of length 1; zeros stay zeros, which are similar to nothing."""
     lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows, dtype=np.float64))[:, None]  # (n, 1)
     return np.divide(rows, lengths, out=np.zeros(rows.shape), where=lengths > 0).astype(np.float32)

@@ -58,6 +58,6 @@ class ArrayFile(Generic[Number]):
         self._file.write(numbers.astype(self._dtype, copy=False).tobytes())
 
     def read(self) -> NDArray[Number]:
-        """All numbers that were added, mapped from the file."""
+        """Return all numbers that were added, mapped from the file."""
         self._file.flush()
         return np.memmap(self._file, self._dtype, "r+") if self._file.tell() else np.empty(0, self._dtype)

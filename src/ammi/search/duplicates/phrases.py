@@ -37,7 +37,7 @@ def phrase_hash(a, b, c):
 
 @njit(nogil=True, cache=True)
 def sketch_entries(words: Words, first: Bounds, text: int) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-    """The entries of a block of texts that begins with this one, and how many each has."""
+    """Return the entries of a block of texts that begins with this one, and how many each has."""
     entries = np.empty(SKETCH * (len(first) - 1), np.uint64)
     sizes = np.zeros(len(first) - 1, np.uint8)
     n = 0
@@ -56,7 +56,7 @@ def sketch_entries(words: Words, first: Bounds, text: int) -> tuple[NDArray[np.u
 
 
 def index_sketches(blocks: list[NDArray[np.uint64]]) -> Sketches:
-    """The index of the entries of all blocks."""
+    """Return the index of the entries of all blocks."""
     entries = np.concatenate([np.empty(0, np.uint64), *blocks])
     entries.sort()
     n_bits = min(max(len(entries).bit_length() - 1, 1), 31)  # a bucket for an entry or two

@@ -1,9 +1,9 @@
-"""The file `index.changes` beside an embedded index: which index it is, and how many changes it has acknowledged.
+"""The file `index.changes` beside an embedded store: its random name, and the number of acknowledged changes.
 
-SQLite does not notice a database or a journal of another index, takes an old file for the newest, and ignores the
-damaged end of a journal. So each index has a random name, and every change a number. Both are in the database, and
-here once a change is on the disk. After a loss of power, or while two processes write, this file may lag behind the
-database, but it is never ahead: a database of another name, or with fewer changes, is not the acknowledged one.
+SQLite does not notice that a database or a journal belongs to another collection or is an old copy, and ignores the
+damaged end of a journal. So each store has a random name, and every change a number. Both are in the database, and in
+this file once the change is on disk. After a loss of power, or while two processes write, this file may lag behind the
+database, but it is never ahead: a database with another name, or with fewer changes, is not the acknowledged one.
 """
 
 import os
@@ -18,23 +18,23 @@ FILE = "index.changes"
 UID_BYTES = 16
 _CONTENT = struct.Struct(f"<{UID_BYTES}sQ")
 _CHECKSUM = struct.Struct("<I")
-_TRIES = 100  # to read a file that another process may be writing
+_TRIES = 100  # tries to read a file that another process may be writing
 
 
 class Acknowledged(NamedTuple):
-    """The name of an index, and the number of the last change that it acknowledged."""
+    """The name of a store, and the number of its last acknowledged change."""
 
     uid: bytes
     change: int
 
     def packed(self) -> bytes:
-        """The content of the file."""
+        """Return the content of the file."""
         content = _CONTENT.pack(*self)
         return content + _CHECKSUM.pack(crc32(content))
 
 
 class AcknowledgedFile:
-    """The file, which is written in place: an old name and number do no harm."""
+    """The file, written in place, because an old name and number do no harm."""
 
     def __init__(self, folder: Path):
         self.path = folder / FILE

@@ -1,4 +1,4 @@
-"""The codes of an embedded index: in blocks of BLOCK positions on the disk, and all of them as one array in memory."""
+"""The codes of an embedded store: in blocks of BLOCK positions on disk, and as one array in memory."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -19,9 +19,9 @@ BLOCK = 1024
 
 
 class _Room:
-    """Arrays with room for more rows, so that to append some does not copy all that is there.
+    """Arrays with spare rows at the end, so that appending need not copy all of them.
 
-    The rows that are used never change: tables that have some of them may be in use by other threads.
+    Rows in use never change, because tables in other threads may share them.
     """
 
     def __init__(self, n: int, width: int):
@@ -37,9 +37,9 @@ class _Room:
 
 
 class CodeTable(NamedTuple):
-    """All codes in insertion order; row i, which lies in block b, has the position blocks[b] * BLOCK + slots[i].
+    """All codes in insertion order; row i of block b has the position blocks[b] * BLOCK + slots[i].
 
-    A slot takes two bytes where a position would take eight: memory belongs to the codes.
+    A slot takes two bytes, a position would take eight.
     """
 
     codes: Codes  # (n, ceil(m / 8))
@@ -48,18 +48,18 @@ class CodeTable(NamedTuple):
     ends: NDArray[np.int64]  # the row at which each block ends
     changes: NDArray[np.int64]  # the last change of each block
     change: int  # the last change of codes
-    room: _Room  # where codes and slots are
+    room: _Room  # the arrays of which codes and slots are views
 
     def positions(self, rows: NDArray[np.int64] | None = None) -> Positions:
-        """The position of each of these rows, or of all."""
+        """Return the positions of these rows, by default of all."""
         rows = np.arange(len(self.codes)) if rows is None else rows
         return self.blocks[np.searchsorted(self.ends, rows, side="right")] * BLOCK + self.slots[rows]
 
     def rows(self, positions: Positions) -> NDArray[np.int64]:
-        """The rows of sorted positions, all of which are there; only their own blocks are looked at."""
+        """Return the rows of sorted positions, all of which must exist; reads only the blocks they lie in."""
         block = np.searchsorted(self.blocks, positions // BLOCK)  # (n,)
         starts, slots = np.append(0, self.ends)[block], positions % BLOCK
-        rows = starts + slots  # right where nothing was deleted
+        rows = starts + slots  # correct for blocks without deletions
         for b in np.unique(block[self.ends[block] - starts < BLOCK]).tolist():
             part, start = slice(*np.searchsorted(block, [b, b + 1])), self.ends[b - 1] if b else 0
             rows[part] = start + np.searchsorted(self.slots[start : self.ends[b]], slots[part])
@@ -67,7 +67,7 @@ class CodeTable(NamedTuple):
 
 
 class Blocks:
-    """The codes on the disk. Its methods are called while reading or writing."""
+    """The codes on disk. Call its methods inside `reading` or `writing`."""
 
     def __init__(self, database: SqliteDatabase):
         self._database = database
@@ -77,7 +77,7 @@ class Blocks:
         return n
 
     def table(self, known: CodeTable | None) -> CodeTable:
-        """All codes as they are now; blocks that are the same in a known table, older or newer, are not read."""
+        """Return all codes; reads only the blocks that differ from a known table, which may be older or newer."""
         change = self._database.state.code_change
         if known is not None and known.change == change:
             return known
@@ -87,9 +87,9 @@ class Blocks:
         if known.change < change:
             select = "SELECT block FROM blocks INDEXED BY changed_blocks WHERE change > ?"
             chosen = sorted(block for (block,) in self._database.execute(select, (known.change,)))
-        else:  # another thread has seen a change that this one does not see yet
+        else:  # the known table is newer than this snapshot
             chosen = known.blocks[known.changes > change].tolist()
-        # In the order of the list, without ORDER BY, for which SQLite would copy all codes to a file and sort that.
+        # The join keeps the order of the list; for ORDER BY, SQLite would copy all codes into a file and sort it.
         among = "FROM json_each(?) AS chosen LEFT JOIN blocks ON block = chosen.value"
         sizes = f"SELECT chosen.value, IFNULL(change, 0), IFNULL(LENGTH(slots), 0) / 2 {among}"
         fresh = np.array(self._database.execute(sizes, (json.dumps(chosen),)).fetchall(), np.int64).reshape(-1, 3)
@@ -97,7 +97,7 @@ class Blocks:
         return _updated(known, change, fresh, (self._arrays(width, *row) for row in contents))
 
     def at(self, positions: Positions) -> tuple[Positions, Codes]:
-        """Those of sorted positions that have a code, and the codes."""
+        """Return the positions, of these sorted ones, that have a code, and the codes."""
         width = self._width()
         there, found = [np.empty(0, np.int64)], [np.empty((0, width), np.uint8)]
         for block, part in by_block(positions):
@@ -110,14 +110,14 @@ class Blocks:
         return np.concatenate(there), all_codes
 
     def append(self, positions: Positions, codes: Codes) -> None:
-        """Add codes at sorted positions, which come after all others."""
+        """Add codes at sorted positions, which must be larger than all others."""
         for block, part in by_block(positions):
             old_slots, old_codes = self._read(block, codes.shape[1])
             slots = np.concatenate([old_slots, (positions[part] % BLOCK).astype("<u2")])
             self._write(block, slots, np.concatenate([old_codes, codes[part]]))
 
     def remove(self, positions: Positions) -> None:
-        """Take away the codes at sorted positions."""
+        """Remove the codes at sorted positions."""
         width = self._width()
         for block, part in by_block(positions):
             slots, codes = self._read(block, width)
@@ -125,7 +125,7 @@ class Blocks:
             self._write(block, slots[kept], codes[kept])
 
     def replace(self, codes: Iterable[tuple[int, bytes]]) -> None:
-        """Give all documents other codes, perhaps of another width; they come as sorted positions and codes."""
+        """Replace all codes by these pairs of position and code, sorted, perhaps of another width."""
         change = self._database.count_code_change()
         self._database.execute("UPDATE blocks SET change = ?, slots = x'', codes = x''", (change,))
         for block, rows in groupby(codes, lambda row: row[0] // BLOCK):
@@ -147,7 +147,7 @@ class Blocks:
         return found[0], found[1].reshape(-1, width)
 
     def _write(self, block: int, slots: Slots, codes: Codes) -> None:
-        """Write a block. An empty one stays, so that others learn of its change."""
+        """Write a block. An empty block stays, so that other processes see that it changed."""
         row = (block, self._database.count_code_change(), slots.tobytes(), codes.tobytes())
         self._database.execute("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?)", row)
 
@@ -160,10 +160,9 @@ def _empty_table(width: int) -> CodeTable:
 def _updated(
     known: CodeTable, change: int, fresh: NDArray[np.int64], contents: Iterator[tuple[Slots, Codes]]
 ) -> CodeTable:
-    """A table in which some blocks are others: rows of (block, its change, its number of codes), and what is in them.
+    """Return a known table with new blocks: `fresh` has rows (block, its change, its number of codes).
 
-    Rows of a known table stay where they are, and those after them are written where there is room, or else all are
-    copied.
+    Rows before the first new code stay where they are. The others are appended if there is room, else all are copied.
     """
     if not len(fresh):
         return known._replace(change=change)
@@ -173,7 +172,9 @@ def _updated(
     table[np.searchsorted(blocks, fresh[:, 0])] = fresh[:, 1:]
     ends = np.cumsum(table[:, 1])
     n, edges = int(ends[-1]), np.append(0, known.ends)
-    begins = edges[np.searchsorted(known.blocks, fresh[:, 0], side="left")].tolist()  # of those blocks, as known
+    begins = edges[
+        np.searchsorted(known.blocks, fresh[:, 0], side="left")
+    ].tolist()  # of the new blocks, in the known table
     finishes = edges[np.searchsorted(known.blocks, fresh[:, 0], side="right")].tolist()
     slots, codes = next(contents)
     kept = begins[0] + _common(known, begins[0], finishes[0], slots, codes)
@@ -191,7 +192,7 @@ def _updated(
 
 
 def _common(known: CodeTable, begin: int, finish: int, slots: Slots, codes: Codes) -> int:
-    """With how many of the same codes a block begins as before, if these are all of the old or all of the new ones."""
+    """Return how many codes the old and new block have in common, if one begins with all of the other; else 0."""
     n = min(finish - begin, len(slots))
     rows = slice(begin, begin + n)
     same = np.array_equal(known.slots[rows], slots[:n]) and np.array_equal(known.codes[rows], codes[:n])
@@ -205,7 +206,7 @@ def _first(rows: NDArray[T], n: int) -> NDArray[T]:
 
 
 def by_block(positions: Positions) -> Iterator[tuple[int, slice]]:
-    """Each block that sorted positions fall in, and which of them do."""
+    """Yield each block of sorted positions, with the slice of the positions in it."""
     blocks, counts = np.unique(positions // BLOCK, return_counts=True)
     for block, count, end in zip(blocks.tolist(), counts, np.cumsum(counts), strict=True):
         yield block, slice(end - count, end)

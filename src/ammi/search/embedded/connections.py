@@ -1,6 +1,8 @@
-"""The file of an embedded index: how SQLite opens it, with a checksum on every page, and what its errors mean."""
+"""The file of an embedded store: SQLite connections with a checksum on every page, and errors in plain words."""
 
+import ctypes
 import os
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
@@ -12,23 +14,26 @@ import apsw.sqlite_extra
 
 from ammi.search.checks import DamagedError
 
+Identity = tuple[int, int] | None  # where a file is on the disk, which tells it from another one of the same name
+
 FILE = "index.sqlite"
-PATIENCE = 60  # seconds that a change waits for another process to finish its own
-CHECKSUM_BYTES = 8  # that the checksums take at the end of every page
-_CACHE_KILOBYTES = 6_000  # of pages, a connection: those that are still there are not read and checked again
+PATIENCE = 60  # seconds that a writer waits for another process
+CHECKSUM_BYTES = 8  # at the end of every page
+_CACHE_KILOBYTES = 6_000  # pages that a connection keeps, so that it need not read and verify them again
+_NO_MEMORY_FILE = {apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMMAP}  # as on a full disk
 _DAMAGED = {apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_READ, apsw.SQLITE_IOERR_CORRUPTFS}
 
 
 @cache
 def _checksummed() -> str:
-    """The part of SQLite between it and its files that writes and checks a checksum for every page."""
+    """Return the name of SQLite's checksum VFS, which writes and verifies a checksum of every page."""
     with apsw.Connection(":memory:") as any_database:
         apsw.sqlite_extra.load(any_database, "cksumvfs")
     return "cksmvfs"
 
 
 def connect(file: Path, mode: str) -> apsw.Connection:
-    """A connection to a file; mode is what a URI of SQLite says, such as mode=rw."""
+    """Return a connection to a file; mode is a parameter of SQLite's URIs, such as mode=rw."""
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
     db = apsw.Connection(f"{file.as_uri()}?{mode}", flags=flags, vfs=_checksummed())
     db.set_busy_timeout(1000 * PATIENCE)
@@ -37,14 +42,40 @@ def connect(file: Path, mode: str) -> apsw.Connection:
 
 
 def intact_pages(pages: Sequence[bytes]) -> list[bool]:
-    """Whether each page of a file has its checksum; one that was cut short has none."""
+    """Return for each page whether its checksum is right; a page that was cut short has none."""
     with closing(apsw.Connection(":memory:", vfs=_checksummed())) as db:
         found = db.executemany("SELECT verify_checksum(?)", ((page,) for page in pages))
         return [intact == 1 for (intact,) in found]
 
 
+_connections: weakref.WeakKeyDictionary[apsw.Connection, Identity] = weakref.WeakKeyDictionary()
+_opening: list[Identity] = []  # files to which a thread is just making a connection
+_inherited: set[Identity] = set()  # the files that were in use when this process was forked
+
+
+def _after_fork_in_child() -> None:
+    """Leave the connections that were in use to the parent.
+
+    To close one here could take the parent's journal away, so none is ever freed. And while SQLite has one, it takes
+    the parent's locks on the file for locks of this process: so the file is not opened again here.
+    """
+    _inherited.update(_opening)
+    for db, file in list(_connections.items()):
+        try:
+            is_closed = not db.filename
+        except (apsw.ConnectionClosedError, apsw.ThreadingViolationError) as error:
+            is_closed = isinstance(error, apsw.ConnectionClosedError)
+        if not is_closed:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(db))
+            _inherited.add(file)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
 class _Version(NamedTuple):
-    """What tells that a file was changed."""
+    """Size and time of a file, which differ after a change."""
 
     size: int
     time: int
@@ -52,55 +83,71 @@ class _Version(NamedTuple):
 
 
 class SqliteFile:
-    """The file of an index: how it can be opened, and whether it is still the one that was there at first.
+    """The file of a store: opens it, and checks that it is still the same file.
 
-    Where the file or its folder cannot be written, SQLite locks nothing and looks at the file alone, unless there is a
-    journal, which others write: then every snapshot gets a new connection.
+    If the file or its folder is read-only, or the disk is too full for the file that SQLite's processes share, SQLite
+    takes no locks and reads the file alone. If there is a journal, which others write, every snapshot gets a new
+    connection.
     """
 
     def __init__(self, folder: Path):
         if not (folder / FILE).is_file():
-            raise FileNotFoundError(f"there is no index in {folder}: create it first")
+            raise FileNotFoundError(f"there is no collection in {folder}: create it first")
         self.folder = folder
-        self.path = (folder / FILE).absolute()  # wherever the process goes later
+        self.path = (folder / FILE).absolute()  # absolute, in case the process changes its folder
         self._name = str(self.path)
         self._opened = self._identity()
         self.writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
 
     def connect(self) -> apsw.Connection:
-        """A new connection; a change by it is on the disk when it is committed."""
-        if not self.writable:
-            return connect(self.path, "mode=ro" if self._version().has_journal else "mode=ro&immutable=1")
-        db = connect(self.path, "mode=rw")
-        db.execute("PRAGMA synchronous = FULL")
-        return db
+        """Return a new connection, whose commits return when the change is on disk."""
+        if self._opened in _inherited:
+            raise ValueError(
+                f"{self.folder} was in use when this process was forked, and cannot be opened here: "
+                "fork while nothing reads or writes it, or start processes by spawn"
+            )
+        _opening.append(self._opened)
+        try:
+            db = self._connect()
+            _connections[db] = self._opened
+            return db
+        finally:
+            _opening.remove(self._opened)
+
+    def _connect(self) -> apsw.Connection:
+        if self.writable:
+            try:
+                db = connect(self.path, "mode=rw")
+                db.execute("PRAGMA synchronous = FULL")
+                return db
+            except apsw.IOError as error:
+                if _code(error) not in _NO_MEMORY_FILE or self._version().has_journal:
+                    raise
+        return connect(self.path, "mode=ro" if self._version().has_journal else "mode=ro&immutable=1")
 
     def is_reusable(self, db: apsw.Connection) -> bool:
-        """Whether a connection can serve the next job, too."""
-        return self.writable and db.txn_state() == apsw.SQLITE_TXN_NONE
+        """Return whether another job can use the connection."""
+        return not db.readonly("main") and db.txn_state() == apsw.SQLITE_TXN_NONE
 
     def check_same_file(self) -> None:
-        """Refuse a file that took the place of the one that was opened."""
+        """Refuse a file that replaced the opened one."""
         if self._identity() != self._opened:
-            raise FileNotFoundError(
-                f"the index in {self.folder} was deleted or replaced after it was opened: open it again"
-            )
+            raise FileNotFoundError(f"{self.folder} was deleted or replaced after it was opened: open it again")
 
     def size(self) -> int:
-        """The bytes of the file and of its journal."""
+        """Return the bytes of the file and of its journal."""
         files = (self.path, Path(f"{self._name}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
     @contextmanager
-    def unchanged(self) -> Iterator[None]:
-        """Refuse what was read without locks if somebody wrote the file meanwhile."""
-        before = None if self.writable else self._version()
+    def unchanged(self, db: apsw.Connection) -> Iterator[None]:
+        """Fail if somebody wrote the file while it was read without locks."""
+        before = self._version() if db.readonly("main") else None
         yield
         if before is not None and not before.has_journal and before != self._version():
-            raise OSError(f"the index in {self.folder} was changed while it was read: try again")
+            raise OSError(f"{self.folder} was changed while it was read: try again")
 
-    def _identity(self) -> tuple[int, int] | None:
-        """Where the file is on the disk, which tells it from another one of the same name."""
+    def _identity(self) -> Identity:
         try:
             found = os.stat(self._name)
         except FileNotFoundError:
@@ -118,7 +165,7 @@ class SqliteFile:
 
 @contextmanager
 def explaining(folder: Path) -> Iterator[None]:
-    """Say what went wrong with the file of an index in words that help."""
+    """Turn SQLite's errors into sentences that say what to do."""
     try:
         yield
     except apsw.Error as error:
@@ -129,29 +176,37 @@ def explaining(folder: Path) -> Iterator[None]:
 
 def damaged(folder: Path, cause: str) -> DamagedError:
     return DamagedError(
-        f"the index in {folder} is damaged ({cause}): restore a copy of the folder, or keep what is whole with "
+        f"{folder} is damaged ({cause}): restore a copy of the folder, or keep what is whole with "
         f"ammi index check {folder} --repair"
     )
 
 
+def full(folder: Path, cause: str) -> OSError:
+    return OSError(f"{folder} could not be written ({cause}) and is as it was: make space and try again")
+
+
+def _code(error: apsw.Error) -> int:
+    """SQLite's extended result code, which its types do not mention."""
+    return getattr(error, "extendedresult", 0)
+
+
 def _explained(error: apsw.Error, folder: Path) -> Exception:
-    cause = str(error)
+    cause, code = str(error), _code(error)
     match error:
-        case apsw.FullError() | apsw.IOError() if getattr(error, "extendedresult", 0) not in _DAMAGED:
+        case apsw.IOError() if code in _NO_MEMORY_FILE:
             return OSError(
-                f"the index in {folder} could not be written ({cause}) and is as it was: make space and try again"
+                f"{folder} has a journal that cannot be read without 32 kB of space beside it "
+                f"({cause}): make space and try again"
             )
+        case apsw.FullError() | apsw.IOError() if code not in _DAMAGED:
+            return full(folder, cause)
         case apsw.BusyError() | apsw.LockedError():
-            return TimeoutError(
-                f"another process has been writing to the index in {folder} for {PATIENCE} s: try again"
-            )
+            return TimeoutError(f"another process has been writing to {folder} for {PATIENCE} s: try again")
         case apsw.ReadOnlyError() | apsw.CantOpenError() | apsw.PermissionsError():
-            return PermissionError(f"the index in {folder} cannot be opened ({cause}): make the folder writable")
+            return PermissionError(f"{folder} cannot be opened ({cause}): make the folder writable")
         case apsw.TooBigError():
-            return ValueError(
-                f"a text or a file is too long for the index in {folder} ({cause}): SQLite takes a billion bytes"
-            )
+            return ValueError(f"a text or a file is too long for {folder} ({cause}): SQLite takes a billion bytes")
         case apsw.SQLError() if "no such module" in cause:
             return ValueError(f"this SQLite has no word index ({cause}): create {folder} with text_index=False")
-    wrong_page = getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA
+    wrong_page = code == apsw.SQLITE_IOERR_DATA
     return damaged(folder, "a page does not have the checksum that was written with it" if wrong_page else cause)

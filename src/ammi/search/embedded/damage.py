@@ -8,36 +8,32 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from zlib import crc32
 
 import apsw
 import numpy as np
 
-from ammi.features.alphabet import words_of
 from ammi.files import lock, sync_folder, sync_tree
 from ammi.search.checks import DamagedError
 from ammi.search.documents import Id, Record, checksums, parsed
 from ammi.search.embedded.acknowledged import FILE as ACKNOWLEDGED
-from ammi.search.embedded.acknowledged import AcknowledgedFile
+from ammi.search.embedded.acknowledged import Acknowledged, AcknowledgedFile
 from ammi.search.embedded.blocks import BLOCK
-from ammi.search.embedded.connections import CHECKSUM_BYTES, FILE, SqliteFile, connect, explaining, intact_pages
+from ammi.search.embedded.connections import FILE, SqliteFile, connect, explaining, full
 from ammi.search.embedded.database import SqliteState, check_ours, problem_with
 from ammi.search.embedded.embedded_tables import EmbeddedTables
+from ammi.search.embedded.pages import JOURNAL, readable_folder, wrong_pages
 from ammi.search.embedded.store import HammingIndex
+from ammi.search.embedded.word_index import TermMaker
 from ammi.search.filters import kinds_by_key
 from ammi.search.store_methods import About, Repaired
 from ammi.search.vectors import KeptVectors, vector_checksum
 
 Advance = Callable[[int], None]
 _NEW = ".repair"  # the folder in which the new file is made
-_JOURNAL = "-wal"
-_MAGIC = b"SQLite format 3\0"
-_MOST_TIMES = 1000  # a file that says to have had more times the pages it has is not believed
-_PAGES_AT_ONCE = 4096
 _UNREADABLE = (apsw.Error, UnicodeDecodeError)
 
 
@@ -52,7 +48,7 @@ class Intact(NamedTuple):
 
 def find_damage(folder: Path, advance: Advance) -> list[str]:
     """List what is damaged, a sentence for each; `advance` gets how many documents were looked at."""
-    with _readable(folder) as (location, lost):
+    with readable_folder(folder) as (location, lost):
         try:
             with _Inspection(location) as inspection:
                 for _ in inspection.documents(advance):
@@ -64,36 +60,46 @@ def find_damage(folder: Path, advance: Advance) -> list[str]:
 
 
 def repair(folder: Path, advance: Advance) -> Repaired:
-    """Replace a damaged file by a new one with all intact documents.
+    """Replace a damaged file by a new one with all intact documents; write nothing if nothing is damaged.
 
     Repairs take turns, and each begins with the rest of a killed one: its new file takes its place, or is removed.
     """
-    home = folder / _NEW
+    home, intact = folder / _NEW, 0
+
+    def count(n_documents: int) -> None:
+        nonlocal intact
+        intact += n_documents
+        advance(n_documents)
+
     with lock(folder, wait=True):
         if _is_acknowledged(folder, home):
             _finish(folder, home)
+        shutil.rmtree(home, ignore_errors=True)
+        if not find_damage(folder, count):
+            return Repaired(intact, [], 0, [], None)
         try:
-            shutil.rmtree(home, ignore_errors=True)
-            with _readable(folder) as (location, lost), _Inspection(location, alone=True) as inspection:
+            with readable_folder(folder) as (location, lost), _Inspection(location, alone=True) as inspection:
                 inspection.damage[:0] = lost
-                kept = _copy(inspection, home, advance)
+                kept, state = _copy(inspection, home)
                 inspection.compare_tables()
                 if not kept and (inspection.lost or inspection.unnamed):
                     raise DamagedError("no document is whole")
-                old = _change_over(folder, home) if inspection.damage else None
+                _read_back(folder, home, state)
+                old = _change_over(folder, home)
                 return Repaired(kept, inspection.lost, inspection.unnamed, inspection.damage, old)
         except DamagedError as error:
             raise DamagedError(
-                f"the index in {folder} cannot be repaired ({error.__cause__ or error}): restore a copy of the folder, "
-                "or build it again from the documents"
+                f"{folder} cannot be repaired ({error.__cause__ or error}): restore a copy of the "
+                "folder, or build it again from the documents"
             ) from error
         finally:
-            shutil.rmtree(home, ignore_errors=True)
+            if not _is_acknowledged(folder, home):  # or else the next repair finishes the change over
+                shutil.rmtree(home, ignore_errors=True)
 
 
-def _copy(inspection: "_Inspection", home: Path, advance: Advance) -> int:
-    """Make a new index of the intact documents; returns their number."""
-    about, kept = inspection.about, 0
+def _copy(inspection: "_Inspection", home: Path) -> tuple[int, SqliteState]:
+    """Make a new index of the intact documents; returns their number, and the state in which it is left."""
+    about = inspection.about
     if about is None:
         raise DamagedError("; ".join(inspection.damage))
     with HammingIndex.create(
@@ -105,7 +111,7 @@ def _copy(inspection: "_Inspection", home: Path, advance: Advance) -> int:
         text_index=about.text_index,
         vectors=about.vectors,
     ) as new:
-        for block in inspection.documents(advance):
+        for block in inspection.documents():
             codes = np.frombuffer(b"".join(document.code for document in block), np.uint8).reshape(len(block), -1)
             vectors = None
             if about.vectors:
@@ -113,12 +119,29 @@ def _copy(inspection: "_Inspection", home: Path, advance: Advance) -> int:
                 vectors = np.frombuffer(packed, np.uint8).reshape(len(block), about.vectors.n_bytes)
             with new._writing():
                 new._put(codes, [document.record for document in block], vectors)
-            kept += len(block)
         if inspection.state:
             with new._writing():
                 number = max(new._about().next_number, inspection.state.number)  # of deleted documents, too
                 new._database.set_state(number=number)
-    return kept
+        with new._reading():
+            return new._count(), new._database.state
+
+
+def _read_back(folder: Path, home: Path, state: SqliteState) -> None:
+    """Refuse a new file that is not by itself, without its journal, an intact index in the state it was left in."""
+    problem = f"its journal could not be written into {FILE}"  # SQLite does so on close, and is silent if it fails
+    if not Path(f"{home / FILE}{JOURNAL}").exists():
+        with _Inspection(home) as new:
+            for _ in new.documents():
+                pass
+            new.compare_tables()
+        if not new.damage and new.state == state:
+            return
+        problem = "; ".join(new.damage) or "it is not in the state in which it was left"
+    raise OSError(
+        f"the repaired collection could not be read back whole ({problem}), so {folder} is as it was: make "
+        "space, or see to the disk, and repair it again"
+    )
 
 
 def _change_over(folder: Path, home: Path) -> str:
@@ -129,7 +152,7 @@ def _change_over(folder: Path, home: Path) -> str:
     file, n = folder / FILE, 1
     while (old := folder / f"{FILE}.damaged-{n}").exists() and not old.samefile(file):  # that of a killed repair
         n += 1
-    for kind in ("", _JOURNAL):
+    for kind in ("", JOURNAL):
         if (part := Path(f"{file}{kind}")).exists():
             Path(f"{old}{kind}").unlink(missing_ok=True)
             os.link(part, f"{old}{kind}")
@@ -146,7 +169,7 @@ def _change_over(folder: Path, home: Path) -> str:
 
 def _finish(folder: Path, home: Path) -> None:
     """Let a new file that is acknowledged take its place, without the journal of the old one."""
-    for kind in (_JOURNAL, "-shm"):
+    for kind in (JOURNAL, "-shm"):
         Path(f"{folder / FILE}{kind}").unlink(missing_ok=True)
     sync_folder(folder)
     os.replace(home / FILE, folder / FILE)
@@ -157,69 +180,11 @@ def _is_acknowledged(folder: Path, home: Path) -> bool:
     """Whether a killed repair has left a new file that the folder already calls its own."""
     try:
         acknowledged = AcknowledgedFile(folder).read()
-        with closing(connect((home / FILE).absolute(), "mode=rw")) as db:
+        with closing(connect((home / FILE).absolute(), "mode=ro&immutable=1")) as db:  # on a full disk, too
             ((uid,),) = db.execute("SELECT uid FROM state")
     except (ValueError, apsw.Error):
         return False
     return acknowledged is not None and acknowledged.uid == uid
-
-
-@contextmanager
-def _readable(folder: Path) -> Iterator[tuple[Path, list[str]]]:
-    """Yield a folder that SQLite can open, the original or a copy with header and length restored, and what is lost."""
-    file = folder / FILE
-    size, pages, lost = _measured(file) if file.is_file() else (0, 0, [])
-    if not lost:
-        yield folder, []
-        return
-    with TemporaryDirectory(prefix="ammi-repair-") as copy:
-        for name in (FILE, f"{FILE}{_JOURNAL}", ACKNOWLEDGED):
-            if (folder / name).exists():
-                shutil.copyfile(folder / name, Path(copy, name))
-        with open(Path(copy, FILE), "r+b") as mended:
-            mended.write(_MAGIC)
-            mended.truncate(size * pages)
-        yield Path(copy), lost
-
-
-def _measured(file: Path) -> tuple[int, int, list[str]]:
-    """The bytes of a page, the number of pages there should be, and what is missing of them."""
-    with open(file, "rb") as opened:
-        size = _page_size(opened.read(100))
-        opened.seek(0)
-        first = opened.read(size)
-    if not size or len(first) < size:
-        return 0, 0, []
-    whole = _MAGIC + first[len(_MAGIC) :]
-    there, pages = file.stat().st_size // size, int.from_bytes(first[28:32], "big")
-    if pages > _MOST_TIMES * there or not all(intact_pages([whole])):
-        return 0, 0, []  # the header is not to be trusted
-    lost = [] if first == whole else [f"the first bytes of {FILE} are not those of a database"]
-    if there < pages:
-        lost.append(f"of {pages:,} pages of {FILE} the last {pages - there:,} are missing")
-    return size, max(pages, there), lost
-
-
-def _page_size(header: bytes) -> int:
-    """The bytes of a page by the first 100 bytes of a file; 0 if that cannot be."""
-    size = int.from_bytes(header[16:18], "big")
-    return size if size >= 512 and not size & (size - 1) and header[20] == CHECKSUM_BYTES else 0
-
-
-def _wrong_pages(file: Path) -> list[int]:
-    """The pages of a file that do not have their checksums."""
-    wrong: list[int] = []
-    with open(file, "rb") as opened:
-        size = _page_size(opened.read(100))
-        if not size:
-            return [1]
-        opened.seek(0)
-        first = 1
-        while content := opened.read(size * _PAGES_AT_ONCE):
-            pages = [content[start : start + size] for start in range(0, len(content), size)]
-            wrong += [first + n for n, intact in enumerate(intact_pages(pages)) if not intact]
-            first += len(pages)
-    return wrong
 
 
 class _Inspection:
@@ -232,10 +197,12 @@ class _Inspection:
         self._folder = folder
         file = SqliteFile(folder)
         if alone and not file.writable:
-            raise PermissionError(f"the index in {folder} can only be read: make the folder writable to repair it")
+            raise PermissionError(f"{folder} can only be read: make the folder writable to repair it")
         with explaining(folder):
             self._db = file.connect()
         try:
+            if alone and self._db.readonly("main"):
+                raise full(folder, "the disk is full")
             self._begin(alone)
         except BaseException:
             self._db.close()
@@ -248,12 +215,13 @@ class _Inspection:
         self._db.close()
 
     def _begin(self, alone: bool) -> None:
-        pages = _wrong_pages(self._folder / FILE)
+        pages = wrong_pages(self._folder / FILE)
         self.damage += [f"page {page} of {FILE} does not have its checksum" for page in pages]
         self._verify(False)
+        acknowledged = self._acknowledged()  # before the snapshot is taken, since others go on
         with explaining(self._folder):
-            check_ours(self._db, self._folder, True)
             self._db.execute("BEGIN IMMEDIATE" if alone else "BEGIN")
+            check_ours(self._db, self._folder, True)
         if not pages:
             found = self._read("PRAGMA integrity_check(100)", "the structure of the tables") or []
             self.damage += [f"the tables are not in order: {line}" for (line,) in found if line != "ok"]
@@ -267,9 +235,11 @@ class _Inspection:
             self.damage[-1] += ": once it is repaired, ammi index rebuild gives it a model again"
         rows = self._read("SELECT * FROM state", "the number of changes")
         self.state = SqliteState(*rows[0]) if rows else None
-        self._compare_acknowledged()
+        if self.state and acknowledged and (problem := problem_with(self.state, acknowledged)):
+            self.damage.append(problem)
         self._verify(False)
-        self._tally = _Tally(self.keys, self.about is not None and self.about.text_index)
+        has_words = self.about is not None and self.about.text_index
+        self._tally = _Tally(self.keys, TermMaker(self._db) if has_words else None)
 
     def _read_about(self) -> About | None:
         """The settings, which are a part of the state with a checksum of its own."""
@@ -280,7 +250,7 @@ class _Inspection:
         self.damage.append("what codes it has is not as it was written")
         return None
 
-    def documents(self, advance: Advance) -> Iterator[list[Intact]]:
+    def documents(self, advance: Advance = lambda n_documents: None) -> Iterator[list[Intact]]:
         """Yield all intact documents, in blocks, in insertion order; the others are noted."""
         greatest = self._read("SELECT MAX(position) FROM documents", "the documents") or [(None,)]
         last = max(self.state.position if self.state else 0, (greatest[0][0] or -1) + 1)
@@ -301,7 +271,7 @@ class _Inspection:
         if values is not None and _digest(values) != self._tally.values:
             self.damage.append("the values of indexed keys do not agree with the documents")
         if self.about and self.about.text_index:
-            words = self._read("SELECT term, doc FROM word_counts WHERE LENGTH(term) > 1", "the word index")
+            words = self._read("SELECT CAST(term AS BLOB), doc FROM word_counts", "the word index")
             totals = self.state and (self.state.texts, self.state.characters)
             if words is not None and (dict(words), totals) != (self._tally.words, self._tally.totals):
                 self.damage.append("the word index does not agree with the texts")
@@ -369,35 +339,33 @@ class _Inspection:
         """Whether the pages that are read from now on are held to their checksums."""
         self._db.execute(f"PRAGMA checksum_verification = {'ON' if on else 'OFF'}")
 
-    def _compare_acknowledged(self) -> None:
+    def _acknowledged(self) -> Acknowledged | None:
         try:
-            acknowledged = AcknowledgedFile(self._folder).read()
+            return AcknowledgedFile(self._folder).read()
         except ValueError as error:
             self.damage.append(str(error))
-            return
-        if self.state and acknowledged and (problem := problem_with(self.state, acknowledged)):
-            self.damage.append(problem)
+            return None
 
 
 class _Tally:
     """What the tables beside the documents should hold."""
 
-    def __init__(self, keys: dict[str, int], text_index: bool):
-        self._keys, self._text_index = keys, text_index
+    def __init__(self, keys: dict[str, int], terms: TermMaker | None):
+        self._keys, self._terms = keys, terms
         self.kinds: Counter[tuple[str, str]] = Counter()
         self.values = (0, 0)
         self.totals = (0, 0)  # texts and their characters
-        self.words: Counter[str] = Counter()
+        self.words: Counter[bytes] = Counter()
 
     def count(self, block: list[Intact]) -> None:
         placed = [(document.position, document.record.metadata) for document in block]
         self.kinds.update(pair for _, metadata in placed for pair in kinds_by_key(metadata))
         self.values = _digest(EmbeddedTables.rows_of_keys(self._keys, placed), self.values)
-        if self._text_index:
+        if self._terms:
             texts = [document.record.text for document in block if document.record.text is not None]
             self.totals = self.totals[0] + len(texts), self.totals[1] + sum(map(len, texts))
             for text in texts:
-                self.words.update(set(words_of(text)))
+                self.words.update(self._terms(text))
 
 
 def _digest(rows: Iterable[tuple[int, Any, int]], begin: tuple[int, int] = (0, 0)) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""The file of an embedded index: one SQLite database, so that every change is one transaction."""
+"""The database of an embedded store: one SQLite file, so that every change is one transaction."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -12,17 +12,26 @@ import apsw
 
 from ammi.search.checks import DamagedError
 from ammi.search.embedded.acknowledged import Acknowledged, AcknowledgedFile, new_uid
-from ammi.search.embedded.connections import CHECKSUM_BYTES, FILE, PATIENCE, SqliteFile, connect, damaged, explaining
+from ammi.search.embedded.connections import (
+    CHECKSUM_BYTES,
+    FILE,
+    PATIENCE,
+    SqliteFile,
+    connect,
+    damaged,
+    explaining,
+    full,
+)
 from ammi.search.sql.sessions import Pool, Session, SqlDatabase, SqlRows, SqlState, check_format
 from ammi.search.store_methods import About
 
-MAGIC = 0x616D6D69  # "ammi" in the header of the file, which tells it from the databases of other programs
+MAGIC = 0x616D6D69  # "ammi" in the header of the file, unlike databases of other programs
 FORMAT = 4
-_MILLISECONDS_FOR_READERS = 1000  # who need old pages, before a file that could shrink leaves it to a later time
+_MILLISECONDS_FOR_READERS = 1000  # to wait for readers before the file shrinks; a later compact can do it
 
-# Documents stand in the order of their positions, which only grow and are never used again. Codes and texts are kept
-# apart from them: a million codes are read in a moment, and metadata without the texts. The state is altered by every
-# change, so that every journal has it.
+# Documents are ordered by position; positions only grow and are never used again. Codes and texts have tables of their
+# own, so that a million codes, or all metadata, are read without the texts. Every change alters the state, so that each
+# journal contains it.
 SCHEMA = (
     "CREATE TABLE state (n_bits INTEGER, fingerprint TEXT, vector_kind TEXT, vector_width INTEGER, text_index INTEGER, "
     "texts INTEGER, characters INTEGER, change INTEGER, position INTEGER, number INTEGER, uid BLOB, "
@@ -39,9 +48,10 @@ SCHEMA = (
     "CREATE TABLE key_values (key INTEGER, value, position INTEGER, PRIMARY KEY (key, value, position)) WITHOUT ROWID",
     "CREATE TABLE files (name TEXT PRIMARY KEY, content BLOB NOT NULL)",
 )
+TOKENIZER = ("ascii", "tokenchars", "_")
 WORD_TABLES = (
     "CREATE VIRTUAL TABLE words USING fts5(text, content = '', contentless_delete = 1, detail = none, "
-    "tokenize = \"ascii tokenchars '_'\")",
+    f'tokenize = "{" ".join(map(repr, TOKENIZER))}")',
     "CREATE VIRTUAL TABLE word_counts USING fts5vocab(words, row)",
 )
 VECTOR_COLUMNS = "(position INTEGER PRIMARY KEY, vector BLOB NOT NULL, checksum INTEGER NOT NULL)"
@@ -52,9 +62,9 @@ VECTOR_TABLES = (f"CREATE TABLE vectors {VECTOR_COLUMNS}",)
 class SqliteState(SqlState):
     """The one row of the table `state`."""
 
-    uid: bytes  # the name of the index
-    code_change: int = 0  # the last change that concerned codes
-    checksum: int = 0  # of the settings, which a repair can then trust even on a damaged page
+    uid: bytes  # the random name of the store
+    code_change: int = 0  # the last change of codes
+    checksum: int = 0  # of the settings, so that a repair can trust them on a damaged page
 
     def right_checksum(self) -> int:
         return crc32(repr(self.about[:4]).encode())
@@ -74,10 +84,10 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
 
     @classmethod
     def create(cls, folder: Path, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
-        """Make the file with its tables, and open it."""
+        """Create the file with its tables, and open it."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
-        except ValueError:  # a character 0, or half of a surrogate pair
+        except ValueError:  # NUL, or a lone surrogate
             raise ValueError(f"{str(folder)!r} cannot be the name of a folder: choose another one") from None
         acknowledged, state = AcknowledgedFile(folder), SqliteState(**SqlState.first(about), uid=new_uid())
         with explaining(folder):
@@ -85,7 +95,7 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
             try:
                 _check_blank(db, folder)
                 db.reserve_bytes(None, CHECKSUM_BYTES)
-                db.execute("PRAGMA journal_mode = WAL")  # readers do not wait for a writer, nor it for them
+                db.execute("PRAGMA journal_mode = WAL")  # readers and a writer do not wait for each other
                 db.execute("BEGIN IMMEDIATE")
                 _check_blank(db, folder)  # another process may have been faster
                 words = WORD_TABLES if about.text_index else ()
@@ -97,7 +107,7 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
                 db.executemany("INSERT INTO files VALUES (?, ?)", files.items())
                 db.execute(f"PRAGMA application_id = {MAGIC}")
                 db.execute(f"PRAGMA user_version = {FORMAT}")
-                acknowledged.path.unlink(missing_ok=True)  # that of an index which is no more
+                acknowledged.path.unlink(missing_ok=True)  # left by a deleted store
                 db.execute("COMMIT")
             finally:
                 db.close()
@@ -111,7 +121,7 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
             with explaining(folder), database.held() as session:
                 check_ours(session.db, folder, database._acknowledged.path.exists())
             with database.reading():
-                if database.file.writable and database._acknowledged.read() is None:  # a copy of the database alone
+                if database.file.writable and database._acknowledged.read() is None:  # only the database was copied
                     database._acknowledged.make(Acknowledged(database.state.uid, database.state.change))
         except BaseException:
             database.close()
@@ -119,7 +129,7 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
         return database
 
     def compact(self) -> None:
-        """Write the file anew without the space that nothing uses."""
+        """Rewrite the file without its free space."""
         with self.explaining(), self.held() as session, self._turn:
             self.file.check_same_file()
             session.db.execute("VACUUM")
@@ -144,27 +154,29 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
         return explaining(self.file.folder)
 
     def count_code_change(self) -> int:
-        """Say that the change that is being made concerns codes; returns its number."""
+        """Record that the current change concerns codes; return its number."""
         self.set_state(code_change=self.state.change)
         return self.state.change
 
     def damaged(self, cause: str) -> DamagedError:
         return damaged(self.file.folder, cause)
 
-    def _unchanged(self) -> AbstractContextManager[None]:
-        return self.file.unchanged()
+    def _unchanged(self, session: SqliteSession) -> AbstractContextManager[None]:
+        return self.file.unchanged(session.db)
 
     def _begin_reading(self, session: SqliteSession) -> SqliteState:
         return self._begin(session.db, "BEGIN")
 
     def _begin_writing(self, session: SqliteSession) -> SqliteState:
         if not self.file.writable:
-            raise PermissionError(f"the index in {self.location} can only be read: make the folder writable")
+            raise PermissionError(f"{self.location} can only be read: make the folder writable")
+        if session.db.readonly("main"):
+            raise full(self.file.folder, "the disk is full")
         return self._begin(session.db, "BEGIN IMMEDIATE")
 
     def _begin(self, db: apsw.Connection, statement: str) -> SqliteState:
         try:
-            acknowledged = self._acknowledged.read()  # before the snapshot is taken, since others go on
+            acknowledged = self._acknowledged.read()  # before the snapshot, because others go on writing
         except ValueError as error:
             raise DamagedError(
                 f"{error}: delete that file, if ammi index check {self.location} finds nothing else"
@@ -174,8 +186,8 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
         state = SqliteState(*next(db.execute("SELECT * FROM state")))
         if problem := acknowledged and problem_with(state, acknowledged):
             raise DamagedError(
-                f"the index in {self.location} is not as it was left: {problem}; restore all files of the folder from "
-                f"one copy, or keep what is there with ammi index check {self.location} --repair"
+                f"{self.location} is not as it was left: {problem}; restore all files of the folder "
+                f"from one copy, or keep what is there with ammi index check {self.location} --repair"
             )
         return state
 
@@ -184,7 +196,7 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
         assignments = ", ".join(f"{name} = ?" for name in state.columns())
         db.execute(f"UPDATE state SET {assignments}", replace(state, checksum=state.right_checksum()).row())
         db.execute("COMMIT")
-        with suppress(OSError):  # the change is made: the next one acknowledges it, too
+        with suppress(OSError):  # the change is committed; the next one acknowledges it
             self._acknowledged.raise_to(Acknowledged(state.uid, state.change))
 
     def _roll_back(self, db: apsw.Connection) -> None:
@@ -193,9 +205,9 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
 
 
 def problem_with(state: SqliteState, acknowledged: Acknowledged) -> str | None:
-    """Why this is not the state of the index that acknowledged changes, or None."""
+    """Return why the state is not that of the acknowledged changes, or None."""
     if state.uid != acknowledged.uid:
-        return f"{FILE}, or its journal {FILE}-wal, is of another index"
+        return f"{FILE}, or its journal {FILE}-wal, is of another collection"
     if state.change < acknowledged.change:
         return f"{FILE} ends with change {state.change}, but {acknowledged.change} were acknowledged"
     return None
@@ -207,16 +219,16 @@ def _is_blank(db: apsw.Connection) -> bool:
 
 def _check_blank(db: apsw.Connection, folder: Path) -> None:
     if not _is_blank(db):
-        raise FileExistsError(f"{folder} holds an index: open it, or create the new one elsewhere")
+        raise FileExistsError(f"{folder} holds a collection: open it, or create the new one elsewhere")
 
 
 def check_ours(db: apsw.Connection, folder: Path, was_made: bool) -> None:
     if _is_blank(db):
         if was_made:
             raise damaged(folder, f"{FILE} is empty")
-        raise FileNotFoundError(f"the making of the index in {folder} was cut short: create it again")
+        raise FileNotFoundError(f"the creation of {folder} was interrupted: delete the folder, and create it again")
     if db.pragma("application_id") != MAGIC:
-        raise ValueError(f"{folder / FILE} belongs to another program: name the folder of an ammi index")
+        raise ValueError(f"{folder / FILE} belongs to another program: name the folder of a collection")
     check_format(str(folder), db.pragma("user_version"), FORMAT)
     if db.reserve_bytes() != CHECKSUM_BYTES:
         raise damaged(folder, "its pages have no checksums")

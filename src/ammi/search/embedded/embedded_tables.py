@@ -1,4 +1,4 @@
-"""The tables of an embedded index: documents, texts, codes and vectors, all found by position."""
+"""The tables of an embedded store: documents, texts, codes and vectors, all found by position."""
 
 import json
 from collections import Counter
@@ -25,7 +25,7 @@ _ID = "CASE WHEN id_is_text THEN CAST(documents.id AS TEXT) ELSE documents.id EN
 
 
 class EmbeddedTables(SqlTables):
-    """The tables of one folder; what is derived from texts and codes is in `words` and `codes`."""
+    """The tables of one folder; `words` has the word index, `codes` the codes."""
 
     json_column = "metadata"
     stored = staticmethod(stored)
@@ -37,7 +37,7 @@ class EmbeddedTables(SqlTables):
         self.words = WordIndex(database)
 
     def ids(self) -> list[Id]:
-        """All ids, in insertion order."""
+        """Return all ids, in insertion order."""
         return [id for (id,) in self._database.execute(f"SELECT {_ID} FROM documents ORDER BY position")]
 
     def find(self, ids: Iterable[Id]) -> list[int | None]:
@@ -45,7 +45,7 @@ class EmbeddedTables(SqlTables):
         return [position for (position,) in self._database.execute_each(find, ((id_key(id),) for id in ids))]
 
     def matching(self, filter: Filter) -> Positions:
-        """The sorted positions of the documents that a filter keeps."""
+        """Return the sorted positions of the documents that pass a filter."""
         return matching(self._database, filter, self.indexed())
 
     def entries(self, positions: Sequence[int] | Positions) -> dict[int, Entry]:
@@ -58,7 +58,7 @@ class EmbeddedTables(SqlTables):
         }
 
     def records(self, positions: Positions, codes: Codes) -> dict[int, Record]:
-        """The documents at positions, all of which are there and have these codes; each is held to its checksum."""
+        """Return the documents at positions, all of which must exist and have these codes; verifies checksums."""
         rows = self._database.execute(
             f"SELECT documents.position, {_ID}, text, metadata, checksum "
             "FROM json_each(:positions) AS chosen CROSS JOIN documents ON documents.position = chosen.value "
@@ -77,11 +77,11 @@ class EmbeddedTables(SqlTables):
         return dict(zip(found, records, strict=True))
 
     def texts(self, positions: Positions) -> dict[int, str]:
-        """The texts of those of the documents at these positions that have one."""
+        """Return the texts of the documents at these positions, as far as they have one."""
         return dict(self._at("text FROM texts", positions))
 
     def vectors(self, positions: Positions) -> NDArray[np.float32] | None:
-        """The vectors at sorted positions, all of which are there, (n, d); None where no vectors are kept."""
+        """Return the vectors at sorted positions, all of which must exist, (n, d); None if no vectors are kept."""
         kept = self._database.state.about.vectors
         if kept is None:
             return None
@@ -166,14 +166,14 @@ class EmbeddedTables(SqlTables):
         return self._database.damaged(cause)
 
     def _at(self, select: str, positions: Positions) -> list[tuple]:
-        """The rows of a table at positions, in their order."""
+        """Return the rows of a table at positions, in their order."""
         return self._database.execute(
             f"SELECT position, {select} WHERE position {AT_POSITIONS} ORDER BY position",
             {"positions": json.dumps(positions.tolist())},
         ).fetchall()
 
     def _forget_metadata(self, documents: Sequence[Placed]) -> None:
-        """Take the metadata of documents out of the counts of keys and out of key_values."""
+        """Remove the metadata of documents from the counts of keys and from key_values."""
         self._count_keys((metadata for _, metadata in documents), -1)
         self._database.execute("DELETE FROM key_kinds WHERE documents = 0")
         self._database.execute_each(

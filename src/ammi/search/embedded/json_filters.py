@@ -1,4 +1,4 @@
-"""Filters for SQLite, as far as it reads JSON just as Python does.
+"""Filters in SQL, for metadata that SQLite reads just as Python does.
 
 SQLite cuts a string at an escaped NUL, looks for keys in their escaped form, and may miss the nearest float by a bit in
 the last place. So documents whose JSON has an escape, an exponent or a number of 16 characters or more are marked, for
@@ -19,7 +19,7 @@ _MOST_VALUES = 5_000  # of one statement; SQLite itself may stop at 32,766
 
 
 def to_sql(filter: Filter) -> SqlCondition | None:
-    """The filter for documents that are not marked for Python; None if Python must judge all of them."""
+    """Return the filter for documents that are not marked for Python; None if Python must judge all of them."""
     if not all(_KEY.fullmatch(key) for key, _ in filter):
         return None
     translation = _JsonTranslation()

@@ -1,7 +1,6 @@
-"""The documents of an embedded index that a filter keeps: by the values of indexed keys, or by reading all metadata.
+"""The documents of an embedded store that pass a filter: by the values of indexed keys, or by reading all metadata.
 
-SQLite orders numbers before texts and texts before blobs, which serve for values that are neither: None, False, True,
-all else.
+SQLite orders numbers before texts and texts before blobs. Blobs stand for other values: None, False, True, the rest.
 """
 
 import json
@@ -23,11 +22,11 @@ AT_POSITIONS = "IN (SELECT value FROM json_each(:positions))"
 _NONE, _FALSE, _TRUE, _OTHER = b"", b"\0", b"\1", b"\2"
 _VALUES_AT_ONCE = 500
 _ROWS_AT_ONCE = 10_000
-_FEW = (20_000, 200_000)  # documents that are looked up one by one sooner than all are read; no more if fewer will do
+_FEW = (20_000, 200_000)  # up to so many documents, looking them up one by one is faster than reading all
 
 
 def stored(scalar: Scalar) -> Stored:
-    """A value as the table key_values holds it."""
+    """Return a value as the table key_values holds it."""
     if scalar.kind == "bool":
         return _TRUE if scalar.value else _FALSE
     if scalar.value is None:
@@ -36,7 +35,7 @@ def stored(scalar: Scalar) -> Stored:
 
 
 def matching(database: SqliteDatabase, filter: Filter, indexed: dict[str, int]) -> Positions:
-    """The sorted positions of the documents that a filter keeps."""
+    """Return the sorted positions of the documents that pass a filter."""
     for most in (None,) if len(filter) == 1 else _FEW:
         found = [_looked_up(database, condition, indexed, most) for condition in filter]
         known = [positions for positions in found if positions is not None]
@@ -50,7 +49,7 @@ def matching(database: SqliteDatabase, filter: Filter, indexed: dict[str, int]) 
 def _looked_up(
     database: SqliteDatabase, condition: Condition, indexed: dict[str, int], most: int | None
 ) -> Positions | None:
-    """The documents that meet a condition; None if key_values cannot say, or if they are more than `most`."""
+    """Return the documents that meet a condition; None if key_values cannot say, or if they are more than `most`."""
     key, tests = indexed.get(condition.key), lookups(condition.test)
     if key is None or tests is None:
         return None
@@ -88,7 +87,7 @@ def _queries(test: Lookup) -> Iterator[tuple[str, list[Stored]]]:
 
 
 def _scanned(database: SqliteDatabase, filter: Filter, among: Positions | None) -> Positions:
-    """The documents that a filter keeps, among these positions or all, by their metadata."""
+    """Return the documents that pass a filter, among these positions or all, by their metadata."""
     sql = to_sql(filter)
     values: dict[str, SqlValue] = {} if sql is None else dict(sql.values)
     conditions = [] if sql is None else [f"(for_python OR {sql.text})"]

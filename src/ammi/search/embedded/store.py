@@ -29,11 +29,10 @@ FoundRows = Iterable[tuple[NDArray[np.int32], NDArray[np.int64]]]  # for each qu
 class HammingIndex(SqlStore):
     """A Store in a folder: documents found by the Hamming distance of their codes, exactly.
 
-    A change is on the disk when its call returns. Any number of processes and threads may read while one writes; a
-    search sees all that was changed before it began. Every page and every document is held to its checksum when it is
-    read. A folder that cannot be written can be read. `index_keys` costs some space, and makes a filter on those keys
-    as fast as what it keeps is small; a filter on another key reads the metadata of all documents, about a second for a
-    million.
+    A change is on disk when its call returns. Any number of processes and threads may read while one writes; a search
+    sees all changes made before it began. Reading verifies the checksum of every page and document. A read-only folder
+    can be searched. `index_keys` costs some space, and makes a filter on those keys fast if few documents pass; a
+    filter on another key reads the metadata of all documents, about a second for a million.
     """
 
     _database: SqliteDatabase
@@ -119,7 +118,7 @@ class HammingIndex(SqlStore):
         for rows, query_terms in zip(near, words, strict=True):
             positions = np.sort(table.positions(rows if kept is None else kept[rows]))
             texts: dict[int, str] = {}
-            if query_terms:  # a text without any of the words adds nothing to a score, and is not read
+            if query_terms:  # a text without any of the words has no lexical score, so it is not read
                 positions, having = self._tables.words.shortlist(positions, query_terms, n, among)
                 texts = self._tables.texts(having)
             found = [texts.get(position) for position in positions.tolist()] if query_terms else []
@@ -129,28 +128,29 @@ class HammingIndex(SqlStore):
             yield Candidates(codes, found, vectors, statistics, partial(self._records_at, positions))
 
     def _records_at(self, positions: Positions, rows: NDArray[np.int64]) -> list[Record]:
-        """The documents at the positions in these rows."""
+        """Return the documents at the positions in these rows."""
         table, chosen = self._table(), positions[rows]
         records = self._records(table, table.rows(np.sort(chosen)))
         return [records[position] for position in chosen.tolist()]
 
     def _records(self, table: CodeTable, rows: NDArray[np.int64]) -> dict[int, Record]:
-        """The documents at sorted rows, by position."""
+        """Return the documents at sorted rows, by position."""
         return self._tables.records(table.positions(rows), table.codes[rows])
 
-    def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
-        view = HammingIndex(self._database.view(), self._newest)
-        with view._reading():
-            positions = view._tables.matching(filter) if filter else view._table().positions()
-            for start in range(0, len(positions), BLOCK):
-                yield list(view._tables.entries(positions[start : start + BLOCK]).values())
+    def _beside(self) -> Self:
+        return type(self)(self._database.view(), self._newest)
+
+    def _read_blocks(self, filter: Filter) -> Iterator[list[Entry]]:
+        positions = self._tables.matching(filter) if filter else self._table().positions()
+        for start in range(0, len(positions), BLOCK):
+            yield list(self._tables.entries(positions[start : start + BLOCK]).values())
 
     def export(self) -> tuple[list[Id], Codes]:
         with self._reading():
             return self._tables.ids(), self._table().codes
 
     def codes_of(self, ids: Iterable[Id]) -> list[Codes | None]:
-        with self._reading():  # from memory: a search asks for those of its hits
+        with self._reading():  # in memory, because every search needs those of its hits
             table, positions = self._table(), self._tables.find(checked_ids(ids))
             there = np.unique([position for position in positions if position is not None]).astype(np.int64)
             codes = dict(zip(there.tolist(), table.codes[table.rows(there)], strict=True))
@@ -169,20 +169,20 @@ class HammingIndex(SqlStore):
                     self._database.execute(f"DROP TABLE IF EXISTS temp.{table}")
 
     def _table(self) -> CodeTable:
-        """The codes as they are now."""
+        """Return the codes as they are now."""
         uncommitted = self._database.writes  # which is not cached
         return self._newest.renewed(self._tables.codes, keep=not uncommitted)
 
 
 class _NewestTable:
-    """The newest codes that any thread has read."""
+    """The newest codes that any thread read."""
 
     def __init__(self) -> None:
         self.table: CodeTable | None = None
         self._lock = Lock()
 
     def renewed(self, codes: Blocks, *, keep: bool) -> CodeTable:
-        """The codes as the caller sees them."""
+        """Return the codes of the caller's snapshot."""
         with self._lock:
             table = codes.table(self.table)
             if keep and (self.table is None or table.change > self.table.change):

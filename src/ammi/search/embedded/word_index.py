@@ -1,24 +1,25 @@
-"""The word index of an embedded index: which documents have a word, kept by SQLite's FTS5 in the same transactions.
+"""The word index of an embedded store, kept by SQLite's FTS5 in the same transactions as the documents.
 
-FTS5 keeps neither the texts, which are kept already, nor where a word stands in them. Its tokenizer for ASCII takes
-every other character for a letter: so FTS5 splits an ASCII text by itself, and gets any other text as its words.
+FTS5 stores neither the texts, which another table has, nor the places of words. Its ASCII tokenizer takes every other
+character for a letter: so FTS5 splits an ASCII text itself, and gets any other text as words with spaces between them.
 """
 
 from collections.abc import Iterable, Sequence
 
+import apsw
 import numpy as np
 
 from ammi.features.alphabet import words_of
 from ammi.search.embedded.blocks import Positions
-from ammi.search.embedded.database import SqliteDatabase
+from ammi.search.embedded.database import TOKENIZER, SqliteDatabase
 from ammi.search.ranking import WordStatistics, is_in, most_told
 
 PlacedText = tuple[int, str]
 
-
+_LONGEST = 32_768  # bytes of a word that FTS5 keeps; of a longer one it has the beginning
 _FEW = 10_000  # texts with a word whose positions are read to count them; of more frequent words only when needed
 _REMEMBERED = 2_000_000  # positions of all words: 16 MB
-_OF_A_WORD = 50  # positions that take as much memory as a word without any
+_OF_A_WORD = 50  # memory of a word without positions, in positions
 
 
 class _KnownWords:
@@ -38,16 +39,17 @@ class WordIndex:
         self._last_known = _KnownWords(-1)
 
     def add(self, documents: Iterable[PlacedText]) -> None:
-        """Take up the texts of new documents."""
-        self._database.execute_each("INSERT INTO words (rowid, text) VALUES (?, ?)", _split(documents))
+        """Add the texts of new documents."""
+        rows = ((position, _split(text)) for position, text in documents)
+        self._database.execute_each("INSERT INTO words (rowid, text) VALUES (?, ?)", rows)
 
     def remove(self, positions: Positions) -> None:
-        """Forget documents; all at once, for FTS5 tidies up then."""
+        """Remove documents; in one call, because FTS5 cleans up after each."""
         rows = ((position,) for position in positions.tolist())
         self._database.execute_each("DELETE FROM words WHERE rowid = ?", rows)
 
     def forget_removed(self) -> None:
-        """Give up the space of words that removed documents had."""
+        """Free the space of removed documents' words."""
         self._database.execute("INSERT INTO words (words) VALUES ('optimize')")
 
     def statistics(self, words: Sequence[str]) -> WordStatistics:
@@ -75,7 +77,7 @@ class WordIndex:
         return candidates, np.union1d(by_words, near[has_word])
 
     def _known(self) -> _KnownWords:
-        """What is remembered of words as they are now."""
+        """Return the cache of words for the current state."""
         known, change = self._last_known, self._database.state.code_change
         if known.change != change or known.room < 0 or self._database.writes:
             known = _KnownWords(change)
@@ -84,7 +86,7 @@ class WordIndex:
         return known
 
     def _look_up(self, word: str, known: _KnownWords) -> tuple[int, Positions | None]:
-        """How many texts have a word, and their positions if these are few."""
+        """Return how many texts have a word, and their positions if these are few."""
         if word not in known.words:
             known.words[word] = found = self._read(word)
             known.room -= _OF_A_WORD + (0 if found[1] is None else found[0])
@@ -94,19 +96,33 @@ class WordIndex:
         few = self._matching(word, _FEW + 1)
         if len(few) <= _FEW:
             return len(few), few
-        return self._database.execute("SELECT doc FROM word_counts WHERE term = ?", (word,)).fetchone()[0], None
+        select = "SELECT doc FROM word_counts WHERE term = CAST(? AS TEXT)"
+        return self._database.execute(select, (word.encode()[:_LONGEST],)).fetchone()[0], None
 
     def _positions(self, word: str) -> Positions:
         count, few = self._look_up(word, self._known())
         return self._matching(word, count) if few is None else few
 
     def _matching(self, word: str, most: int) -> Positions:
-        """The first positions of texts that have a word, sorted."""
+        """Return the first positions of texts that have a word, sorted."""
         select = "SELECT GROUP_CONCAT(rowid) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)"
         ((joined,),) = self._database.execute(select, (f'"{word}"', most))
         return np.fromstring(joined or "", np.int64, sep=",")  # in one string they come four times as fast
 
 
-def _split(documents: Iterable[PlacedText]) -> Iterable[PlacedText]:
-    """Texts in which FTS5 sees the words that `words_of` sees, and single characters, which no query has."""
-    return ((position, text if text.isascii() else " ".join(words_of(text))) for position, text in documents)
+class TermMaker:
+    """What FTS5 keeps of a text: the tokens that its own tokenizer makes of what `WordIndex.add` gives it."""
+
+    def __init__(self, db: apsw.Connection):
+        self._tokenize = db.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
+
+    def __call__(self, text: str) -> set[bytes]:
+        tokens = self._tokenize(
+            _split(text).encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
+        )
+        return {str(token).encode()[:_LONGEST] for token in tokens}
+
+
+def _split(text: str) -> str:
+    """Return a text that FTS5 splits into the words of `words_of`, and single characters, which no query has."""
+    return text if text.isascii() else " ".join(words_of(text))

@@ -60,7 +60,7 @@ class Client:
     @contextmanager
     def _explaining(self, doing: str) -> Iterator[None]:
         if self._closed:
-            raise ValueError(f"the index in {self.address.location} was closed: open it again")
+            raise ValueError(f"the collection in {self.address.location} was closed: open it again")
         try:
             yield
         except (MilvusException, grpc.RpcError) as error:
@@ -74,7 +74,9 @@ class Client:
             if self._client.describe_collection(name)["description"] == self._description:
                 return True
         where = self.address.location
-        raise ValueError(f"the collection {name!r} of {where} belongs to another program or index: choose another name")
+        raise ValueError(
+            f"the collection {name!r} of {where} belongs to another program or collection: choose another name"
+        )
 
     def create(self, name: str, n_bits: int, fields: dict[str, Kind]) -> None:
         """Create an empty collection of rows with a `key`, a `code` and other fields, in place of one that exists."""

@@ -75,7 +75,7 @@ def read(rows: Iterable[Row], location: str) -> dict[str, Stored]:
             stored = Stored(row["position"], record, code, b64decode(vector, validate=True))
         if stored is None or stored.checksum() != row["checksum"]:
             cause = f"document {id!r} is not as it was written"
-            raise DamagedError(f"the index in {location} is damaged ({cause}): restore a copy")
+            raise DamagedError(f"the collection in {location} is damaged ({cause}): restore a copy")
         found[row["key"]] = stored
     return found
 

@@ -49,7 +49,7 @@ def parsed_address(location: str) -> Address:
         raise ValueError(f"{known!r} is no address of Milvus: write milvus://HOST:PORT/DATABASE#NAME")
     name = unquote(parts.fragment) or "ammi"
     if not _NAME.fullmatch(name):
-        raise ValueError(f"{name!r:.60} cannot be the name of an index in Milvus: take letters, digits and _")
+        raise ValueError(f"{name!r:.60} cannot be the name of a collection in Milvus: take letters, digits and _")
     token = ":".join(unquote(part) for part in (parts.username, parts.password) if part is not None)
     token = token or os.environ.get("MILVUS_TOKEN", "")
     uri = f"{'https' if parts.query else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"

@@ -80,7 +80,7 @@ class MilvusStore(Store):
             address.file.absolute().parent.mkdir(parents=True, exist_ok=True)
         with cls(Client(address)) as index:
             if index._client.exists(index._name) and index._client.get(index._name, ["settings"], []):
-                raise FileExistsError(f"{index.location} holds an index: open it, or create the new one elsewhere")
+                raise FileExistsError(f"{index.location} holds a collection: open it, or create the new one elsewhere")
             index._client.create(index._name, 8, {"content": TEXTS})
             index._save(index._prepare(about, 1, keys, files))
             return cls.open(location)
@@ -89,11 +89,11 @@ class MilvusStore(Store):
     def open(cls, location: Location) -> Self:
         address = parsed_address(fspath(location))
         if address.file and not address.file.is_file():
-            raise FileNotFoundError(f"there is no index in {address.location}: create it first")
+            raise FileNotFoundError(f"there is no collection in {address.location}: create it first")
         index = cls(Client(address))
         try:
             if not index._client.exists(index._name):
-                raise FileNotFoundError(f"there is no index in {index.location}: create it first")
+                raise FileNotFoundError(f"there is no collection in {index.location}: create it first")
             with index._reading():
                 return index
         except BaseException:
@@ -122,12 +122,12 @@ class MilvusStore(Store):
     def _load(self) -> Settings:
         rows = self._client.get(self._name, ["settings"], ["content"])
         if not rows:
-            raise FileNotFoundError(f"the making of the index in {self.location} was cut short: create it again")
+            raise FileNotFoundError(f"the making of the collection in {self.location} was cut short: create it again")
         values = json.loads("".join(rows[0]["content"]))
         if values["format"] != _FORMAT:
             cause = f"it has format {values['format']}, and this ammi reads {_FORMAT}"
             advice = "read it with that version, or drop its collections and create it again"
-            raise ValueError(f"the index in {self.location} is of another version of ammi ({cause}): {advice}")
+            raise ValueError(f"the collection in {self.location} is of another version of ammi ({cause}): {advice}")
         settings = Settings(**values)
         about = About(*settings.about)
         return settings._replace(about=about._replace(vectors=about.vectors and KeptVectors(*about.vectors)))
@@ -139,11 +139,11 @@ class MilvusStore(Store):
         content = "".join(piece for row in rows for piece in row["content"])
         if crc32(content.encode()) != settings.checksum:
             cause = "the files of the model are not as they were written"
-            raise DamagedError(f"the index in {self.location} is damaged ({cause}): restore a copy")
+            raise DamagedError(f"the collection in {self.location} is damaged ({cause}): restore a copy")
         return {name: b64decode(file) for name, file in json.loads(content).items()}
 
     @property
-    def keys_indexed(self) -> list[str]:
+    def indexed_keys(self) -> list[str]:
         """The keys that were named; the server finds documents by any."""
         with self._reading():
             return self._settings.keys

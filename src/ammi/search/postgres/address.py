@@ -16,7 +16,7 @@ _FORM = "postgresql://USER@HOST:PORT/DATABASE#COLLECTION"
 
 
 class Address(NamedTuple):
-    """What a location says: how to connect, the schema of the collection, and whether answers may be approximate."""
+    """The parts of a location: how to connect, the schema of the collection, and whether search is approximate."""
 
     conninfo: dict[str, Any]
     schema: str
@@ -25,7 +25,7 @@ class Address(NamedTuple):
 
 
 def parsed_address(location: Location) -> Address:
-    """The address that a URL is; parts that it leaves out are those of libpq: PGHOST, PGUSER, ~/.pgpass and so on."""
+    """Return the address in a URL; libpq's PGHOST, PGUSER, ~/.pgpass and so on fill in missing parts."""
     text = fspath(location)
     if cuts_password(text):
         raise ValueError(
@@ -51,7 +51,7 @@ def parsed_address(location: Location) -> Address:
     rest = "&".join(option for option in options if option.partition("=")[0] != "approximate")
     try:
         conninfo = psycopg.conninfo.conninfo_to_dict(f"{base}{mark}{rest}" if rest else base)
-    except psycopg.Error:  # what it says may hold a part of the password
+    except psycopg.Error:  # its message may contain a part of the password
         raise ValueError(
             f"{shown(text)} is no address of a PostgreSQL server: write {_FORM}, and % in a password as %25"
         ) from None

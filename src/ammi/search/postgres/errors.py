@@ -1,4 +1,4 @@
-"""Errors of a PostgreSQL server, each as one sentence that helps, and never with a password."""
+"""Errors of a PostgreSQL server as sentences that say what to do, without passwords."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from ammi.search.postgres.driver import psycopg
 
 @contextmanager
 def explaining(address: Address, *, commits: bool = False) -> Iterator[None]:
-    """Explain errors of the server; `commits` says that they come while a change is made final."""
+    """Turn errors of the server into helpful ones; `commits` if the block commits a change."""
     try:
         yield
     except psycopg.Error as error:
@@ -18,7 +18,7 @@ def explaining(address: Address, *, commits: bool = False) -> Iterator[None]:
 
 
 def no_connection(location: str, error: psycopg.Error) -> OSError:
-    """Explain why there is no connection to a location."""
+    """Return the error for a failed connection."""
     cause = _cause(error)
     if "password" in cause or "authentication" in cause or "role" in cause:
         return PermissionError(
@@ -31,7 +31,7 @@ def no_connection(location: str, error: psycopg.Error) -> OSError:
 
 
 def _cause(error: psycopg.Error) -> str:
-    """The first line of what the server says, without what psycopg says before it."""
+    """Return the first line of the server's message, without psycopg's prefix."""
     first = (str(error).strip() or type(error).__name__).splitlines()[0]
     return first.removeprefix("connection failed: ").removeprefix("consuming input failed: ")
 
@@ -45,30 +45,29 @@ def _explained(error: psycopg.Error, address: Address, commits: bool) -> Excepti
                 advice = f"let the owner of the database GRANT CREATE on it, or make an empty schema {address.schema!r}"
             return PermissionError(f"the server of {location} does not allow it ({cause}): {advice}")
         case errors.LockNotAvailable():
-            return TimeoutError(f"another process has been writing to the index in {location} for a minute: try again")
+            return TimeoutError(f"another process has been writing to {location} for a minute: try again")
         case errors.QueryCanceled() | errors.IdleInTransactionSessionTimeout():
             return TimeoutError(
-                f"the server of {location} stopped it ({cause}): try again, or let it take longer there"
+                f"the server of {location} stopped the statement ({cause}): try again, or raise its timeout"
             )
         case errors.UndefinedTable() | errors.InvalidSchemaName():
             return FileNotFoundError(
-                f"the index in {location} was deleted or replaced after it was opened: open it again, or restore the "
-                f"schema if only a table of it is missing ({cause})"
+                f"{location} was deleted or replaced after it was opened: open it again, or restore "
+                f"the schema if only a table of it is missing ({cause})"
             )
         case errors.DiskFull() | errors.OutOfMemory():
             return OSError(
-                f"the index in {location} could not be written ({cause}) and is as it was: make space on the server "
-                "and try again"
+                f"{location} could not be written ({cause}) and is as it was: make space on the server and try again"
             )
         case errors.DataCorrupted() | errors.IndexCorrupted():
-            return DamagedError(f"the index in {location} is damaged ({cause}): restore a copy of the database")
+            return DamagedError(f"{location} is damaged ({cause}): restore a copy of the database")
         case errors.ProgramLimitExceeded():
             return ValueError(
                 f"a text, a vector or a file is too long for {location} ({cause}): PostgreSQL takes a billion bytes"
             )
         case psycopg.OperationalError() | psycopg.InterfaceError():
-            advice = f"({cause}), and of what was being written nothing is kept: try again when the server is back"
+            advice = f"({cause}), and the change was not made: try again when the server is back"
             if commits:
-                advice = f"while a change was being made final ({cause}): look whether it is there, or make it again"
+                advice = f"while a change was committed ({cause}): check whether it was made, and make it again if not"
             return ConnectionError(f"the connection to {location} was lost {advice}")
-    return ValueError(f"the server of {location} refused it ({cause}): look at its log")
+    return ValueError(f"the server of {location} refused the statement ({cause}): see its log")

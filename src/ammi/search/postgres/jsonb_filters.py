@@ -20,7 +20,7 @@ from ammi.search.sql.translation import Item, Lookup, Metadatum, SqlCondition, T
 
 
 def to_sql(filter: Filter, indexed: dict[str, int]) -> SqlCondition:
-    """The documents that a filter keeps; `indexed` has the number of each key that is in key_values."""
+    """Return the condition of a filter; `indexed` has the number of each key that is in key_values."""
     translation = _JsonbTranslation()
     parts = []
     for key, test in filter:
@@ -49,7 +49,7 @@ class _JsonbTranslation(Translation):
         return f"({value} #>> '{{}}') COLLATE \"C\" {operator} {self.bind(escaped(str(bound)))}::text"
 
     def look_up(self, key: int, tests: Iterable[Lookup]) -> str:
-        """The documents for which key_values has a value that may pass one of the tests."""
+        """Return the documents for which key_values has a value that may pass one of the tests."""
         ranges = [interval for test in tests for interval in _ranges(test)]
         exact = [low for low, high in ranges if low == high]
         wide = [(low, high) for low, high in ranges if low != high]
@@ -59,7 +59,7 @@ class _JsonbTranslation(Translation):
 
 
 def _ranges(test: Lookup) -> list[tuple[bytes, bytes]]:
-    """The ranges of key_values in which a document that passes has a value."""
+    """Return the ranges of key_values in which a document that passes has a value."""
     match test:
         case Exists():
             return [(AFTER_NULL, OTHER)]

@@ -1,7 +1,7 @@
-"""A collection on a PostgreSQL server: its connections, and transactions on it.
+"""Connections to a collection on a PostgreSQL server, and transactions on it.
 
-Writers take turns by a lock on the one row of the table `ammi`. A reader sees one snapshot. What a reader needs is
-locked before its snapshot is taken, so that a table which a recode leaves behind is not dropped under it.
+Writers take turns by a lock on the one row of the table `ammi`. A reader sees one snapshot. It locks the
+tables it reads before it takes the snapshot, so that they are not dropped while a rebuild replaces them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ from ammi.search.postgres.values import escaped, unescaped
 from ammi.search.sql.sessions import Pool, Session, SqlDatabase, SqlRows, SqlState, check_format
 
 FORMAT = 1
-PATIENCE = 60  # seconds that a change waits for another to finish its own
+PATIENCE = 60  # seconds that a writer waits for another
 LOWEST_PGVECTOR = (0, 8)
 
 
@@ -27,7 +27,7 @@ class PostgresState(SqlState):
 
     format: int = FORMAT
     codes: int = 1  # the number of the table of codes, codes_1 and so on
-    vectors: int = 1  # and of that of vectors
+    vectors: int = 1  # the number of the table of vectors
 
     def row(self) -> list[Any]:
         fingerprint = None if self.fingerprint is None else escaped(self.fingerprint)
@@ -60,10 +60,10 @@ class PostgresDatabase(SqlDatabase[PostgresConnection, PostgresState]):
         super().__init__(address.shown, Pool(address.shown, partial(_connect, address), _is_idle))
         self.address = address
         self._pgvector: str | None = None
-        self._known: PostgresState | None = None  # the last that was seen, for the names of its tables
+        self._known: PostgresState | None = None  # the last one read, for the names of its tables
 
     def execute(self, statement: str, values: Params | None = None) -> SqlRows:
-        """The rows of a statement in their binary form, in which a code is its bytes."""
+        """Return the rows of a statement in binary form, in which a code is its bytes."""
         return self.session.db.execute(statement, values, binary=True)
 
     def insert(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
@@ -88,12 +88,12 @@ class PostgresDatabase(SqlDatabase[PostgresConnection, PostgresState]):
 
     def _roll_back(self, db: PostgresConnection) -> None:
         if not db.closed and not _is_idle(db):
-            with suppress(psycopg.Error):  # then the connection is lost, and the server has ended the transaction
+            with suppress(psycopg.Error):  # the connection is lost, which ends the transaction
                 db.execute("ROLLBACK")
 
     @contextmanager
     def alone(self) -> Iterator[PostgresConnection]:
-        """A connection outside of all transactions."""
+        """Yield a connection outside any transaction."""
         with self.explaining(), self.held() as session:
             session.db.execute(self.settings(session.db).replace("SET LOCAL", "SET"))
             try:
@@ -103,7 +103,7 @@ class PostgresDatabase(SqlDatabase[PostgresConnection, PostgresState]):
                     session.db.execute("RESET search_path; RESET jit")
 
     def _begin(self, session: PostgresSession, begin: Callable[[PostgresConnection], PostgresState]) -> PostgresState:
-        """Begin a transaction, on another connection where the server has closed this one while it was idle."""
+        """Begin a transaction; reconnect if the server closed an idle connection."""
         try:
             return begin(session.db)
         except psycopg.OperationalError:
@@ -136,17 +136,17 @@ class PostgresDatabase(SqlDatabase[PostgresConnection, PostgresState]):
             db.execute("ROLLBACK")
 
     def settings(self, db: PostgresConnection) -> str:
-        """The settings of a transaction, with which names are those of the collection's tables, and of no others."""
+        """Return the settings of a transaction, in which table names mean those of this collection only."""
         self.schema_of_pgvector(db)
         return f'SET LOCAL search_path = "{self.address.schema}"; SET LOCAL jit = off;'
 
     @property
     def distance(self) -> str:
-        """pgvector's operator, wherever the extension is; known once there are `settings`."""
+        """pgvector's operator for the distance, with its schema; call `settings` first."""
         return f'OPERATOR("{self._pgvector}".<~>)'
 
     def schema_of_pgvector(self, db: PostgresConnection) -> str:
-        """Where the extension is; it is refused where it is missing or too old."""
+        """Return the schema of the extension; refuse a database without it, or with one that is too old."""
         if self._pgvector is None:
             self._pgvector = self._find_pgvector(db)
         return self._pgvector
@@ -191,7 +191,7 @@ def _is_idle(db: PostgresConnection) -> bool:
 
 
 def _last(db: PostgresConnection, statements: str) -> TupleRow | None:
-    """The first row of the last of several statements, which go to the server together."""
+    """Send several statements together, and return the first row of the last one."""
     cursor = db.execute(statements)
     while cursor.nextset():
         pass

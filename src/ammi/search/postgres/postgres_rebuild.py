@@ -1,4 +1,4 @@
-"""A rebuild on a PostgreSQL server: new tables of codes and vectors take the place of the old ones in one step."""
+"""Rebuild on a PostgreSQL server: new tables of codes and vectors replace the old ones in one step."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -23,14 +23,14 @@ _GRANTS = """
 
 
 def rebuild(database: PostgresDatabase, encode: Encode, about: About, files: Mapping[str, bytes]) -> None:
-    """Give every document a new code; what others change meanwhile is encoded, too."""
+    """Give every document a new code, also documents that others change meanwhile."""
     with database.alone() as db:
         try:
             db.execute(f"CREATE TEMP TABLE new_codes {code_columns(about.n_bits)}")
             db.execute(f"CREATE TEMP TABLE new_vectors {VECTOR_COLUMNS}")
             _PostgresRebuild(database, encode, about, files).run()
         finally:
-            with suppress(psycopg.Error):  # a connection that is lost has none
+            with suppress(psycopg.Error):  # a lost connection has none
                 db.execute("DROP TABLE IF EXISTS pg_temp.new_codes, pg_temp.new_vectors")
     drop_old(database)
 

@@ -1,11 +1,11 @@
-"""The tables of a collection on a PostgreSQL server: how they are made, and what of a document stands in which.
+"""The tables of a collection on a PostgreSQL server.
 
-ammi           one row: what the codes are, and where the collection stands; a lock on it is the writers' turn
-documents      id, text and metadata; they stand in the order of their positions, which are never used again
+ammi           one row: the settings and counters of the collection; writers lock it to take turns
+documents      id, text and metadata, ordered by position; a position is never used again
 codes_N        a code bit(m), and the checksum of the document with it; a rebuild makes the next N
-vectors_N      a vector as `vectors` packs it, where vectors are kept
-words          the words of a text as numbers, where words are indexed
-key_values     the values of the keys that filters find fast, which are in indexed_keys
+vectors_N      a vector as `vectors` packs it, if vectors are kept
+words          the words of a text as numbers, if there is a word index
+key_values     the values of indexed keys; the table indexed_keys has the keys
 files          the model
 """
 
@@ -41,7 +41,7 @@ SCHEMA = (
     "vectors int)",
     'CREATE TABLE documents (position bigint PRIMARY KEY, id text COLLATE "C" NOT NULL, id_is_text boolean NOT NULL, '
     "change bigint NOT NULL, text text, metadata jsonb NOT NULL, metadata_text text NOT NULL)",
-    "CREATE INDEX documents_id ON documents USING hash (id)",  # which takes ids of any length
+    "CREATE INDEX documents_id ON documents USING hash (id)",  # takes ids of any length
     "CREATE TABLE files (number int PRIMARY KEY, name text NOT NULL, content bytea NOT NULL)",
     "CREATE TABLE indexed_keys (key int PRIMARY KEY, name text NOT NULL)",
     "CREATE TABLE key_values (key int, value bytea, position bigint, PRIMARY KEY (key, value, position))",
@@ -139,18 +139,18 @@ class PostgresTables(SqlTables):
         return self.read(self._database.execute(select, ([*positions],)).fetchall())
 
     def select_entries(self, condition: str) -> str:
-        """The statement whose rows `read` takes."""
+        """Return the statement for the rows that `read` takes."""
         vector = ", vector, kept.checksum" if self._database.state.vector_kind else ""
         return f"SELECT {_DOCUMENT}{vector} FROM {self.joined()} WHERE {condition} ORDER BY position"
 
     def joined(self) -> str:
-        """The documents together with their codes, and vectors."""
+        """Return the documents together with their codes, and vectors."""
         state = self._database.state
         vectors = f" LEFT JOIN {state.vector_table} AS kept USING (position)" if state.vector_kind else ""
         return f"documents LEFT JOIN {state.code_table} AS codes USING (position){vectors}"
 
     def read(self, rows: Sequence[TupleRow]) -> dict[int, Entry]:
-        """Documents by their positions; one that is not as it was written is refused."""
+        """Return documents by position; a DamagedError names one whose checksum is wrong."""
         if not rows:
             return {}
         kept = self._database.state.about.vectors
@@ -200,24 +200,24 @@ class PostgresTables(SqlTables):
 
     def damaged(self, cause: str) -> DamagedError:
         return DamagedError(
-            f"the index in {self._database.location} is damaged ({cause}): restore a copy of the schema, or build "
+            f"{self._database.location} is damaged ({cause}): restore a copy of the schema, or build "
             "it again from the documents"
         )
 
 
 def bit_strings(codes: Codes, n_bits: int) -> Iterator[str]:
-    """Codes as PostgreSQL writes them."""
+    """Yield codes as PostgreSQL writes them."""
     digits = (np.unpackbits(codes, axis=1, count=n_bits) + ord("0")).tobytes().decode()
     return (digits[start : start + n_bits] for start in range(0, len(digits), n_bits))
 
 
 def read_codes(rows: Sequence[bytes], width: int) -> Codes:
-    """Codes as they come in their binary form, (n, width)."""
+    """Return codes as they come in their binary form, (n, width)."""
     return np.frombuffer(b"".join(row[_LENGTH:] for row in rows), np.uint8).reshape(len(rows), width)
 
 
 def _word_numbers(text: str) -> str:
-    """The words of a text as PostgreSQL writes an array of their numbers, far faster than psycopg does."""
+    """Return the numbers of a text's words as a PostgreSQL array literal, far faster than psycopg does."""
     return f"{{{','.join(map(str, map(word_number, set(words_of(text)))))}}}"
 
 

@@ -1,4 +1,4 @@
-"""The schema of a collection in a PostgreSQL database: whether it is there, how it is made, its optional index."""
+"""The PostgreSQL schema of a collection: finding and creating it, and its optional HNSW index."""
 
 from contextlib import suppress
 
@@ -9,8 +9,8 @@ from ammi.search.postgres.postgres_tables import SCHEMA, VECTOR_COLUMNS, WORD_TA
 from ammi.search.store_methods import About
 
 _MOST_BITS_OF_HNSW = 64_000
-_BYTES_OF_HNSW = 1000  # of memory that making it takes for a code; with less than for all it takes far longer
-_MOST_BYTES_OF_HNSW = 1 << 30  # that are asked for where the server's own setting is lower
+_BYTES_OF_HNSW = 1000  # of memory per code while it is built; with less, building takes far longer
+_MOST_BYTES_OF_HNSW = 1 << 30  # asked for at most, if the server's own setting is lower
 _OLD_TABLES = (
     "SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace AND relkind = 'r' "
     "AND relname ~ '^(codes|vectors)_[0-9]+$' AND relname <> ALL(%s)"
@@ -18,14 +18,14 @@ _OLD_TABLES = (
 
 
 def holds_index(database: PostgresDatabase) -> bool:
-    """Whether the schema of a database's address is one of ammi."""
+    """Return whether the schema holds a collection."""
     with database.explaining(), database.held() as session:
         find = "SELECT FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attname = 'format'"
         return session.db.execute(find, (f'"{database.address.schema}".ammi',)).fetchone() is not None
 
 
 def create_schema(address: Address, about: About, keys: list[str], files: dict[str, bytes]) -> None:
-    """Make the schema and its tables in one transaction; what belongs to somebody else is left alone."""
+    """Create the schema and its tables in one transaction; refuse a schema with other tables."""
     database = PostgresDatabase(address)
     try:
         with database.explaining(), database.held() as session:
@@ -48,17 +48,17 @@ def _check_database(database: PostgresDatabase, db: PostgresConnection) -> None:
 
 
 def _take_schema(database: PostgresDatabase, db: PostgresConnection) -> None:
-    """Make the schema, or take one that is empty."""
+    """Create the schema, or use one that is empty."""
     address = database.address
     there = db.execute("SELECT oid FROM pg_namespace WHERE nspname = %s", (address.schema,)).fetchone()
     if there is None:
         db.execute(f'CREATE SCHEMA "{address.schema}"')
     elif holds_index(database):
-        raise FileExistsError(f"{address.shown} holds an index: open it, or create the new one elsewhere")
+        raise FileExistsError(f"{address.shown} holds a collection: open it, or create the new one elsewhere")
     elif db.execute("SELECT FROM pg_class WHERE relnamespace = %s", there).fetchone() is not None:
         raise FileExistsError(
-            f"the schema {address.schema!r} of {address.shown} holds tables of another program: name a collection of "
-            "another name after the # of the URL"
+            f"the schema {address.schema!r} of {address.shown} holds tables of another program: choose another "
+            "name after the # of the URL"
         )
 
 
@@ -78,12 +78,12 @@ def _make_tables(database: PostgresDatabase, about: About, keys: list[str], file
 
 
 def has_hnsw(database: PostgresDatabase) -> bool:
-    """Whether the codes have an index for approximate search; called while reading or writing."""
+    """Return whether the codes have an HNSW index; call it inside `reading` or `writing`."""
     return database.execute("SELECT to_regclass(%s)", (f"{database.state.code_table}_hnsw",)).fetchone() != (None,)
 
 
 def make_hnsw(database: PostgresDatabase) -> None:
-    """Make that index, unless it is there."""
+    """Build the HNSW index if it does not exist."""
     with database.reading():
         there = has_hnsw(database)
     if not there:
@@ -93,7 +93,7 @@ def make_hnsw(database: PostgresDatabase) -> None:
 
 
 def index_by_hnsw(database: PostgresDatabase) -> None:
-    """Make that index of the codes that are there, which takes far less time than to keep it while they come."""
+    """Build the HNSW index of all codes, which is far faster than updating it with each addition."""
     db, table = database.session.db, database.state.code_table
     check_bits_of_hnsw(database, database.state.n_bits)
     ((count,),) = db.execute(f"SELECT count(*) FROM {table}")
@@ -108,22 +108,22 @@ def index_by_hnsw(database: PostgresDatabase) -> None:
     try:
         with db.transaction():
             db.execute(create)
-    except (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory):  # containers have little for several processes
+    except (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory):  # containers have little shared memory
         db.execute("SET LOCAL max_parallel_maintenance_workers = 0")
         db.execute(create)
 
 
 def check_bits_of_hnsw(database: PostgresDatabase, n_bits: int) -> None:
-    """Refuse codes that are too long for it."""
+    """Refuse codes that are too long for HNSW."""
     if n_bits > _MOST_BITS_OF_HNSW:
         raise ValueError(
             f"{database.location} asks for hnsw, which takes codes of {_MOST_BITS_OF_HNSW:,} bits at most, and "
-            f"these have {n_bits:,}: leave approximate out"
+            f"these have {n_bits:,}: leave ?approximate=hnsw out of the URL"
         )
 
 
 def drop_old(database: PostgresDatabase) -> None:
-    """Drop the tables that a rebuild has left, unless somebody still reads them, or it is not allowed."""
+    """Drop the tables that a rebuild left behind, unless somebody reads them or the user may not."""
     with suppress(TimeoutError, PermissionError), database.writing():
         old = database.execute(_OLD_TABLES, (f'"{database.address.schema}"', database.state.tables)).fetchall()
         if old:

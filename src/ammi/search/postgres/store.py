@@ -1,6 +1,7 @@
 """PostgresStore: documents in a schema of a PostgreSQL database, found by pgvector."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 from typing import Self
 
 import numpy as np
@@ -22,8 +23,9 @@ from ammi.search.store_methods import About, Encode, Found, Location, Repaired
 from ammi.urls import shown
 
 BLOCK = 1000
-_MOST_APPROXIMATE = 250  # nearest documents that HNSW is asked for: it looks at four times as many, which may be 1000
+_MOST_APPROXIMATE = 250  # largest k for HNSW: it looks at four times as many, at most 1000
 _LEAST_LOOKED_AT = 400
+_numbers = count()  # of cursors, which one transaction may have several of
 FoundPositions = list[tuple[list[int], list[int]]]  # for each query, the distances and the positions of its hits
 
 
@@ -31,7 +33,7 @@ class PostgresStore(SqlStore):
     """A Store on a PostgreSQL server: postgresql://USER@HOST:PORT/DATABASE#COLLECTION, a schema for each collection.
 
     A change is on the server's disk when its call returns. Any number of processes and threads may read while one
-    writes; a search sees all that was changed before it began. Every document is held to its checksum when it is read.
+    writes; a search sees all that was changed before it began. Reading a document verifies its checksum.
     `?approximate=hnsw` in the URL lets pgvector's HNSW answer a search without a filter, fast and nearly exactly.
     """
 
@@ -54,7 +56,7 @@ class PostgresStore(SqlStore):
         index = cls(PostgresDatabase(parsed_address(location)))
         try:
             if not holds_index(index._database):
-                raise FileNotFoundError(f"there is no index in {index.location}: create it first")
+                raise FileNotFoundError(f"there is no collection in {index.location}: create it first")
             with index._reading():
                 pass
         except BaseException:
@@ -73,19 +75,19 @@ class PostgresStore(SqlStore):
     @classmethod
     def repair(cls, location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> Repaired:
         raise ValueError(
-            f"{shown(location)} is on a PostgreSQL server, which keeps its own copies: restore the schema from a "
+            f"{shown(location)} is on a PostgreSQL server, which has no repair: restore the schema from a "
             "backup of the database"
         )
 
     def state(self) -> str | None:
-        with self._reading():  # a schema that was dropped and made again has other tables
+        with self._reading():  # a schema that was dropped and created again has other tables
             ((table,),) = self._database.execute("SELECT 'ammi'::regclass::oid").fetchall()
             return f"{table}-{self._database.state.change}"
 
     def compact(self) -> tuple[int, int]:
-        """Let the tables use the space of what was deleted again; returns their bytes before and after.
+        """Free the space of deleted rows; return the bytes of the tables before and after.
 
-        The server gives back to the disk what is at the end of a table. Others may read and write meanwhile.
+        The server reuses this space, and gives the end of a table back to the disk. Others read and write meanwhile.
         """
         with self._reading():
             ((may,),) = self._database.execute("SELECT has_table_privilege('ammi', 'UPDATE')").fetchall()
@@ -102,7 +104,7 @@ class PostgresStore(SqlStore):
             return before, self._size()[0]
 
     def optimize(self) -> None:
-        """Make the index for approximate search, where the URL asks for it and it is not there."""
+        """Build the HNSW index if the URL asks for it and it does not exist."""
         if self._database.address.approximate:
             make_hnsw(self._database)
 
@@ -133,10 +135,10 @@ class PostgresStore(SqlStore):
         return self._with_records(near)
 
     def _near(self, queries: Codes, k: int, filter: Filter) -> FoundPositions:
-        """The k nearest documents of those that a filter keeps, ties in insertion order."""
+        """Return the k nearest documents that pass a filter, ties in insertion order."""
         if not filter and k <= _MOST_APPROXIMATE and self._database.address.approximate and has_hnsw(self._database):
             near = self._ask_hnsw(queries, k)
-            fewest = min([k, *(len(positions) for _, positions in near)])  # where many were deleted it may find too few
+            fewest = min([k, *(len(positions) for _, positions in near)])  # after many deletions it may find too few
             if fewest == k or fewest == self._count():
                 return near
         return self._ask(queries, min(k, 2**63 - 1), filter)
@@ -144,7 +146,7 @@ class PostgresStore(SqlStore):
     def _ask(self, queries: Codes, k: int, filter: Filter, where: str = "") -> FoundPositions:
         state, sql, distance = self._database.state, self._sql(filter), self._database.distance
         documents = f"JOIN documents USING (position) WHERE {sql.text}" if filter else ""
-        # A distance that was made a whole number is none that an index has: the search is exact where there is HNSW.
+        # The cast keeps PostgreSQL from using the HNSW index, so that this search is exact.
         near = (
             f"SELECT * FROM (SELECT position, (code {distance} queries.code)::int AS distance FROM {state.code_table} "
             f"{documents}) AS near {where} ORDER BY distance, position LIMIT %(k)s"
@@ -182,7 +184,7 @@ class PostgresStore(SqlStore):
         ]
 
     def _records(self, positions: Iterable[int]) -> dict[int, Record]:
-        """The documents at positions, all of which must be there."""
+        """Return the documents at positions, all of which must be there."""
         wanted = [*positions]
         entries = self._tables.entries(wanted)
         if len(entries) < len(wanted):
@@ -235,18 +237,18 @@ class PostgresStore(SqlStore):
     def _sql(self, filter: Filter) -> SqlCondition:
         return to_sql(filter, self._tables.indexed() if filter else {})
 
-    def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
-        view = PostgresStore(self._database.view())
-        with view._reading():
-            sql = view._sql(filter)
-            with view._database.session.db.cursor("entries", binary=True) as cursor:
-                cursor.execute(view._tables.select_entries(sql.text), sql.values)
-                n = 0
-                while rows := cursor.fetchmany(BLOCK):
-                    n += len(rows)
-                    yield list(view._tables.read(rows).values())
-            if not filter and n != (written := view._count()):
-                raise self._tables.damaged(f"{written} documents were written, and {n} are there")
+    def _beside(self) -> Self:
+        return type(self)(self._database.view())
+
+    def _read_blocks(self, filter: Filter) -> Iterator[list[Entry]]:
+        sql, n, cursor = self._sql(filter), 0, f"entries_{next(_numbers)}"  # it ends with the transaction
+        select = self._tables.select_entries(sql.text)
+        self._database.execute(f"DECLARE {cursor} NO SCROLL CURSOR FOR {select}", sql.values)
+        while rows := self._database.execute(f"FETCH {BLOCK} FROM {cursor}").fetchall():
+            n += len(rows)
+            yield list(self._tables.read(rows).values())
+        if not filter and n != (written := self._count()):
+            raise self._tables.damaged(f"{written} documents were written, and {n} are there")
 
     def export(self) -> tuple[list[Id], Codes]:
         with self._reading():

@@ -1,8 +1,8 @@
-"""Documents as PostgreSQL can hold them, which knows neither the character NUL nor floats in JSON.
+"""Values as PostgreSQL can hold them: its texts have no NUL, and its JSON has decimals in place of floats.
 
-In every text NUL stands as the characters 1 1, and the character 1 as 1 2: nothing is lost, and texts keep their order.
-The metadata is kept twice: as the text that it was, and as jsonb, in which numbers are spelled so that PostgreSQL,
-whose numbers are decimals there, finds those equal that `filters` finds equal, and has them in the same order.
+In every text, NUL becomes the characters 1 1, and the character 1 becomes 1 2: reversible, and the order stays.
+Metadata is kept twice: as its text, and as jsonb, in which numbers are written so that PostgreSQL's decimals compare
+as the floats of `filters` do.
 """
 
 import json
@@ -18,24 +18,24 @@ from ammi.search.sql.translation import is_simple
 
 _NULL, _FALSE, _TRUE, _NUMBER, _TEXT, OTHER = (bytes([kind]) for kind in range(6))
 AFTER_NULL, FIRST_NUMBER, FIRST_TEXT = _FALSE, _NUMBER, _TEXT
-_PREFIX = 200  # bytes of a text that its position in the index of a key is made of
-_BEYOND = "1e999"  # a number that is greater than all floats
+_PREFIX = 200  # bytes of a text that the index of a key compares
+_BEYOND = "1e999"  # greater than all floats
 
 
 def escaped(text: str) -> str:
-    """A text without NUL."""
+    """Return a text without NUL."""
     if "\0" in text or "\1" in text:
         return text.replace("\1", "\1\2").replace("\0", "\1\1")
     return text
 
 
 def unescaped(text: str) -> str:
-    """The text that was escaped."""
+    """Return the text that was escaped."""
     return text.replace("\1\1", "\0").replace("\1\2", "\1") if "\1" in text else text
 
 
 def stored_id(id: Id) -> str:
-    """What tells ids apart: 17 and "17" are the same."""
+    """Return the id as a text: 17 and "17" are the same."""
     return escaped(str(id))
 
 
@@ -44,7 +44,7 @@ def read_id(stored: str, is_text: bool) -> Id:
 
 
 def as_jsonb(metadata: Metadata, spelled: str) -> str:
-    """The JSON for filters of metadata that is spelled so."""
+    """Return the JSON for filters of metadata that is spelled so."""
     if is_simple(spelled):
         return spelled
     parts = (f"{json.dumps(escaped(key))}:{_value(value)}" for key, value in metadata.items())
@@ -52,7 +52,7 @@ def as_jsonb(metadata: Metadata, spelled: str) -> str:
 
 
 def spelled_scalar(scalar: Scalar) -> str:
-    """A value to compare with those in the jsonb."""
+    """Return a value to compare with those in the jsonb."""
     if scalar.kind != "number":
         return json.dumps(escaped(scalar.value) if scalar.kind == "text" else scalar.value)
     number = scalar.value
@@ -84,7 +84,7 @@ def _without_nul(value: Any) -> Any:
 
 
 def sortable(scalar: Scalar) -> bytes:
-    """Bytes in the order of values; of different numbers or long texts some have the same, and none the wrong order."""
+    """Return bytes that sort like the values; different large numbers or long texts may share theirs."""
     match scalar.kind:
         case "number":
             (bits,) = struct.unpack(">Q", struct.pack(">d", float(scalar.value) + 0.0))  # -0.0 becomes 0.0
@@ -100,5 +100,5 @@ def sortable(scalar: Scalar) -> bytes:
 
 @lru_cache(1 << 16)
 def word_number(word: str) -> int:
-    """What stands for a word in the word index, in 64 bits: a word may be longer than an index takes."""
+    """Return a 64-bit number for a word, because words may be longer than an index takes."""
     return int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), signed=True)

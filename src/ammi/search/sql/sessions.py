@@ -1,5 +1,10 @@
-"""Sessions on a SQL database: connections that threads use in turn, snapshots for readers, transactions for writers."""
+"""Sessions on a SQL database: connections that threads use in turn, snapshots for readers, transactions for writers.
 
+A connection belongs to the process that made it. Idle ones are closed before a fork, and what a child process inherits
+is refused there: SQLite would take the parent's locks for its own, and a server mix up the questions of both.
+"""
+
+import os
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,7 +16,7 @@ from threading import Lock, local
 from types import SimpleNamespace
 from typing import Any, Generic, Protocol, Self, TypeVar
 
-from ammi.search.checks import change_in_view
+from ammi.search.checks import change_in_snapshot
 from ammi.search.documents import Id, id_key
 from ammi.search.store_methods import About
 from ammi.search.vectors import KeptVectors
@@ -76,6 +81,11 @@ C = TypeVar("C", bound=Connection)
 S = TypeVar("S", bound=SqlState)
 
 
+_pools: "weakref.WeakSet[Pool[Any]]" = weakref.WeakSet()
+_forking = Lock()
+_locked: "list[Pool[Any]]" = []  # while a process forks
+
+
 class Pool(Generic[C]):
     """Open connections. Each serves one job at a time, and idle ones wait for the next."""
 
@@ -85,18 +95,36 @@ class Pool(Generic[C]):
         self._lock = Lock()
         self._idle: list[C] = []
         self._closed = False
+        self._process = os.getpid()
+        _pools.add(self)
+
+    @property
+    def is_inherited(self) -> bool:
+        """Whether this process is a child of the one that opened the collection."""
+        return os.getpid() != self._process
+
+    def check_process(self) -> None:
+        """Refuse to work in a child of the process that opened the collection."""
+        if self.is_inherited:
+            raise ValueError(
+                f"{self._location} was opened before this process was forked, and only its parent "
+                "can use it: open it again here"
+            )
 
     def take(self) -> tuple[C, bool]:
         """A connection for the caller alone, and whether it was used before."""
+        self.check_process()
         with self._lock:
             if self._closed:
-                raise ValueError(f"the index in {self._location} was closed: open it again")
+                raise ValueError(f"{self._location} was closed: open it again")
             if self._idle:
                 return self._idle.pop(), True
         return self.connect(), False
 
     def give_back(self, connection: C) -> None:
         """Let others have a connection, if it is of any use to them."""
+        if self.is_inherited:
+            return
         with self._lock:
             if not self._closed and len(self._idle) < _IDLE and self._is_reusable(connection):
                 self._idle.append(connection)
@@ -105,14 +133,39 @@ class Pool(Generic[C]):
 
     def clear(self) -> None:
         """Close the idle connections."""
+        if self.is_inherited:
+            return
         with self._lock:
-            while self._idle:
-                self._idle.pop().close()
+            self._close_idle()
+
+    def _close_idle(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
 
     def close(self) -> None:
         """Close the idle connections, and from now on those that are given back."""
         self._closed = True
         self.clear()
+
+
+def _before_fork() -> None:
+    """Close the idle connections, and let no thread take or give back one until the process has forked."""
+    _forking.acquire()
+    for pool in list(_pools):
+        if not pool.is_inherited:
+            pool._lock.acquire()
+            _locked.append(pool)
+            pool._close_idle()
+
+
+def _after_fork() -> None:
+    while _locked:
+        _locked.pop()._lock.release()
+    _forking.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 class Session(Generic[C, S]):
@@ -144,6 +197,7 @@ class SqlDatabase(ABC, Generic[C, S]):
     @contextmanager
     def held(self) -> Iterator[Session[C, S]]:
         """One connection for all that this thread does inside of the block, with its temporary tables."""
+        self._pool.check_process()
         session = getattr(self._thread, "session", None)
         if session:
             yield session
@@ -157,12 +211,13 @@ class SqlDatabase(ABC, Generic[C, S]):
 
     def reading(self) -> AbstractContextManager[None]:
         """One snapshot for as long as the block lasts, whatever others change; an inner block sees the outer one's."""
+        self._pool.check_process()
         session = getattr(self._thread, "session", None)
         return nullcontext() if session and session.state else self._snapshot()
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
-        with self.explaining(), self.held() as session, self._unchanged():
+        with self.explaining(), self.held() as session, self._unchanged(session):
             try:
                 session.state = self._begin_reading(session)
                 yield
@@ -177,25 +232,35 @@ class SqlDatabase(ABC, Generic[C, S]):
                 yield
                 return
             if session.state:
-                raise change_in_view(f"the index in {self.location}")
+                raise change_in_snapshot(self.location)
             with self._turn:
                 try:
                     session.state = state = self._begin_writing(session)
                     session.writes = True
                     self.set_state(change=state.change + 1)
                     yield
+                    self._pool.check_process()
                     self._commit(session.db)
                 finally:
                     self._leave(session)
 
     def _leave(self, session: Session[C, S]) -> None:
         session.state, session.writes = None, False
-        self._roll_back(session.db)
+        if not self._pool.is_inherited:
+            self._roll_back(session.db)
+
+    @property
+    def snapshot(self) -> S | None:
+        """The state that the reads of this thread see, inside of a block of them; None outside."""
+        self._pool.check_process()
+        session = getattr(self._thread, "session", None)
+        return session.state if session and not session.writes else None
 
     # The following is for use inside of reading() or writing().
 
     @property
     def session(self) -> Session[C, S]:
+        self._pool.check_process()
         return self._thread.session
 
     @property
@@ -251,7 +316,7 @@ class SqlDatabase(ABC, Generic[C, S]):
     def _take(self) -> tuple[C, bool]:
         return self._pool.take()
 
-    def _unchanged(self) -> AbstractContextManager[None]:
+    def _unchanged(self, session: Session[C, S]) -> AbstractContextManager[None]:
         """Refuse a snapshot that the database does not keep by itself, if it did not stay one."""
         return nullcontext()
 
@@ -260,4 +325,4 @@ def check_format(location: str, found: int, expected: int) -> None:
     """Refuse a collection whose tables are of another version of ammi."""
     if found != expected:
         advice = "upgrade ammi" if found > expected else "build it again from the documents"
-        raise ValueError(f"the index in {location} has format {found}, and this ammi reads format {expected}: {advice}")
+        raise ValueError(f"{location} has format {found}, and this ammi reads format {expected}: {advice}")

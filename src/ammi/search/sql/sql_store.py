@@ -1,10 +1,12 @@
 """SqlStore: the part of a store that is the same on every SQL database."""
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, Self
 
 from ammi.search.documents import Entry, Id, Metadata, Record
+from ammi.search.filters import Filter
 from ammi.search.hamming import Codes
 from ammi.search.sql.sessions import SqlDatabase
 from ammi.search.sql.sql_tables import SqlTables
@@ -33,7 +35,7 @@ class SqlStore(Store):
             return [metadata.get(key) for block in self._tables.all_metadata() for _, metadata in block]
 
     @property
-    def keys_indexed(self) -> list[str]:
+    def indexed_keys(self) -> list[str]:
         with self._reading():
             return list(self._tables.indexed())
 
@@ -47,6 +49,27 @@ class SqlStore(Store):
             for name, kinds, documents in self._tables.kinds():
                 found.setdefault(name, {})[kinds] = documents
         return found
+
+    def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
+        snapshot = self._database.snapshot
+        view = self if snapshot else self._beside()
+        with view._reading():
+            for block in view._read_blocks(filter):
+                yield block
+                now = self._database.snapshot
+                if snapshot and now is not snapshot:
+                    raise ValueError(
+                        f"the block of reads that saw one snapshot of {self.location} has ended: read its documents "
+                        "inside of the block"
+                    )
+
+    @abstractmethod
+    def _beside(self) -> Self:
+        """The same store for one job that may move from thread to thread, beside all others."""
+
+    @abstractmethod
+    def _read_blocks(self, filter: Filter) -> Iterator[list[Entry]]:
+        """Yield the documents that pass a filter as the snapshot of the caller has them."""
 
     def _reading(self) -> AbstractContextManager[None]:
         return self._database.reading()

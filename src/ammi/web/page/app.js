@@ -1,6 +1,6 @@
 // The page: opens the view that the address names, and handles the search box and the keys.
 import { bitsView } from "./bits.js";
-import { copiesView } from "./copies.js";
+import { duplicatesView } from "./duplicates.js";
 import { documentView } from "./document.js";
 import { debounced } from "./dom.js";
 import { driftView } from "./drift.js";
@@ -21,7 +21,7 @@ const VIEWS = {
   drift: driftView,
   map: mapView,
   bits: bitsView,
-  copies: copiesView,
+  duplicates: duplicatesView,
   figures: figuresView,
 };
 const FRESH = 3000; // milliseconds before the collection is asked for again

@@ -21,7 +21,7 @@ function numbers(about) {
     [count(about.documents), about.documents === 1 ? "document" : "documents"],
     [
       count(about.distinct_codes),
-      "different codes",
+      "distinct codes",
       about.documents ? `${percent(about.distinct_codes / about.documents)} of documents` : "",
     ],
     [count(about.bits), "bits a code"],
@@ -71,7 +71,7 @@ function keys(about) {
       h("th", { scope: "row" }, key.name),
       h("td", {}, count(key.documents)),
       h("td", {}, key.kinds.join(", ")),
-      h("td", {}, key.fast ? "yes" : "no"),
+      h("td", {}, key.indexed ? "yes" : "no"),
     ),
   );
   const head = ["Metadata", "Documents", "Kind", "Fast to filter"].map((name) => h("th", { scope: "col" }, name));

@@ -51,7 +51,7 @@ export function filterBar(about, conditions, change) {
     id: "filter-key",
     onchange: () => showKey(panel, about, select.value, conditions, change),
   });
-  const named = [...about.keys].sort((one, other) => other.fast - one.fast); // keys that are useful for filtering
+  const named = [...about.keys].sort((one, other) => other.indexed - one.indexed); // indexed keys first
   select.append(...named.map((key) => h("option", { value: key.name }, key.name)));
   const body = h("div", {}, h("label", { for: "filter-key" }, "Only documents whose "), select, panel);
   const opened = () =>

@@ -184,9 +184,9 @@ export function mapView(root, about) {
 
   async function showColours(signal) {
     const asked = state.params.get("colour");
-    const fast = about.keys.filter((key) => key.fast).map((key) => key.name);
+    const indexed = about.keys.filter((key) => key.indexed).map((key) => key.name);
     const key =
-      asked === "none" ? "" : (asked ?? map.colours.find((name) => fast.includes(name)) ?? map.colours[0] ?? "");
+      asked === "none" ? "" : (asked ?? map.colours.find((name) => indexed.includes(name)) ?? map.colours[0] ?? "");
     if ((colours?.key ?? "") !== key || !colours) {
       const none = { key: "", kind: "none", names: [], counts: [] };
       const orNone = (error) => {

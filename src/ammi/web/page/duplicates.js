@@ -9,7 +9,7 @@ import { count, counted, percent, snippetOf, titleOf } from "./words.js";
 const LIMIT = 20; // groups on a page
 const SHOWN = 10; // near-duplicates shown of each group
 
-export function copiesView(root, about) {
+export function duplicatesView(root, about) {
   const list = h("div", {});
   const current = latest();
   root.replaceChildren(
@@ -38,14 +38,14 @@ async function pageOf(list, page, signal) {
   const answer = await found((page - 1) * LIMIT, list, signal);
   if (!answer.total) return empty("No near-duplicates", "No two documents have nearly the same text.");
   const pages = Math.ceil(answer.total / LIMIT);
-  const ids = answer.groups.flatMap((group) => [group.kept, ...group.copies.slice(0, SHOWN).map((copy) => copy.id)]);
+  const ids = answer.groups.flatMap((group) => [group.kept, ...group.duplicates.slice(0, SHOWN).map((one) => one.id)]);
   const seen = new Map((await glimpses(ids, signal)).map((one) => [String(one.id), one]));
   announce(`Page ${page} of ${pages}`);
   return [
     h(
       "p",
       { class: "hint" },
-      `${counted(answer.total, "group")} with ${counted(answer.copies, "near-duplicate")}; `,
+      `${counted(answer.total, "group")} with ${counted(answer.duplicates, "near-duplicate")}; `,
       `page ${count(page)} of ${count(pages)}.`,
     ),
     h("ol", { class: "groups", start: answer.offset + 1 }, ...answer.groups.map((one) => group(one, seen))),
@@ -63,14 +63,14 @@ async function found(offset, list, signal) {
   }
 }
 
-function group({ kept, copies }, seen) {
+function group({ kept, duplicates }, seen) {
   const entry = (id) =>
     h("a", { href: link("document", { id }) }, seen.has(String(id)) ? titleOf(seen.get(String(id))) : `Document ${id}`);
   const first = seen.get(String(kept));
-  const items = copies
+  const items = duplicates
     .slice(0, SHOWN)
-    .map((copy) => h("li", {}, entry(copy.id), h("small", {}, ` ${percent(copy.similarity)}, id ${copy.id}`)));
-  const more = copies.length > SHOWN && h("li", {}, h("small", {}, `and ${count(copies.length - SHOWN)} more`));
+    .map((one) => h("li", {}, entry(one.id), h("small", {}, ` ${percent(one.similarity)}, id ${one.id}`)));
+  const more = duplicates.length > SHOWN && h("li", {}, h("small", {}, `and ${count(duplicates.length - SHOWN)} more`));
   return h(
     "li",
     { class: "group" },
@@ -84,7 +84,7 @@ function pager(page, pages) {
   return h(
     "nav",
     { class: "row", "aria-label": "Pages" },
-    page > 1 && h("a", { class: "chip", href: link("copies", { page: page - 1 }) }, "Previous page"),
-    page < pages && h("a", { class: "chip", href: link("copies", { page: page + 1 }) }, "Next page"),
+    page > 1 && h("a", { class: "chip", href: link("duplicates", { page: page - 1 }) }, "Previous page"),
+    page < pages && h("a", { class: "chip", href: link("duplicates", { page: page + 1 }) }, "Next page"),
   );
 }

@@ -3,16 +3,16 @@
 Models with it are saved, as the name and the arguments of the function, because that is registered. To load them, this
 module is imported first; a package can announce it instead, in its pyproject.toml:
 
-    [project.entry-points."ammi.networks"]
+    [project.entry-points."ammi.parts"]
     residual = "residual_network:residual"
 """
 
 import torch
 from torch import Tensor, nn
 
-from ammi.nets.encoder import FirstLayer, initialise
-from ammi.nets.networks import register_network
+from ammi.nets.encoder import FirstLayer
 from ammi.nets.rows import Rows
+from ammi.parts import register_part
 
 
 class Residual(nn.Module):
@@ -21,7 +21,6 @@ class Residual(nn.Module):
     def __init__(self, n_inputs: int, n_outputs: int, width: int, layers: int):
         super().__init__()
         self.first = FirstLayer(n_inputs, width)
-        initialise(self.first, 0.1)  # it comes with no numbers of its own, unlike torch's layers
         self.layers = nn.ModuleList(nn.Linear(width, width) for _ in range(layers))
         self.last = nn.Linear(width, n_outputs)
 
@@ -32,7 +31,7 @@ class Residual(nn.Module):
         return self.last(hidden)
 
 
-@register_network
+@register_part
 def residual(n_inputs: int, n_outputs: int, *, width: int = 256, layers: int = 2) -> Residual:
     """Other sizes are bound with functools.partial: AMMI(encoder=partial(residual, width=64))."""
     return Residual(n_inputs, n_outputs, width, layers)

@@ -138,7 +138,7 @@ class Plan:
 
     def figure1(self) -> dict[tuple[str, int, int], list[Experiment]]:
         """Return, by method, encoder order and prior order, experiments of which the best counts; BMMI has no prior."""
-        lines = {("bmmi", 0, 0): self._weighted("bmmi")}
+        lines = {("bmmi", 0, 0): self._weighted("bmmi", learning_rate=0.01)}  # AMMI's, also for its line
         for order, prior in product((0, 1), self.scale.prior_orders):
             if prior >= order:
                 lines["ammi", order, prior] = self._weighted("ammi", order=order, prior_order=prior)
@@ -178,10 +178,10 @@ class Plan:
         found = self.found[name, row.method] if row.tuned else {}
         return Experiment(name, row.method, bits, self._shortened(row.method, found), seed)
 
-    def _weighted(self, method: str, **orders: int) -> list[Experiment]:
+    def _weighted(self, method: str, **more: float) -> list[Experiment]:
         """Return experiments of figure 1, one for each entropy weight."""
         papers, weights = PAPERS_OBJECTIVE[method], self.scale.entropy_weights
-        wanted = [{**papers, **orders, "entropy_weight": weight} for weight in weights]
+        wanted = [{**papers, **more, "entropy_weight": weight} for weight in weights]
         name, bits = self.scale.figure_set, self.scale.bits[0]
         return [Experiment(name, method, bits, self._shortened(method, parameters)) for parameters in wanted]
 

@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "ammi"
 
 # Small modules at the top of the package that every room may import.
-COMMON = {"best_tree", "digests", "files", "plain", "plugins", "urls", "version"}
+COMMON = {"best_tree", "digests", "files", "parts", "plain", "plugins", "urls", "version"}
 # room, or module at the top: the rooms it may import. Every room may import itself.
 ALLOWED: dict[str, set[str]] = {
     "chain": set(),

@@ -142,18 +142,21 @@ def test_a_forked_process_opens_the_location_and_loses_nothing(articles):
 
     def add_later() -> int:
         with Collection.open(articles.location) as own:
-            os.read(reading, 1)  # the parent has closed it
+            own.add(VECTORS)
+            os.write(is_open[1], b".")
+            os.read(is_closed[0], 1)
             own.add(VECTORS)
             return len(own)
 
     def close() -> None:
-        articles.close()
-        os.write(writing, b".")
+        os.read(is_open[0], 1)
+        articles.close()  # the last one to close it removes its journal: the child has it open
+        os.write(is_closed[1], b".")
 
-    reading, writing = os.pipe()
-    assert in_child(add_later, close) == 24
+    is_open, is_closed = os.pipe(), os.pipe()
+    assert in_child(add_later, close) == 32
     with Collection.open(articles.location) as again:
-        assert len(again) == 24
+        assert len(again) == 32
     assert Collection.check(articles.location) == []
 
 

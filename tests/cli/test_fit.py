@@ -42,6 +42,17 @@ def test_settings_of_all_kinds(location: Location, ammi: Run, tmp_path):
     assert ammi("info", same, "--json").json["encoder"] == 1
 
 
+def test_a_finished_run_goes_on_with_more_epochs(location: Location, ammi: Run, tmp_path):
+    def fitted(name: str, epochs: int, *more: object) -> dict:
+        settings = ("--bits", 8, "--set", "first_bits=0", "--epochs", epochs, *more)
+        assert ammi("fit", location.source, "--out", tmp_path / name, *settings).code == 0
+        return ammi("info", tmp_path / name, "--json").json
+
+    kept = ("--set", f"checkpoint={tmp_path / 'run'}")
+    short, longer, unbroken = fitted("a", 1, *kept), fitted("b", 3, *kept), fitted("c", 3)
+    assert longer["fingerprint"] == unbroken["fingerprint"] != short["fingerprint"]
+
+
 def test_what_is_wrong_is_said(location: Location, ammi: Run, tmp_path):
     out = ("--out", tmp_path / "no")
     for assignment, words in (

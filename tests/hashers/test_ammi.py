@@ -164,6 +164,18 @@ def test_a_first_model_makes_better_neighbours(reuters, tmp_path):
     assert shares[1] > shares[0] + 0.01
 
 
+@pytest.mark.slow
+def test_bmmis_learning_rate_is_its_own(reuters):
+    """At AMMI's rate, which it once had, it learns much worse codes."""
+    X, labels = reuters.train[:2000], reuters.train_labels[:2000]
+
+    def precision(**more: Any) -> float:
+        hasher = BMMI(12, random_state=0, verbose=False, **more).fit(X)
+        return precision_at_k(hasher.encode(reuters.cv), reuters.cv_labels, hasher.encode(X), labels)
+
+    assert precision() > precision(learning_rate=0.01) + 4
+
+
 def test_reordering_leaves_few_bits_that_say_the_same():
     """Bits that stand far apart in one order for all time come to say the same; in changing orders few do."""
     X, _ = topics(n=400, n_words=200, n_topics=8)
@@ -221,7 +233,7 @@ def test_1024_bits_and_empty_documents():
         ({"order": 2, "prior_order": 1}, "prior_order must be at least the order 2"),
         ({"order": 1, "related_order": 0}, "related_order must be at least"),
         ({"order": -1}, "order must be a whole number from 0 to 20"),
-        ({"adversary": "both"}, "adversary must be 'exact' or 'gradient', got 'both'"),
+        ({"adversary": "both"}, "adversary must be 'exact' or 'gradient' or an object of Adversary, got 'both'"),
         ({"adversary_steps": 0}, "adversary_steps must be a whole number from 1 up"),
         ({"batch_size": 0}, "batch_size must be a whole number from 1 to"),
         ({"learning_rate": 0}, "learning_rate must be above 0"),

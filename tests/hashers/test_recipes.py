@@ -5,22 +5,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from torch import Tensor
 
 from ammi import AMMI, BMMI, load
 from ammi.evaluate import precision_at_k
-from ammi.hashers import BMSH, NASH, TrainedHasher, methods
+from ammi.hashers import BMSH, NASH, methods
 from ammi.hashers.hyperplanes import Hyperplanes
 from ammi.hashers.parameters import estimator, parameter
 from ammi.hashers.projections import ProjectionHasher
-from ammi.nets.encoder import Encoder, initialise
+from ammi.nets.encoder import Encoder
 from ammi.nets.matrix import Matrix
-from ammi.nets.rows import Rows
 from ammi.training.batches import Batch
 from ammi.training.objective import Figures, Objective
 from ammi.training.recipe import DataShape, Recipe
+from examples.infonce import Contrastive, InfoNCE
 from tests.conftest import topics
+from tests.training.made import kept_array
 
 ALONE, PAIRS = DataShape(1000, 30, predictive=False), DataShape(1000, 30, predictive=True)
 QUICK: dict[str, Any] = {"batch_size": 32, "random_state": 0, "verbose": False}
@@ -61,32 +61,11 @@ def test_a_validation_keeps_the_best_epoch_and_waits_only_if_the_last_was_to_be_
     assert (best.keep, best.rising) == ("best", None)
 
 
-class Contrast(Objective):
-    """InfoNCE on pairs: a document is to be told by the code of its neighbour from the others of the batch."""
-
-    def __init__(self, n_words: int, n_bits: int):
-        super().__init__()
-        self.encoder = Encoder(n_words, n_bits)
-        initialise(self.encoder, 0.1)
-
-    def loss(self, batch: Batch) -> tuple[Tensor, Figures]:
-        assert batch.x is not None
-        y, x = (torch.tanh(self.encoder(rows)) for rows in (batch.y, batch.x))
-        loss = torch.nn.functional.cross_entropy(y @ x.T, torch.arange(len(y)))
-        return loss, {"contrast": loss}
-
-    def bits(self, rows: Rows) -> Tensor:
-        return self.encoder(rows) > 0
-
-
 @estimator
-class Contrastive(TrainedHasher):
-    """A method of a user, with public names alone."""
+class KeepsTheLast(Contrastive):
+    """The example with a recipe of its own."""
 
     near: int = parameter("neighbours of each document.", default=10, whole=True, least=1)
-
-    def objective(self, n_features: int, predictive: bool) -> Contrast:
-        return Contrast(n_features, self.n_bits)
 
     def recipe(self, shape: DataShape) -> Recipe:
         return replace(
@@ -97,24 +76,95 @@ class Contrastive(TrainedHasher):
 def test_a_method_of_ones_own_on_neighbours_that_keeps_the_last_epoch(tmp_path):
     X, labels = topics()
     new, new_labels = topics(seed=1)
-    hasher = Contrastive(16, epochs=12, **QUICK).fit(X, views=np.eye(4)[labels])
+    hasher = KeepsTheLast(16, epochs=12, **QUICK).fit(X, views=np.eye(4)[labels])
     assert hasher.best_epoch_ == len(hasher.history_) == 12
     assert [row["score"] for row in hasher.history_] == [0.0] * 12  # it names no figure that rises
     assert precision_at_k(hasher.encode(new), new_labels, hasher.encode(X), labels, k=20) > 80
-    methods.register("contrastive", Contrastive)
+    methods.register("keepsthelast", KeepsTheLast)
     try:
         hasher.save(tmp_path / "model")
         assert np.array_equal(load(tmp_path / "model").encode(new), hasher.encode(new))
     finally:
-        del methods._registered["contrastive"]
+        del methods._registered["keepsthelast"]
+
+
+class Watched(InfoNCE):
+    """Notes how large batches are, and whether they are pairs."""
+
+    seen: set[tuple[bool, int, bool]]
+
+    def loss(self, batch: Batch) -> tuple[Tensor, Figures]:
+        self.seen.add((self.training, batch.size, batch.x is not None))
+        return super().loss(batch)
 
 
 @estimator
-class TwoStages(Contrastive):
+class Watching(Contrastive):
+    """The example, watched."""
+
+    def objective(self, n_features: int, predictive: bool) -> InfoNCE:
+        made = Watched(Encoder(n_features, self.n_bits), 0.3)
+        made.seen = set()
+        return made
+
+
+def test_an_objective_on_neighbours_is_validated_on_pairs():
+    """A tenth is held out and paired among itself; the loss of these pairs decides which epoch is kept."""
+    X, _ = topics()
+    hasher = Watching(8, epochs=4, **QUICK).fit(X)
+    assert hasher.objective_.seen == {(True, 32, True), (True, 14, True), (False, 30, True)}
+    scores = [row["score"] for row in hasher.history_]
+    assert hasher.best_epoch_ == 1 + int(np.argmax(scores))
+    assert all(-np.log(30) < score < 0 for score in scores)
+
+
+@estimator
+class Classmates(Contrastive):
+    """Pairs that a function finds, and a score of its own: no document is held out for it."""
+
+    def recipe(self, shape: DataShape) -> Recipe:
+        def next_ones(X: Matrix) -> Any:
+            self.n_rows = X.shape[0]
+            return (np.arange(X.shape[0])[:, None] + [4, 8]) % X.shape[0]
+
+        def score(objective: Objective) -> float:
+            return -abs(self.history_[-1]["epoch"] - 2)
+
+        return replace(super().recipe(shape), neighbours=next_ones, score=score)
+
+
+def test_pairs_and_a_score_of_ones_own(tmp_path):
+    X, labels = topics()
+    by_class = np.argsort(np.argsort(labels, kind="stable") % 75, kind="stable")  # documents i and i + 4 share a label
+    X, labels = X[by_class], labels[by_class]
+    hasher = Classmates(16, epochs=4, checkpoint=tmp_path, **QUICK).fit(X)
+    assert (hasher.n_rows, hasher.best_epoch_) == (300, 2)
+    assert [row["score"] for row in hasher.history_] == [-1, 0, -1, -2]
+    pairs = kept_array(tmp_path / "neighbours.pt")
+    assert pairs[:3].tolist() == [[4, 8], [5, 9], [6, 10]]
+    with pytest.raises(ValueError, match="looks for none"):
+        Classmates(16, epochs=4, **QUICK).fit(X, views=np.eye(300))
+
+
+@estimator
+class Mistaken(Contrastive):
+    """Pairs with rows that do not exist."""
+
+    def recipe(self, shape: DataShape) -> Recipe:
+        return replace(super().recipe(shape), neighbours=lambda X: np.full((X.shape[0], 2), X.shape[0]))
+
+
+def test_pairs_with_rows_that_do_not_exist_are_refused():
+    with pytest.raises(ValueError, match=r"gave an array of shape \(30, 2\): expected the numbers of some of the 30"):
+        Mistaken(8, epochs=1, **QUICK).fit(topics()[0])
+
+
+@estimator
+class TwoStages(KeepsTheLast):
     """The same with a first model, which has half of the bits."""
 
     def recipe(self, shape: DataShape) -> Recipe:
-        first = Contrastive(self.n_bits // 2, epochs=2)
+        first = KeepsTheLast(self.n_bits // 2, epochs=2)
         return replace(super().recipe(shape), first_model=lambda: first.recipe(shape))
 
 
@@ -124,7 +174,7 @@ def test_any_objective_can_be_a_first_model(tmp_path):
     hasher = TwoStages(16, **parameters).fit(X)
     assert (tmp_path / "first" / "neighbours.pt").exists()
     again = TwoStages(16, **parameters).fit(X)
-    assert again.fingerprint_ == hasher.fingerprint_ != Contrastive(16, epochs=4, **QUICK).fit(X).fingerprint_
+    assert again.fingerprint_ == hasher.fingerprint_ != KeepsTheLast(16, epochs=4, **QUICK).fit(X).fingerprint_
 
 
 @estimator

@@ -134,6 +134,34 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_were_not(method, tmp_path):
     assert second.names == []  # it neither looks for neighbours nor pretrains a second time
 
 
+@pytest.mark.parametrize("more", [{"first_bits": 0}, {"neighbours": 0}, {"adversary": "gradient", "first_bits": 0}])
+def test_a_finished_run_goes_on_with_more_epochs(more, tmp_path):
+    """To the bit as if it had had them from the start."""
+    X, _ = topics(100)
+    given = {**QUICK, **more}
+    short = AMMI(checkpoint=tmp_path, **{**given, "epochs": 2}).fit(X)
+    longer = AMMI(checkpoint=tmp_path, **given).fit(X)
+    unbroken = AMMI(**given).fit(X)
+    assert (len(short.history_), len(longer.history_)) == (2, 4)
+    assert longer.history_[:2] == short.history_
+    assert longer.fingerprint_ == unbroken.fingerprint_ != short.fingerprint_
+    with pytest.raises(ValueError, match="the checkpoint has 4 epochs, more than the 3 that are wanted: ask for as"):
+        AMMI(checkpoint=tmp_path, **{**given, "epochs": 3}).fit(X)
+
+
+def test_a_run_that_patience_ended_goes_on_with_more_patience(tmp_path):
+    X, _ = topics(100)
+    given: dict[str, Any] = {**QUICK, "neighbours": 0, "checkpoint": tmp_path}
+
+    def score(hasher: TrainedHasher) -> float:
+        return [3.0, 2.0, 1.0, 4.0][len(hasher.history_) - 1]
+
+    assert len(AMMI(patience=2, **given).fit(X, validation=score).history_) == 3
+    assert len(AMMI(patience=2, **given).fit(X, validation=score).history_) == 3
+    more = AMMI(patience=3, **given).fit(X, validation=score)
+    assert (len(more.history_), more.best_epoch_) == (4, 4)
+
+
 def test_what_a_run_that_goes_on_has_found_already_is_not_looked_for(tmp_path, monkeypatch):
     X, _ = topics(100)
     scores = iter([1.0])

@@ -64,6 +64,9 @@ class Chain(Structure):
         if self.order < order:
             raise ValueError(f"prior_order must be at least the order {order}, better above it, got {self.order}")
 
+    def reordered(self, order: Sequence[int]) -> "Chain | None":
+        return None if self.order else self  # only independent bits have no order
+
 
 @dataclass(frozen=True, eq=False)
 class ChainDistributions(Distributions):

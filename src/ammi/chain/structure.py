@@ -64,6 +64,13 @@ class Structure(ABC):
     def check_prior(self, encoder: "Structure") -> None:
         """Refuse an encoder with more dependencies than this structure can model as its prior."""
 
+    def reordered(self, order: Sequence[int]) -> "Structure | None":
+        """Return the structure of the same bits in another order; None, the default, if there is none of this kind.
+
+        Position j has the bit order[j]: if the codes z have the table t, the codes z[order] have the table t[order].
+        """
+        return None
+
     @property
     def n_logits(self) -> int:
         """The number of network outputs that make one table."""
@@ -72,6 +79,11 @@ class Structure(ABC):
 
     def table(self, outputs: Tensor) -> Tensor:
         """Return a network's outputs (B, n_logits) as tables (B, *shape)."""
+        if outputs.ndim != 2 or outputs.shape[1] != self.n_logits:
+            raise ValueError(
+                f"the encoder gave outputs of shape {tuple(outputs.shape)}, expected (rows, {self.n_logits}): let its "
+                "last layer have that many"
+            )
         return outputs.unflatten(1, self.shape)
 
 

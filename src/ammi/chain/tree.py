@@ -117,6 +117,10 @@ class Tree(Structure):
                 f"each bit of a tree depends on one other, too few as a prior of {encoder}: take a chain as the prior"
             )
 
+    def reordered(self, order: Sequence[int]) -> "Tree":
+        position = {bit: place for place, bit in enumerate(order)}
+        return Tree(self.n_bits, tuple(position.get(self.parents[bit], -1) for bit in order))
+
     def _check_bits(self, n_bits: int) -> None:
         if n_bits != self.n_bits:
             raise ValueError(f"both structures must have the same number of bits, got {n_bits} and {self.n_bits}")

@@ -161,6 +161,8 @@ def fit(
     The model encodes the other documents nearly as well: learn from a million, then encode all.
 
     Ctrl-C ends the training early and keeps the best epoch so far.
+    With --set checkpoint=FOLDER every epoch is written to a folder.
+    The same command then goes on from there, also from a finished run if --epochs is larger.
 
     [bold]Examples[/]
 

@@ -1,26 +1,28 @@
 """AMMI: codes learned by adversarially maximising mutual information (the paper's method).
 
 max over the encoder, min over the prior, of β H⁺(Z) - H(Z|Y): H⁺(Z) is the cross entropy between the codes of a batch
-and a prior q(z), a Markov chain of order r > o that an adversary fits to them.
+and a prior q(z) that an adversary fits to them: a Markov chain of order r > o, or another structure.
 
 By default each document is predicted from one of its neighbours. Neighbours are found twice: first by words, then also
 by the codes of a first, wide model that was trained on the first neighbours.
 """
 
+import copy
 import math
 from dataclasses import replace
 from functools import partial
 from typing import Literal
 
 from sklearn.base import clone
+from torch import nn
 
-from ammi.chain import Chain
+from ammi.chain import Chain, Structure
 from ammi.hashers.base import MOST_BITS
-from ammi.hashers.chains import MOST_ORDER, ChainHasher
+from ammi.hashers.information import MOST_ORDER, InformationHasher
 from ammi.hashers.parameters import estimator, parameter
 from ammi.hashers.trained import MOST_RATE, MOST_SIZE
 from ammi.nets.prior import Prior
-from ammi.training.adversaries import Adversary, ExactAdversary, GradientAdversary
+from ammi.training.adversaries import Adversary, ExactAdversary, GradientAdversary, StructuredAdversary
 from ammi.training.information import AMMIObjective
 from ammi.training.recipe import DataShape, Recipe
 
@@ -34,23 +36,32 @@ _EPOCHS, _MOST_STEPS, _LEAST_EPOCHS = 10, 6000, 2  # large ones
 
 
 @estimator
-class AMMI(ChainHasher):
+class AMMI(InformationHasher):
     """Binary codes that keep as much information about the documents as possible."""
 
     prior_order: int | None = parameter(
         "Markov order r of the prior, at least `order`; r = order is allowed but poor, since the prior then cannot "
-        "model what the codes of different documents have in common. Useful: order + 1 to order + 5. By default 3, and "
-        "5 if one encoder reads related documents.",
+        "model what the codes of different documents have in common. Useful: order + 1 to order + 5. By default 3, or "
+        "5 if one encoder reads related documents, and more than `order`.",
         default=None,
         whole=True,
         least=0,
         most=MOST_ORDER,
         optional=True,
     )
-    adversary: Literal["exact", "gradient"] = parameter(
-        "'exact', the best prior in closed form, or 'gradient', the paper's, which takes gradient steps.",
+    prior: Structure | None = parameter(
+        "in place of prior_order, the structure of the prior, such as ammi.chain.Tree, or one of your own (ammi.parts "
+        "says how it is saved).",
+        default=None,
+        types=(Structure,),
+        optional=True,
+    )
+    adversary: Literal["exact", "gradient"] | Adversary = parameter(
+        "'exact', the best prior in closed form; 'gradient', the paper's, which takes gradient steps; or an object of "
+        "your own, a copy of which is trained, with its own prior.",
         default="exact",
         choices=("exact", "gradient"),
+        types=(Adversary,),
     )
     adversary_steps: int = parameter(
         "G, gradient steps a batch. The paper's grid: 1, 2, 4.", default=4, whole=True, least=1
@@ -87,8 +98,9 @@ class AMMI(ChainHasher):
         most=MOST_BITS,
     )
     reorder: int = parameter(
-        "if one encoder of independent bits reads pairs, the exact adversary takes another random order of the bits "
-        "after this many batches, so that no two bits become equal; 0 keeps the order. Useful: 5 to 20.",
+        "if one encoder reads pairs and its bits are independent or a tree, the exact adversary takes another random "
+        "order of the bits after this many batches, so that no two bits become equal; 0 keeps the order. Useful: 5 to "
+        "20.",
         default=10,
         whole=True,
         least=0,
@@ -103,7 +115,6 @@ class AMMI(ChainHasher):
         return replace(
             super().recipe(shape),
             epochs=self._n_epochs(shape),
-            keep="last" if self._reads_pairs(shape.predictive) else "best",
             sampling_exponent=_SAMPLING_EXPONENT if self.first_bits else 1.0,
             first_model=partial(self._first_recipe, shape) if self.first_bits else None,
         )
@@ -116,23 +127,34 @@ class AMMI(ChainHasher):
             neighbours=min(self.neighbours, _FIRST_NEIGHBOURS),
             reorder=0,
             epochs=math.ceil(_FIRST_SHARE * self._n_epochs(shape)),
+            # Objects are made for codes of n_bits bits; the first model has the defaults in their place.
+            structure=None,
+            prior=None,
+            adversary=self.adversary if isinstance(self.adversary, str) else "exact",
+            encoder=None if isinstance(self.encoder, nn.Module) else self.encoder,
         )
         return first.recipe(shape)
 
     def _make_adversary(self, predictive: bool) -> Adversary:
-        structure = Chain(self.n_bits, self._prior_order(predictive))
+        if isinstance(self.adversary, Adversary):
+            return copy.deepcopy(self.adversary)
+        prior, encoder = self._prior_structure(predictive), self._structure()
         if self.adversary == "exact":
-            reordered = self._reads_pairs(predictive) and self.order == 0
-            return ExactAdversary(structure, reorder=self.reorder if reordered else 0)
-        network = Prior(structure, self.adversary_layers, self.adversary_size)
+            reordered = self._reads_pairs(predictive) and encoder.reordered(range(self.n_bits)) is not None
+            return ExactAdversary(prior, reorder=self.reorder if reordered else 0)
+        network = Prior(prior, self.adversary_layers, self.adversary_size)
         return GradientAdversary(
             network, self.adversary_steps, self.adversary_learning_rate, self.clip, self.init_range
         )
 
-    def _prior_order(self, predictive: bool) -> int:
+    def _prior_structure(self, predictive: bool) -> Structure:
+        if self.prior is not None:
+            return self.prior
         if self.prior_order is not None:
-            return self.prior_order
-        return _PRIOR_ORDER_OF_PAIRS if predictive and self.related_encoder == "shared" else _PRIOR_ORDER
+            return Chain(self.n_bits, self.prior_order)
+        usual = _PRIOR_ORDER_OF_PAIRS if predictive and self.related_encoder == "shared" else _PRIOR_ORDER
+        order = self._structure().shape[1].bit_length() - 1  # how many bits each bit of the encoder depends on
+        return Chain(self.n_bits, max(usual, order + 1))
 
     def _n_epochs(self, shape: DataShape) -> int:
         if self.epochs is not None:
@@ -145,4 +167,13 @@ class AMMI(ChainHasher):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        Chain(self.n_bits, self._prior_order(predictive=False)).check_prior(Chain(self.n_bits, self.order))
+        if self.prior is not None and self.prior_order is not None:
+            raise ValueError("prior takes the place of prior_order: leave one of them out")
+        prior: Structure | None = self._prior_structure(predictive=False)
+        if isinstance(self.adversary, Adversary):
+            if self.prior is not None or self.prior_order is not None:
+                raise ValueError("this adversary has its own prior: leave out prior and prior_order")
+            prior = self.adversary.structure if isinstance(self.adversary, StructuredAdversary) else None
+        if prior is not None:
+            self._check_bits("prior", prior)
+            prior.check_prior(self._structure())

@@ -91,6 +91,6 @@ class AutoencoderHasher(EncoderHasher):
 
     def _initialised(self, objective: A) -> A:
         """Draw every parameter, except those of a user's network, which comes initialised."""
-        own = set() if isinstance(objective.encoder, Encoder) else set(objective.encoder.parameters())
+        own = set(objective.encoder.parameters()) if callable(self.encoder) else set()
         draw_uniform((parameter for parameter in objective.parameters() if parameter not in own), self.init_range)
         return objective

@@ -42,10 +42,10 @@ class Parameter:
         """Return whether a value is allowed."""
         if value is None:
             return self.optional
-        if self.choices:
-            return isinstance(value, str) and value in self.choices
         if self.types and isinstance(value, self.types):
             return True
+        if self.choices:
+            return isinstance(value, str) and value in self.choices
         if not self._is_number:
             return not self.types
         if isinstance(value, bool | np.bool_):
@@ -71,10 +71,10 @@ class Parameter:
     @property
     def expected(self) -> str:
         """The allowed values, in words."""
-        if self.choices:
-            return " or ".join(map(repr, self.choices))
-        ranges = [self._range] if self._is_number else []
-        return " or ".join(dict.fromkeys(ranges + [_WORDS[kind] for kind in self.types]))
+        allowed = [repr(choice) for choice in self.choices] + ([self._range] if self._is_number else [])
+        return " or ".join(
+            dict.fromkeys(allowed + [_WORDS.get(kind, f"an object of {kind.__name__}") for kind in self.types])
+        )
 
     @property
     def _range(self) -> str:

@@ -16,8 +16,8 @@ from ammi.training.history import History
 from ammi.training.loop import Callback, TrainingRun, train
 from ammi.training.neighbours import nearest_documents
 from ammi.training.objective import Objective
-from ammi.training.progress import AsPart, Progress
-from ammi.training.recipe import Recipe
+from ammi.training.progress import Advance, AsPart, Progress
+from ammi.training.recipe import Partners, Recipe
 
 _SHARE = 20  # at most one in this many documents is a neighbour
 
@@ -42,7 +42,7 @@ class Stage:
         checkpoint = self.checkpoint.part("first") if self.checkpoint else None
         return replace(self, progress=AsPart(self.progress, "first model"), checkpoint=checkpoint, history=[])
 
-    def neighbours(self, k: int, codes: "Callable[[Stage], Probabilities] | None" = None) -> Neighbours:
+    def neighbours(self, wanted: int | Partners, codes: "Callable[[Stage], Probabilities] | None" = None) -> Neighbours:
         """Find the nearest documents of each by words and views, and by the codes of a first model; once for a run."""
         found = self.checkpoint.array("neighbours") if self.checkpoint else None
         if found is None:
@@ -50,11 +50,36 @@ class Stage:
             aside = replace(self, rng=self.rng.spawn(1)[0])
             with torch.random.fork_rng(devices=[]):
                 signs = None if codes is None else codes(aside)
-                k = min(k, max(1, len(self.rows) // _SHARE))
                 advance = self.progress.part("neighbours", len(self.rows))
-                found = nearest_documents(self.data.X, k, self.rows, aside.rng, advance, self.data.views, signs)
+                found = aside._partners(wanted, self.rows, signs, advance)
             if self.checkpoint:
                 self.checkpoint.save_array("neighbours", found)
+        return found
+
+    def held_out_partners(self, wanted: int | Partners, held_out: NDArray[np.integer]) -> Neighbours:
+        """Pair each held-out document with another one, as near as in training: one of as large a share of them."""
+        if isinstance(wanted, int):
+            wanted = max(1, round(wanted * len(held_out) / self.data.X.shape[0]))
+        rng = self.rng.spawn(1)[0]
+        found = replace(self, rng=rng)._partners(wanted, held_out, None, lambda rows: None)[held_out]
+        return found[np.arange(len(held_out)), rng.integers(found.shape[1], size=len(held_out))]
+
+    def _partners(
+        self, wanted: int | Partners, rows: NDArray[np.integer], codes: Probabilities | None, advance: Advance
+    ) -> Neighbours:
+        """Return the partners (n, k) of some rows among themselves, by their numbers among all; 0 for other rows."""
+        X = self.data.X
+        if isinstance(wanted, int):
+            k = min(wanted, max(1, len(rows) // _SHARE))
+            return nearest_documents(X, k, rows, self.rng, advance, self.data.views, codes)
+        among = np.asarray(wanted(X[rows]))
+        if among.ndim != 2 or len(among) != len(rows) or not ((among >= 0) & (among < len(rows))).all():
+            raise ValueError(
+                f"neighbours is a function that gave an array of shape {among.shape}: expected the numbers of some of "
+                f"the {len(rows)} rows for each of them, (rows, k)"
+            )
+        found = np.zeros((X.shape[0], among.shape[1]), np.int64)
+        found[rows] = rows[among]
         return found
 
     def train(

@@ -31,6 +31,7 @@ from ammi.files import (
     write_folder,
 )
 from ammi.hashers import methods
+from ammi.parts import is_part, part_from_json, part_to_json
 from ammi.plain import from_json
 from ammi.version import __version__
 
@@ -195,7 +196,7 @@ def _unfitted(method: "type[Hasher]", parameters: object, location: Path) -> "Ha
     complaint = f"{location / CONFIG} is damaged, since its parameters do not fit {method.__name__}"
     if not isinstance(parameters, dict) or not parameters.keys() <= method().get_params(deep=False).keys():
         raise ValueError(f"{complaint}: save it again")
-    hasher = method(**{name: _from_json(value) for name, value in parameters.items()})
+    hasher = method(**{name: part_from_json(value) if is_part(value) else value for name, value in parameters.items()})
     try:
         hasher._check_parameters()
     except ValueError as error:
@@ -211,16 +212,6 @@ def _to_json(value: object) -> object:
         return os.fspath(value)
     if isinstance(value, np.random.RandomState):
         return None
-    if callable(value):
-        from ammi.nets.networks import network_to_json
-
-        return network_to_json(value)
-    return value
-
-
-def _from_json(value: object) -> object:
-    if isinstance(value, dict) and "network" in value:
-        from ammi.nets.networks import network_from_json
-
-        return network_from_json(value)
-    return value
+    if value is None or isinstance(value, str | int | float | list | tuple | dict):
+        return value
+    return part_to_json(value)

@@ -121,9 +121,10 @@ class Unrolled(Objective):
         super().__init__()
         self.sizes, self.noise, self.pretraining = sizes, noise, pretraining
         layers = list(pairwise(sizes))
-        above = [layer for shape in layers[1:] for layer in (nn.Sigmoid(), FirstLayer(*shape))]
-        below = [layer for n, h in layers[:0:-1] for layer in (FirstLayer(h, n), nn.Sigmoid())]
-        self.up = nn.Sequential(FirstLayer(*layers[0]), *above)
+        with torch.random.fork_rng(devices=[]):  # the machines' weights replace these
+            above = [layer for shape in layers[1:] for layer in (nn.Sigmoid(), FirstLayer(*shape))]
+            below = [layer for n, h in layers[:0:-1] for layer in (FirstLayer(h, n), nn.Sigmoid())]
+            self.up = nn.Sequential(FirstLayer(*layers[0]), *above)
         self.down = nn.Sequential(*below)
         self.words = WordDecoder(*layers[0][::-1])
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MOST_RATE = 10.0  # of learning rates and initial weights: nothing can be learned beyond
 MOST_SIZE = 2**16  # of layers and of priors
 _EPOCHS, _LEARNING_RATE = 40, 0.01
-_NOT_PART_OF_A_RUN = {"verbose", "checkpoint", "n_jobs", "device"}
+_NOT_PART_OF_A_RUN = {"verbose", "checkpoint", "n_jobs", "device", "epochs", "patience"}  # all may change later
 
 
 @estimator
@@ -57,7 +57,8 @@ class TrainedHasher(SizedHasher):
         "stop after this many epochs without a better validation score.", default=6, whole=True, least=1
     )
     checkpoint: str | os.PathLike[str] | None = parameter(
-        "a folder; the run is written there after every epoch, and resumed from there when started again.",
+        "a folder; the run is written there after every epoch, and resumed from there when started again, also a "
+        "finished one with more epochs or patience; neighbours and a first model stay as they are.",
         default=None,
         types=(str, os.PathLike),
         optional=True,
@@ -119,8 +120,8 @@ class TrainedHasher(SizedHasher):
                 of X alone.
             validation: chooses the epoch to keep: (X_val, labels) for top-100 precision, which needs y; with
                 `related`, (X_val, related_val) for top-100 matching; a function of the hasher, whose history_ ends
-                with the figures of the epoch; or None for the loss on a tenth of the documents (2,000 at most), or if
-                AMMI's one encoder reads pairs, for the last epoch.
+                with the figures of the epoch; or None for what the method's recipe says: the loss on a tenth of the
+                documents (2,000 at most), or if AMMI's or BMMI's one encoder reads pairs, the last epoch.
             callbacks: functions called after each epoch with its figures, such as
                 ammi.training.callbacks.TensorBoard.
             progress: shows the run, in place of the lines that `verbose` asks for.
@@ -132,7 +133,7 @@ class TrainedHasher(SizedHasher):
         with shown, torch_threads(self.n_jobs), torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             recipe = self.recipe(data.shape)
-            if data.views and not recipe.neighbours:
+            if data.views and (not recipe.neighbours or callable(recipe.neighbours)):
                 name = type(self).__name__ + (" with neighbours=0" if hasattr(self, "neighbours") else "")
                 raise ValueError(
                     f"views help to find the neighbours of documents, but {name} looks for none: leave out `views`"
@@ -140,7 +141,7 @@ class TrainedHasher(SizedHasher):
             if data.validation is not None:
                 recipe = recipe.validated()
             rows, held_out, rng = np.arange(data.shape.n_documents), None, np.random.default_rng(seed)
-            if data.validation is None and recipe.keep == "best":
+            if data.validation is None and recipe.keep == "best" and recipe.score is None:
                 rows, held_out = hold_out(len(rows), rng)
             checkpoint = Checkpoint(self.checkpoint, self._identity(data)) if self.checkpoint else None
             # A validation is a function of the hasher while it is trained.
@@ -205,7 +206,7 @@ class TrainedHasher(SizedHasher):
 
     def _scorer(self, recipe: Recipe, stage: Stage, held_out: NDArray[np.integer] | None) -> Callable[[], float]:
         """Return the validation task as a function to call after each epoch."""
-        data = stage.data
+        data, own_score = stage.data, recipe.score
         validation, related = data.validation, data.related
 
         def encode(rows: Matrix) -> Bits:
@@ -215,10 +216,14 @@ class TrainedHasher(SizedHasher):
             return lambda: validation(self)
         if validation is None and recipe.keep == "last":
             return lambda: stage.last_figure(recipe)
+        if validation is None and own_score is not None:
+            return lambda: own_score(self.objective_)
         if validation is None:
-            rows = slice(None) if held_out is None else held_out
-            held_out_related = None if related is None else related[rows]
-            return lambda: -mean_figures(self.objective_, data.X[rows], held_out_related, stage.device)["loss"]
+            rows = np.arange(data.shape.n_documents) if held_out is None else held_out
+            partners = None if related is None else related[rows]
+            if related is None and recipe.neighbours and len(rows) > 1:
+                partners = data.X[stage.held_out_partners(recipe.neighbours, rows)]
+            return lambda: -mean_figures(self.objective_, data.X[rows], partners, stage.device)["loss"]
         if related is not None:
             return lambda: pair_matching(encode, *validation)
         return lambda: label_precision(encode, *validation, data.X, data.y)

@@ -1,5 +1,6 @@
 """Encoders: from a document's row to the numbers that define its code."""
 
+import math
 from collections.abc import Iterable
 from itertools import pairwise
 
@@ -12,12 +13,13 @@ LINEAR = "encoder.0.weight", "encoder.0.bias"  # parameters of a linear Encoder,
 
 
 class FirstLayer(nn.Module):
-    """A linear layer whose input may be sparse."""
+    """A linear layer whose input may be sparse; it starts with random numbers as torch's nn.Linear does."""
 
     def __init__(self, n_inputs: int, n_outputs: int):
         super().__init__()
         self.weight = nn.Parameter(torch.empty(n_inputs, n_outputs))
         self.bias = nn.Parameter(torch.empty(n_outputs))
+        draw_uniform(self.parameters(), 1 / math.sqrt(n_inputs))
 
     def forward(self, rows: Rows) -> Tensor:
         return product(rows, self.weight) + self.bias
@@ -30,7 +32,8 @@ class Encoder(nn.Sequential):
         self, n_inputs: int, n_outputs: int, hidden_layers: int = 0, hidden_size: int = 512, dropout: float = 0.0
     ):
         sizes = [hidden_size] * hidden_layers + [n_outputs]
-        layers: list[nn.Module] = [FirstLayer(n_inputs, sizes[0])]
+        with torch.random.fork_rng(devices=[]):  # `initialise` follows, and is to draw the same numbers as ever
+            layers: list[nn.Module] = [FirstLayer(n_inputs, sizes[0])]
         for before, after in pairwise(sizes):
             layers += [nn.ReLU(), *([nn.Dropout(dropout)] if dropout else []), nn.Linear(before, after)]
         super().__init__(*layers)

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from ammi.chain import Structure
+from ammi.parts import part_in_words
 
 
 class Prior(nn.Module):
@@ -11,7 +12,7 @@ class Prior(nn.Module):
 
     def __init__(self, structure: Structure, layers: int, size: int):
         super().__init__()
-        self.structure = structure
+        self.structure, self.layers, self.size = structure, layers, size
         n_bits, width = structure.shape
         self.embedding = nn.Parameter(torch.empty(n_bits, size or width))
         self.network: nn.Module = nn.Identity()
@@ -21,3 +22,6 @@ class Prior(nn.Module):
 
     def forward(self) -> Tensor:
         return self.network(self.embedding)
+
+    def __repr__(self) -> str:
+        return part_in_words(self)

@@ -58,6 +58,16 @@ def to_dense(rows: Rows, n_columns: int) -> Tensor:
     return dense.index_put_((row_of_each, indices.long()), values, accumulate=True)
 
 
+def dense_blocks(rows: SparseRows, n_columns: int, size: int | None = None) -> Iterator[Tensor]:
+    """Yield rows as dense tensors (at most `size`, V); all at once by default."""
+    starts, indices, values = rows.by_row
+    n_rows = len(starts) - 1
+    for first in range(0, n_rows, size or max(1, n_rows)):
+        some = starts[first : first + (size or n_rows) + 1]
+        entries = slice(int(some[0]), int(some[-1]))
+        yield to_dense(SparseRows(Csr(some - some[0], indices[entries], values[entries]), None), n_columns)
+
+
 def _to_csr(X: csr_matrix, device: torch.device) -> Csr:
     starts, indices = torch.from_numpy(X.indptr), torch.from_numpy(X.indices)
     values = torch.from_numpy(X.data.astype(np.float32, copy=False))

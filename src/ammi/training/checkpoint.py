@@ -1,4 +1,4 @@
-"""A training run on disk after every epoch, so that a killed run can be resumed."""
+"""A training run on disk after every epoch, so that a killed run can be resumed, and a finished one continued."""
 
 import io
 import os

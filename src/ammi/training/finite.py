@@ -8,6 +8,9 @@ from torch import Tensor
 _WHAT_TO_DO = "lower the learning rate, or divide the rows by their largest number"
 
 
+_LARGEST_START = 1e10  # what memory held before may be finite
+
+
 class NotFiniteError(ValueError):
     """A gradient, a weight or a figure became NaN or infinite."""
 
@@ -28,3 +31,13 @@ def check_weights(weights: Mapping[str, Tensor], when: str) -> None:
     for name, tensor in weights.items():
         if tensor.is_floating_point() and not tensor.isfinite().all():
             raise NotFiniteError(f"{name} has numbers that are not finite", when)
+
+
+def check_start(parameters: Mapping[str, Tensor]) -> None:
+    """Refuse parameters that nobody gave a value, before the first epoch."""
+    for name, tensor in parameters.items():
+        if not bool((tensor.detach().abs() <= _LARGEST_START).all()):
+            raise ValueError(
+                f"{name} has no finite numbers before the first epoch: draw its numbers where the network is made, as "
+                "ammi.nets.encoder.initialise(network, 0.1) does, or lower the learning rate of a pretraining"
+            )

@@ -98,10 +98,7 @@ class AMMIObjective(InformationObjective):
         self.adversary = adversary
 
     def code_entropy(self, p: Distributions) -> Tensor:
-        prior = self.adversary.structure
-        statistics = prior.mean_statistics(self.adversary.arranged(p))
-        table = self.adversary.respond(statistics.detach()) if self.training else self.adversary.prior()
-        return prior.cross_entropy_of(statistics, table)
+        return self.adversary.cross_entropy(p)
 
     def pretrain(self, X: Matrix, rng: np.random.Generator, progress: Progress) -> None:
         self.scaling.learn(X, next(self.parameters()).device)

@@ -12,7 +12,7 @@ from ammi.nets.rows import row_blocks
 from ammi.training.batches import Batches
 from ammi.training.checkpoint import Checkpoint
 from ammi.training.compiled import choose_steps
-from ammi.training.finite import NotFiniteError, check_figures, check_weights
+from ammi.training.finite import NotFiniteError, check_figures, check_start, check_weights
 from ammi.training.history import History
 from ammi.training.objective import Objective
 from ammi.training.progress import Progress
@@ -40,6 +40,10 @@ class TrainingRun:
         self.history[-1]["score"] = score
         if recipe.keep == "last" or self.best_epoch == 0 or score > self.history[self.best_epoch - 1]["score"]:
             self.best, self.best_epoch = copy.deepcopy(weights), len(self.history)
+        self.look_at_patience(recipe)
+
+    def look_at_patience(self, recipe: Recipe) -> None:
+        """Decide whether the run has waited long enough for a better epoch."""
         self.finished = len(self.history) - self.best_epoch >= recipe.patience and not (
             recipe.rising and self._rises(recipe.rising, recipe.patience)
         )
@@ -66,7 +70,8 @@ def train(
     """Train a recipe's objective until patience or the epochs end, and leave the kept epoch in the objective.
 
     `run` is filled in on the way: when `score` is called, its history ends with the row of the epoch, still without
-    the score. A run with a checkpoint is resumed from there. Ctrl-C ends the run early and keeps the best epoch so far;
+    the score. A run with a checkpoint is resumed from there; a finished one goes on if the recipe has more epochs or
+    more patience than it had. Ctrl-C ends the run early and keeps the best epoch so far;
     so does an epoch that becomes infinite or NaN, which is not part of the history. Without any good epoch that is a
     NotFiniteError.
     """
@@ -74,10 +79,16 @@ def train(
     saved = checkpoint.load() if checkpoint else None
     if saved is None:
         objective.pretrain(batches.Y, batches.rng, progress)
-        check_weights(objective.state_dict(), "before the first epoch")
+        check_start(dict(objective.named_parameters()))
     steps = choose_steps(objective, batches, recipe.learning_rate, recipe.clip)
     if saved is not None:
         _restore(saved, run, objective, steps, batches)
+        run.look_at_patience(recipe)
+        if len(run.history) > recipe.epochs:
+            raise ValueError(
+                f"the checkpoint has {len(run.history)} epochs, more than the {recipe.epochs} that are wanted: ask for "
+                "as many, or use another folder"
+            )
     try:
         while not run.finished and len(run.history) < recipe.epochs:
             when = f"in epoch {len(run.history) + 1}"
@@ -126,7 +137,6 @@ def _state(run: TrainingRun, objective: Objective, steps: Steps, batches: Batche
         "history": run.history,
         "best": run.best,
         "best_epoch": run.best_epoch,
-        "finished": run.finished,
         "model": objective.state_dict(),
         "optimiser": steps.state_dict(),
         "order": batches.rng.bit_generator.state,
@@ -140,4 +150,4 @@ def _restore(saved: State, run: TrainingRun, objective: Objective, steps: Steps,
     batches.rng.bit_generator.state = saved["order"]
     torch.set_rng_state(saved["random"])
     run.history[:] = saved["history"]
-    run.best, run.best_epoch, run.finished = saved["best"], saved["best_epoch"], saved["finished"]
+    run.best, run.best_epoch = saved["best"], saved["best_epoch"]

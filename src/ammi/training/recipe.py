@@ -4,7 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ammi.nets.matrix import Matrix
 from ammi.training.objective import Objective
+
+Partners = Callable[[Matrix], NDArray[np.integer]]  # from rows (n, V) to the numbers (n, k) of rows to pair each with
 
 
 class DataShape(NamedTuple):
@@ -26,12 +32,14 @@ class Recipe:
         batch_size: documents in a batch.
         clip: largest norm of a gradient.
         patience: stop after this many epochs without a better score.
-        keep: without a validation, "best" holds out a tenth of the documents and keeps the epoch with the lowest loss
-            on them; "last" trains on all documents, runs all epochs and keeps the last one.
+        keep: if `fit` gets no validation, "best" keeps the epoch with the best `score`; "last" trains on all documents,
+            runs all epochs and keeps the last one.
+        score: how good the objective is after an epoch, the higher the better. None is minus the loss of a tenth of the
+            documents, which are held out; if documents are paired with neighbours, so are these, among themselves.
         rising: a figure of the objective; patience does not end a run while this figure still rises. A recipe that
             keeps the last epoch shows it as the score.
-        neighbours: without related documents, pair each document with one of this many nearest ones; 0 trains on
-            documents alone.
+        neighbours: without related documents, pair each document with one of this many nearest ones, or one of those
+            that a function returns, the best first; 0 trains on documents alone.
         sampling_exponent: draw the neighbour of rank ⌊k u**exponent⌋ for a uniform u: 1 draws all equally often, more
             than 1 prefers near ones.
         first_model: makes the recipe of a model that is trained first, on neighbours by words; neighbours are then
@@ -46,8 +54,9 @@ class Recipe:
     clip: float = 10.0
     patience: int = 6
     keep: Literal["best", "last"] = "best"
+    score: Callable[[Objective], float] | None = None
     rising: str | None = None
-    neighbours: int = 0
+    neighbours: int | Partners = 0
     sampling_exponent: float = 1.0
     first_model: "Callable[[], Recipe] | None" = None
     word_dropout: float = 0.0

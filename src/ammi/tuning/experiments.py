@@ -22,6 +22,7 @@ from ammi.tuning.tasks import Task
 
 GENERAL_PARAMETERS = ("n_bits", "random_state", "verbose")  # set by the experiment
 NEUTRAL_PARAMETERS = ("checkpoint", "device", "n_jobs")  # do not affect the result
+OBJECTS = ("structure", "prior")  # of AMMI: no experiment has any, and results of before these parameters stay valid
 
 Parameters = Mapping[str, Any]  # a hyperparameter has any JSON type
 Result = dict[str, Any]  # the JSON file of an experiment
@@ -41,7 +42,7 @@ class Experiment:
     def effective_parameters(self) -> dict[str, Any]:
         """All parameters that affect the result: those that are set, and the method's defaults."""
         parameters = {**default_parameters(self.method), **self.parameters}
-        others = (*GENERAL_PARAMETERS, *NEUTRAL_PARAMETERS)
+        others = {*GENERAL_PARAMETERS, *NEUTRAL_PARAMETERS, *(name for name in OBJECTS if not parameters.get(name))}
         return {name: value for name, value in parameters.items() if name not in others}
 
     @property

@@ -80,7 +80,13 @@ def repair(folder: Path, advance: Advance) -> Repaired:
         try:
             with readable_folder(folder) as (location, lost), _Inspection(location, alone=True) as inspection:
                 inspection.damage[:0] = lost
-                kept, state = _copy(inspection, home)
+                try:
+                    kept, state = _copy(inspection, home)
+                except OSError as error:
+                    raise OSError(
+                        f"{folder} is as it was, since its intact documents could not be copied "
+                        f"({error.__cause__ or error}): make space and repair it again"
+                    ) from error
                 inspection.compare_tables()
                 if not kept and (inspection.lost or inspection.unnamed):
                     raise DamagedError("no document is whole")

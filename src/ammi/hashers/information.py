@@ -1,4 +1,4 @@
-"""What AMMI and BMMI share: the parameters of an InformationObjective whose structures are Markov chains."""
+"""What AMMI and BMMI share: the parameters of an InformationObjective, and its encoders."""
 
 from dataclasses import replace
 from typing import Literal
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ammi.chain import Chain
+from ammi.chain import Chain, Structure
 from ammi.hashers.encoders import EncoderHasher
 from ammi.hashers.hyperplanes import HyperplaneNames
 from ammi.hashers.parameters import estimator, parameter
@@ -24,8 +24,8 @@ MOST_ORDER = 20
 
 
 @estimator
-class ChainHasher(EncoderHasher):
-    """An estimator around an InformationObjective whose structure is a Markov chain."""
+class InformationHasher(EncoderHasher):
+    """An estimator around an InformationObjective, whose structure is a Markov chain by default."""
 
     predictive = True
 
@@ -35,6 +35,13 @@ class ChainHasher(EncoderHasher):
         whole=True,
         least=0,
         most=MOST_ORDER,
+    )
+    structure: Structure | None = parameter(
+        "in place of the order, the structure of the encoder's bits given the document, such as ammi.chain.Tree, or "
+        "one of your own (ammi.parts says how it is saved).",
+        default=None,
+        types=(Structure,),
+        optional=True,
     )
     related_encoder: Literal["shared", "own"] = parameter(
         "with related documents: 'shared' uses one encoder for both documents of a pair, 'own' the paper's two.",
@@ -63,11 +70,12 @@ class ChainHasher(EncoderHasher):
         least=0,
         below=1,
     )
-    entropy_weight: float = parameter("β, the weight of H(Z). The paper's grid: 1 to 3.5.", default=1.75, above=0)
+    entropy_weight: float = parameter("β, the weight of H(Z). The paper's grid: 1 to 3.5.", default=1.5, above=0)
 
     def recipe(self, shape: DataShape) -> Recipe:
         return replace(
             super().recipe(shape),
+            keep="last" if self._reads_pairs(shape.predictive) else "best",
             rising="information",
             neighbours=0 if shape.predictive else self.neighbours,
             word_dropout=self.word_dropout if self._reads_pairs(shape.predictive) else 0.0,
@@ -94,19 +102,24 @@ class ChainHasher(EncoderHasher):
         return HyperplaneNames(*names[:3], *SCALING) if names and scaled else names
 
     def _readers(self, n_features: int, predictive: bool) -> tuple[Reader, Reader | None]:
-        """Make p(z|y) of order o and, if related documents have an encoder of their own, q(z|x) of order h."""
+        """Make p(z|y) and, if related documents have an encoder of their own, q(z|x)."""
         two = predictive and self.related_encoder == "own"
-        orders = [self.order, self._related_order()] if two else [self.order]
+        structures = [self._structure(), self._related_structure()] if two else [self._structure()]
         readers = []
-        for structure in (Chain(self.n_bits, order) for order in orders):
+        for structure in structures:
             network = self._encoder(n_features, structure.n_logits)
-            if isinstance(network, Encoder):  # a user's network comes initialised
+            if isinstance(network, Encoder) and not callable(self.encoder):  # a user's network comes initialised
                 initialise(network, self.init_range)
             readers.append(Reader(network, structure))
         return readers[0], readers[1] if two else None
 
-    def _related_order(self) -> int:
-        return self.order if self.related_order is None else self.related_order
+    def _structure(self) -> Structure:
+        """Return the structure of p(z|y)."""
+        return Chain(self.n_bits, self.order) if self.structure is None else self.structure
+
+    def _related_structure(self) -> Structure:
+        """Return the structure of q(z|x), which is that of p(z|y) unless an order is given."""
+        return self._structure() if self.related_order is None else Chain(self.n_bits, self.related_order)
 
     def _reads_pairs(self, predictive: bool) -> bool:
         """Return whether one encoder reads both documents of pairs, be they related documents or neighbours."""
@@ -114,12 +127,20 @@ class ChainHasher(EncoderHasher):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self._related_order() < self.order:
+        self._check_bits("structure", self.structure)
+        if self.structure is not None and (self.order or self.related_order is not None):
+            raise ValueError("structure takes the place of order and related_order: leave these out")
+        if self.related_order is not None and self.related_order < self.order:
             raise ValueError(
                 f"related_order must be at least the encoder's order {self.order}, got {self.related_order}"
             )
-        if self.related_encoder == "shared" and self._related_order() != self.order:
+        if self.related_encoder == "shared" and self.related_order not in (None, self.order):
             raise ValueError(
                 f"related_order is {self.related_order}, but a shared encoder has the one order {self.order}: leave it "
                 "out, or set related_encoder='own'"
             )
+
+    def _check_bits(self, name: str, structure: Structure | None) -> None:
+        """Refuse a structure of codes of another length."""
+        if structure is not None and structure.shape[0] != self.n_bits:
+            raise ValueError(f"{name} has {structure.shape[0]} bits and the codes {self.n_bits}: make it of as many")

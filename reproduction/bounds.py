@@ -1,7 +1,7 @@
 """Figure 1 (a): the cross entropy of a batch of codes with a prior of order r, an upper bound on its entropy."""
 
 import math
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 import torch
@@ -34,7 +34,9 @@ class Bound(TypedDict):
 
 def partly_trained_batch(task: Task, seed: int) -> Tensor:
     """Return the logits (B, m, 1) of p(z|y) for a random batch, by a BMMI after a few epochs."""
-    hasher = BMMI(CODE_BITS, neighbours=0, epochs=EPOCHS, random_state=seed, verbose=False)
+    # At BMMI's default rate two epochs learn next to nothing.
+    few_steps: dict[str, Any] = {"learning_rate": 0.01, "entropy_weight": 1.75}
+    hasher = BMMI(CODE_BITS, neighbours=0, epochs=EPOCHS, random_state=seed, verbose=False, **few_steps)
     task.fit(hasher)
     documents = task.documents
     chosen = np.random.default_rng(seed).permutation(documents.shape[0])[:BATCH]

@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 import zstandard
 
+from ammi import AMMI
+from ammi.chain import Tree
 from ammi.data.pairs import ArticlePairs, write_pairs
 from ammi.features import PieceFeatures
 from ammi.hashers import methods
@@ -40,6 +42,15 @@ def test_settings_of_all_kinds(location: Location, ammi: Run, tmp_path):
     layers = ("--set", "encoder=1", "--set", "hidden_size=8", "--set", "neighbours=0")
     assert ammi("fit", location.source, "--out", same, "--epochs", 1, *layers).code == 0
     assert ammi("info", same, "--json").json["encoder"] == 1
+
+
+def test_a_config_may_have_a_tree(location: Location, ammi: Run, tmp_path):
+    hasher = AMMI(4, prior=Tree(4, (-1, 0, 0, 0)), first_bits=0, epochs=1, random_state=0, verbose=False)
+    hasher.fit(np.eye(6)).save(tmp_path / "hasher")
+    config = ("--config", tmp_path / "hasher" / "config.json")
+    assert ammi("fit", location.source, "--out", tmp_path / "model", *config).code == 0
+    about = ammi("info", tmp_path / "model", "--json").json
+    assert about["prior"] == "Tree(n_bits=4, parents=(-1, 0, 0, 0))"
 
 
 def test_a_finished_run_goes_on_with_more_epochs(location: Location, ammi: Run, tmp_path):

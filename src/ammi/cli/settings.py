@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 
 import typer
 
+from ammi.parts import is_part, part_from_json
 from ammi.plain import from_json
 
 if TYPE_CHECKING:
@@ -34,7 +35,9 @@ def read_config(path: Path) -> tuple[str, Parameters]:
     """
     try:
         config = from_json(path.read_bytes())
-        return config["method"].lower(), dict(config["parameters"])
+        parameters = dict(config["parameters"])
+        parts = {name: part_from_json(value) for name, value in parameters.items() if is_part(value)}
+        return config["method"].lower(), {**parameters, **parts}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f'{path} is not {{"method": NAME, "parameters": {{NAME: VALUE, ...}}}}: {error}') from error
 

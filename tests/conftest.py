@@ -10,14 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import settings
 from scipy.sparse import csr_matrix
 
 from ammi.data.registry import benchmark
 
-torch.set_num_threads(1)
-settings.register_profile("ammi", deadline=None)  # on a busy machine everything takes long
+settings.register_profile("ammi", deadline=None, max_examples=50)  # on a busy machine everything takes long
+settings.register_profile("fast", deadline=None, max_examples=20)  # of `make fast`
 settings.load_profile("ammi")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # So a shell starts what is to run in the background; the processes of the tests would ignore Ctrl-C as well.
@@ -33,9 +32,24 @@ NEEDS = {"psycopg": "search/test_postgres.py", "pymilvus": "search/test_milvus.p
 collect_ignore = [tests for package, tests in NEEDS.items() if find_spec(package) is None]
 
 SERVERS = ("tests/scale/", "tests/web/", "tests/search/test_milvus", "tests/search/test_postgres")
-SLOW = "tests/torture/"
+SLOW = ("tests/torture/",)
 SERVER_FIXTURES = {"url"}  # of tests/cli/test_locations.py, a collection on PostgreSQL
+SLOW_FIXTURES = {"minilm"}  # of tests/features/test_embeddings.py: the import of sentence-transformers takes seconds
 SERVER_STORES = ("ammi.search.milvus.", "ammi.search.postgres")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no folder of which `-m` leaves out every test."""
+    folder, wanted = f"{collection_path.parent.name}/{collection_path.name}/", config.option.markexpr
+    return (folder in SERVERS and "not servers" in wanted) or (folder in SLOW and "not slow" in wanted) or None
+
+
+def pytest_collection() -> None:
+    """Use one thread. The process that starts others by `-n` collects nothing, and need not import torch."""
+    import torch
+
+    torch.set_num_threads(1)
+    gc.disable()  # until all tests are imported
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -49,7 +63,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(missing))
         if item.nodeid.startswith("tests/web/page/"):
             item.add_marker(pytest.mark.browser)
-        if item.nodeid.startswith(SLOW):
+        if fixtures & SLOW_FIXTURES or item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
 
 
@@ -64,8 +78,8 @@ def _is_on_a_server(parameter: object) -> bool:
 
 def pytest_collection_finish() -> None:
     """Keep what was imported out of garbage collection, which would search all of it again and again."""
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_unconfigure() -> None:

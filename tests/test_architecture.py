@@ -141,6 +141,7 @@ def test_importing_ammi_loads_nothing_heavy():
     assert run(f"import sys, ammi; print(sorted({heavy} & set(sys.modules)))") == "[]"
 
 
+@pytest.mark.slow
 def test_the_public_names_are_there_and_others_are_refused():
     """In a process of its own, in which nothing was imported yet."""
     program = """if True:

@@ -58,6 +58,7 @@ def test_progress(monkeypatch, capfd):
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_said(location: Location, ammi: Run, tmp_path):
     out = ("--out", tmp_path / "model")
     for options in (

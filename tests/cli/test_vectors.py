@@ -159,6 +159,7 @@ def test_one_command_from_a_file_to_a_collection(kind, embedded: Embedded, ammi:
     check_refused(ammi("index", "build", index, *source, stdin=lines), f"{index} holds a collection")
 
 
+@pytest.mark.slow
 def test_zero_vectors_are_kept_and_counted_once(embedded: Embedded, ammi: Run, tmp_path):
     X = embedded.X.copy()
     X[[3, 5]] = 0

@@ -22,6 +22,7 @@ def test_ids_and_texts_are_unique_and_long_enough(records):
     assert {record["kind"] for record in records} == {"module", "class", "function"}
 
 
+@pytest.mark.slow
 def test_texts_are_those_that_python_has_for_the_same_names(records):
     loaded = {"argparse", "collections", "json", "numpy.linalg", "numpy.ma", "numpy.polynomial"}
     known = [record for record in records if record["label"] in loaded and pydoc.locate(record["id"])]
@@ -30,6 +31,7 @@ def test_texts_are_those_that_python_has_for_the_same_names(records):
     assert sum(same) / len(same) > 0.95  # some docstrings are changed when their module is imported
 
 
+@pytest.mark.slow
 def test_labels_and_public_names(records):
     by_id = {record["id"]: record for record in records}
     assert by_id["numpy.linalg.inv"]["label"] == "numpy.linalg"  # defined in numpy/linalg/_linalg.py

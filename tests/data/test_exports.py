@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ammi.data import BadRecordError, Document, documents_from, holds_codes, read_codes, read_documents, write_export
@@ -48,7 +48,6 @@ def assert_same(read: list[Document], written: list, n_bits: int) -> None:
         assert not document.numbered
 
 
-@settings(deadline=None, max_examples=50)
 @given(entries, st.integers(1, 100))
 @pytest.mark.parametrize("name", NAMES)
 def test_what_was_written_is_read(name, tmp_path_factory, rows, n_bits):
@@ -62,7 +61,6 @@ def test_what_was_written_is_read(name, tmp_path_factory, rows, n_bits):
         assert read_codes(path).ids == [id for id, *_ in written]
 
 
-@settings(deadline=None, max_examples=50)
 @given(entries)
 def test_the_rows_of_an_export_come_back_from_tables_and_dicts(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("export")

@@ -221,6 +221,7 @@ def test_an_article_without_its_attributes_is_refused(tmp_path):
         list(reuters_records(path))
 
 
+@pytest.mark.slow
 def test_the_records_are_those_of_the_shared_corpora(tmp_path):
     try:
         data_folder()

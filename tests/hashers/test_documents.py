@@ -296,6 +296,7 @@ def save_for_ever(folder: Path, models: list[DocumentHasher]) -> None:
             model.save(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python 3.12 warns of every fork
 def test_saves_that_are_killed_leave_a_model_to_every_reader(tmp_path):
     """Of 298 loads while models were saved, 75 failed."""

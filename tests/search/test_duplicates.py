@@ -241,6 +241,7 @@ def test_groups_of_vectors_are_those_of_comparing_all_with_all(n, threshold, see
         assert similarities == pytest.approx([similarity for _, similarity in expected[kept]], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_among_many_vectors_cells_find_nearly_all_copies():
     rng = np.random.default_rng(0)
     n = 3 * ALL_COMPARED

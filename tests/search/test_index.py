@@ -210,6 +210,7 @@ def cosine(a: np.ndarray, b: Any) -> float:
     return float(a @ b.astype(np.float64) / length) if length else 0.0
 
 
+@pytest.mark.slow
 @every_store
 def test_any_changes_in_any_order(store):
     machine = type(f"{store.__name__}Changes", (Changes,), {"store": store})

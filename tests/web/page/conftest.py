@@ -1,5 +1,6 @@
 """A small collection that is served by a process of its own, and a real browser that watches for what goes wrong."""
 
+import json
 import os
 import re
 import subprocess
@@ -90,6 +91,15 @@ class Server:
             time.sleep(0.05)
         raise AssertionError(f"{self.address} does not answer")
 
+    def wait_for_map(self) -> None:
+        """Wait for the final layout: its process has the lowest priority, and may take long on a busy machine."""
+        for _ in range(4 * PATIENCE // 200):
+            with urlopen(f"{self.address}/api/map") as answer:
+                if json.load(answer)["retry"] is None:
+                    return
+            time.sleep(0.2)
+        raise AssertionError("the map is not computed")
+
     def stop(self) -> None:
         self.process.terminate()
         self.process.communicate(timeout=20)
@@ -98,6 +108,7 @@ class Server:
 @pytest.fixture(scope="session")
 def server(location: Path) -> Iterator[Server]:
     started = Server(location, "--port", "0")
+    started.wait_for_map()
     yield started
     started.stop()
 

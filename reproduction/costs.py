@@ -1,52 +1,57 @@
 """The section of the report on tuning and its cost."""
 
 from ammi.tuning.experiments import Result
-from ammi.tuning.search import Search, TrialRow
-from reproduction.folder import PaperFolder
+from ammi.tuning.search import TrialRow
+from reproduction.folder import PaperFolder, all_searches
 from reproduction.page import escaped, table
-from reproduction.plan import TABLE_1, TABLE_2, Plan, tuned_methods
+from reproduction.plan import SEARCHED_PARTS, TABLE_1, Place, Plan, PlannedSearch
+
+Searched = list[tuple[PlannedSearch, list[TrialRow]]]
 
 
 def costs_section(folder: PaperFolder) -> list[str]:
-    scale, plan, results = folder.scale, Plan(folder.scale), folder.all_results()
-    searches = [planned.search for part in ("table1", "table2") for planned in plan.searches(part)]
-    searched = [(search, trials) for search in searches if (trials := folder.trials(search))]
+    scale, results = folder.scale, planned_results(folder)
+    searched = [(one, trials) for one in all_searches(Plan(scale)) if (trials := folder.trials(one.place))]
     trial_seconds = [_seconds(trial) for _, trials in searched for trial in trials]
-    fit_seconds = [result["fit_cpu_s" if "fit_cpu_s" in result else "fit_s"] for result in results]
+    fit_seconds = [result["fit_cpu_s"] for result in results]
     in_search, in_results = sum(trial_seconds), sum(fit_seconds)
-    methods = ", ".join(map(str.upper, tuned_methods(TABLE_2)))
-    defaults = "; ".join(row.name for row in TABLE_1 if not row.tuned and row.method != "bow")
-    head = ("set", "method", "trials", "given up early", "best validation, %", "in trial", "hours", "found")
+    names = ", ".join(row.name for row in TABLE_1 if row.searched)
+    defaults = "; ".join(row.name for row in TABLE_1 if not row.searched and row.method != "bow")
+    head = ("set", "row", "bits", "trials", "given up early", "best validation, %", "in trial", "hours", "found")
     return [
         "## What was tuned, how much, and what it cost",
-        f"Tuned by random search on the validation part of each set: {methods}, at "
-        f"{scale.tuned_bits} bits for table 1, whose other widths use what was found there, and at "
-        f"{scale.pair_bits} bits for table 2; BMMI at its {scale.bits[0]} bits, which favours it a little "
-        "beside AMMI. The paper searches at each width.",
-        f"At their defaults: {defaults}. The defaults were chosen on validation parts of the same sets (LOG.md). Tuned "
-        "methods, BMMI and “AMMI, recipe” were "
-        f"run with {len(scale.seeds)} seeds, the rest with one.",
-        table(head, [_search_row(folder, search, trials) for search, trials in searched])
+        f"Searched at random on the validation part of each set, at each width, with {scale.trials} trials each: "
+        f"{names}, each point of figure 1 (b), and each control. The first trial of a search has the values of its "
+        "grid that are nearest to the method's defaults; a trial is given up early if its scores stay below the median "
+        "of those before it. All trials have seed 0.",
+        f"At their defaults: {defaults}. The defaults were chosen on validation parts of the same sets (LOG.md). "
+        f"Searched rows and “AMMI, recipe” were run with {len(scale.seeds)} seeds, the rest with one.",
+        table(head, [_search_row(folder, planned.place, trials) for planned, trials in searched])
         if searched
         else "No search was run yet: `ammi paper table1`.",
         f"In all: {len(trial_seconds)} trials in {_hours(in_search)} hours and {len(results)} runs in "
-        f"{_hours(in_results)} hours, together {_hours(in_search + in_results)} hours of one core, all runs on the "
-        "labelled sets and the pairs counted, "
-        "also those that no table shows. It is processor time, or the clock where that was not kept. Figure 1 (a) and "
-        "table 3, some minutes, are not counted.",
+        f"{_hours(in_results)} hours, together {_hours(in_search + in_results)} hours of one core. It is processor "
+        "time. Figure 1 (a), table 3 and the unseen sets are not counted.",
         *_machines(results),
     ]
 
 
-def _search_row(folder: PaperFolder, search: Search, trials: list[TrialRow]) -> tuple[str, ...]:
-    given_up = sum(trial["state"] == "pruned" for trial in trials)
-    best = max((trial for trial in trials if trial["state"] == "complete"), key=lambda trial: trial["validation"])
-    varied = {name: value for name, value in (folder.found(search) or {}).items() if name not in search.fixed}
-    found = ", ".join(f"{name} {value}" for name, value in varied.items())
-    best_trial = "first, near the defaults of then" if best["trial"] == 0 else str(best["trial"])
+def planned_results(folder: PaperFolder) -> list[Result]:
+    """Return the results of the experiments of the plan, each once."""
+    plan = folder.plan()
+    cells = [cell for part in SEARCHED_PARTS for cell in plan.cells(part)]
+    experiments = {experiment.path: experiment for cell in cells for experiment in cell.experiments}
+    return [result for experiment in experiments.values() if (result := folder.results.get(experiment))]
+
+
+def _search_row(folder: PaperFolder, place: Place, trials: list[TrialRow]) -> tuple[str, ...]:
+    given_up = sum(trial["state"] != "complete" for trial in trials)
+    complete = [trial for trial in trials if trial["state"] == "complete"]
+    best = max(complete, key=lambda trial: trial["validation"], default=None)
+    found = ", ".join(f"{name} {value}" for name, value in (best["parameters"] if best else {}).items())
+    figures = (f"{best['validation']:.2f}", str(best["trial"])) if best else ("", "")
     hours = _hours(sum(map(_seconds, trials)))
-    figures = (str(len(trials)), str(given_up), f"{best['validation']:.2f}", best_trial, hours)
-    return (search.task, search.method.upper(), *figures, escaped(found))
+    return (place.task, place.key, str(place.bits), str(len(trials)), str(given_up), *figures, hours, escaped(found))
 
 
 def _seconds(trial: TrialRow) -> float:
@@ -54,7 +59,7 @@ def _seconds(trial: TrialRow) -> float:
 
 
 def _machines(results: list[Result]) -> list[str]:
-    """Return the machines and dates of the experiments."""
+    """Return the machines, versions and dates of the experiments."""
     if not results:
         return []
     kinds = {

@@ -45,10 +45,15 @@ class Agreement(TypedDict):
 
 
 class Drift(TypedDict):
-    """Table 3 for a set of pairs."""
+    """Table 3 for a set of pairs.
+
+    `farther` has, for each of some articles, how many bits farther away articles without a common label are on average
+    than those with one.
+    """
 
     walks: list[Walk]
     agreement: list[Agreement]
+    farther: list[float]
 
 
 def drift_of(name: str, pairs: ArticlePairs, texts: PairTexts, hasher: Hasher) -> Drift:
@@ -57,9 +62,11 @@ def drift_of(name: str, pairs: ArticlePairs, texts: PairTexts, hasher: Hasher) -
     codes = np.concatenate([hasher.encode(getattr(pairs, split)[side]) for split in SPLITS for side in (0, 1)])
     positions = {record["id"]: position for position, record in enumerate(records)}
     starts = [positions[id] for id in CHOSEN.get(name, ()) if id in positions] or [len(records) - 1]
+    distances, shared = _distances(codes, [record.get("labels") for record in records])
     return {
         "walks": [_walk(start, codes, records) for start in starts],
-        "agreement": _agreement(codes, [record.get("labels") for record in records]),
+        "agreement": _agreement(distances, shared),
+        "farther": _farther(distances, shared),
     }
 
 
@@ -82,15 +89,19 @@ def _article(record: Record) -> Article:
     }
 
 
-def _agreement(codes: np.ndarray, labels: Sequence[object]) -> list[Agreement]:
-    """Count, for each distance in steps of 5 bits, the pairs of articles and those with a label in common."""
+def _distances(codes: np.ndarray, labels: Sequence[object]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distances of some labelled articles to all, -1 to themselves, and whether they share a label."""
     targets = label_matrix(labels)
     labelled = np.flatnonzero(np.diff(targets.indptr))
     codes, rows = codes[labelled], targets[labelled].astype(np.int32)
     queries = np.random.default_rng(0).permutation(len(codes))[:QUERIES]
     distances = np.bitwise_count(codes[queries][:, None] ^ codes).sum(-1, dtype=np.int64)
-    shared = (rows[queries] @ rows.T).toarray() > 0
     distances[np.arange(len(queries)), queries] = -1  # an article is no neighbour of itself
+    return distances, (rows[queries] @ rows.T).toarray() > 0
+
+
+def _agreement(distances: np.ndarray, shared: np.ndarray) -> list[Agreement]:
+    """Count, for each distance in steps of 5 bits, the pairs of articles and those with a label in common."""
     steps = range(0, int(distances.max()) + 1, STEP)
     inside = [(start, (distances >= start) & (distances < start + STEP)) for start in steps]
     return [
@@ -98,3 +109,13 @@ def _agreement(codes: np.ndarray, labels: Sequence[object]) -> list[Agreement]:
         for start, there in inside
         if there.any()
     ]
+
+
+def _farther(distances: np.ndarray, shared: np.ndarray) -> list[float]:
+    """Return the mean distance to articles without a common label minus that to those with one, query by query."""
+    differences = []
+    for away, common in zip(distances, shared, strict=True):
+        near, far = away[common & (away >= 0)], away[~common]
+        if len(near) and len(far):
+            differences.append(round(float(far.mean() - near.mean()), 3))
+    return differences

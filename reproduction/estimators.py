@@ -5,9 +5,9 @@ from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from ammi.files import read_json
+from reproduction.figures import FigureFiles
 from reproduction.findings import spread
 from reproduction.page import table
-from reproduction.sections import FigureFiles
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,16 +1,16 @@
 """The folder of the paper's results.
 
-`tuning/` has the searches, `runs/` one file per experiment, `bounds/` figure 1 (a), `drift/` table 3, `pairs/` the sets
-of article pairs, `figures/` and `report.html` the report.
+`tuning/` has the searches, `runs/` one file per experiment, `bounds/` figure 1 (a), `drift/` table 3, `unseen/` the
+sets on which nothing was chosen, `pairs/` the sets of article pairs, `figures/` and `report.html` the report.
 """
 
 from dataclasses import replace
 from pathlib import Path
 
 from ammi.files import read_json
-from ammi.tuning.experiments import Experiment, Parameters, Result, Results
-from ammi.tuning.search import Search, TrialRow
-from reproduction.plan import WHO_DID_WHAT, Plan, Scale
+from ammi.tuning.experiments import Experiment, Parameters, Results
+from ammi.tuning.search import TrialRow
+from reproduction.plan import SEARCHED_PARTS, WHO_DID_WHAT, Place, Plan, PlannedSearch, Scale, file_name
 
 
 class PaperFolder:
@@ -30,13 +30,17 @@ class PaperFolder:
     def page(self) -> Path:
         return self.folder / "report.html"
 
-    def search(self, search: Search) -> Path:
+    def search(self, place: Place) -> Path:
         """Return the folder of a search."""
-        return self.folder / "tuning" / f"{search.task}-{search.method}-{search.bits}"
+        return self.folder / "tuning" / f"{place.task}-{place.key}-{place.bits}"
 
-    def bound(self, order: int) -> Path:
+    def bound(self, order: int, seed: int) -> Path:
         """Return the file of figure 1 (a) for a prior of this order."""
-        return self.folder / "bounds" / f"{self.scale.figure_set}-{order}-{self.scale.bound_steps}.json"
+        return self.folder / "bounds" / f"{self.scale.figure_set}-{order}-{self.scale.bound_steps}-{seed}.json"
+
+    def unseen(self, name: str, row: str) -> Path:
+        """Return the file of a row's scores on a set on which nothing was chosen."""
+        return self.folder / "unseen" / name / f"{file_name(row)}-{self.scale.unseen_bits}.json"
 
     def walks(self, experiment: Experiment) -> Path:
         """Return the file of table 3 for the codes of an experiment."""
@@ -51,23 +55,24 @@ class PaperFolder:
     def plan(self) -> Plan:
         """Return the plan, with the parameters that searches have found so far."""
         plan = Plan(self.scale)
-        searches = [planned.search for part in ("table1", "table2") for planned in plan.searches(part)]
-        found = {(search.task, search.method): self.found(search) for search in searches}
-        return replace(plan, found={key: parameters for key, parameters in found.items() if parameters is not None})
+        found = {planned.place: self.found(planned.place) for planned in all_searches(plan)}
+        return replace(plan, found={place: parameters for place, parameters in found.items() if parameters is not None})
 
-    def found(self, search: Search) -> Parameters | None:
+    def found(self, place: Place) -> Parameters | None:
         """Return the best parameters of a search, None before its first trial."""
-        path = self.search(search) / "best.json"
+        path = self.search(place) / "best.json"
         if not path.exists():
             return None
         parameters = read_json(path)["parameters"]
         return {name: value for name, value in parameters.items() if name != "n_bits"}
 
-    def trials(self, search: Search) -> list[TrialRow]:
+    def trials(self, place: Place) -> list[TrialRow]:
         """Return the finished trials of a search."""
-        path = self.search(search) / "trials.json"
+        path = self.search(place) / "trials.json"
         return read_json(path)["trials"] if path.exists() else []
 
-    def all_results(self) -> list[Result]:
-        """Return all results, also of experiments that are not in the plan."""
-        return [read_json(path) for path in sorted(self.results.folder.glob("*/*.json"))]
+
+def all_searches(plan: Plan) -> list[PlannedSearch]:
+    """Return the searches of all parts, each once: figure 1 shares some with table 1."""
+    planned = [planned for part in SEARCHED_PARTS for planned in plan.searches(part)]
+    return list({one.place: one for one in planned}.values())

@@ -4,6 +4,7 @@ import re
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from statistics import mean, stdev
 from urllib.parse import unquote
 
 COLOURED = {"✓": "yes", "◐": "partly", "✗": "no"}  # first character of bold words, and its CSS class
@@ -34,6 +35,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: bool = Fa
     """Return a Markdown table; with `numbers`, all columns but the first are aligned to the right."""
     rule = ["---", *(["---:" if numbers else "---"] * (len(head) - 1))]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *rows))
+
+
+def seeds_text(scores: Sequence[float], form: str = ".2f") -> str:
+    """Return the mean over seeds, with the standard deviation if there are several; nothing of nothing."""
+    if not scores:
+        return ""
+    return f"{mean(scores):{form}}" + (f" ± {stdev(scores):{form}}" if len(scores) > 1 else "")
 
 
 def to_page(markdown: str, folder: Path, title: str) -> str:

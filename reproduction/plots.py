@@ -1,20 +1,30 @@
 """Plots of the paper's results that can be read without any text around them."""
 
+from collections.abc import Sequence
 from itertools import accumulate
+from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from ammi.tuning.plots import new_axes
 from reproduction import published
-from reproduction.findings import Findings
+from reproduction.findings import Findings, spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Colours that the colour-blind tell apart (Okabe and Ito's).
-RED, BLUE, GREEN, YELLOW, PINK, GREY = "#D55E00", "#0072B2", "#009E73", "#E69F00", "#CC79A7", "0.7"
+RED, BLUE, GREEN, YELLOW, PINK, VIOLET, GREY = "#D55E00", "#0072B2", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "0.7"
 PROGRAM = "published program"
-COLOURS = {"AMMI": RED, "AMMI, recipe": YELLOW, "BMSH": BLUE, "DVQ": GREEN, "BMMI": PINK, PROGRAM: "black"}
+COLOURS = {
+    "AMMI": RED,
+    "AMMI, exact adversary": VIOLET,
+    "AMMI, recipe": YELLOW,
+    "BMSH": BLUE,
+    "DVQ": GREEN,
+    "BMMI": PINK,
+    PROGRAM: "black",
+}
 Label = tuple[float, str, str]  # height, text, colour
 
 
@@ -44,18 +54,21 @@ def precision_by_bits(findings: Findings, name: str) -> "Figure":
 
 
 def bound_by_order(findings: Findings) -> "Figure":
-    """Plot figure 1 (a): the bound on the entropy by the order of the prior, and the entropy itself."""
+    """Plot figure 1 (a): the bound on the entropy by the order of the prior, and the entropy itself, over seeds."""
     figure, axes = new_axes(figsize=(7, 4.4))
-    bounds = [findings.bounds[order] for order in sorted(findings.bounds)]
-    orders, entropy = [bound["order"] for bound in bounds], bounds[0]["entropy"]
-    axes.axhline(entropy, color="black", lw=1.2)
-    axes.plot(orders, [bound["exact"] for bound in bounds], color=BLUE, lw=2, label="best prior of that order")
+    orders = sorted(findings.bounds)
+    entropies = [bound["entropy"] for bound in findings.bounds[orders[0]]]
+    axes.axhline(mean(entropies), color="black", lw=1.2)
+    axes.axhspan(mean(entropies) - spread(entropies), mean(entropies) + spread(entropies), color="0.9", zorder=0)
+    exact = [[bound["exact"] for bound in findings.bounds[order]] for order in orders]
+    gradient = [[bound["gradient"] for bound in findings.bounds[order]] for order in orders]
+    _error_bars(axes, orders, exact, color=BLUE, lw=2, label="best prior of that order")
     fitted: dict[str, Any] = {"ls": "", "marker": "o", "ms": 8, "mfc": "none", "mew": 1.8}
-    label = "prior fitted by gradient steps"
-    axes.plot(orders, [bound["gradient"] for bound in bounds], color=RED, label=label, **fitted)
+    axes.plot(orders, list(map(mean, gradient)), color=RED, label="prior fitted by gradient steps", **fitted)
     axes.legend(frameon=False, labelcolor="linecolor")
     above: dict[str, Any] = {"textcoords": "offset points", "va": "bottom"}
-    axes.annotate(f"entropy by brute force, {entropy:.2f} bits", (orders[0], entropy), (0, 4), **above)
+    shown = f"entropy by brute force, {mean(entropies):.2f} bits"
+    axes.annotate(shown, (orders[0], mean(entropies)), (0, 4), **above)
     axes.set(xlabel="Markov order r of the prior (of the encoder: 0)", ylabel="cross entropy of a batch of codes, bits")
     axes.set_xticks(orders)
     _title(axes, "The entropy bound by the order of the prior", "the paper: it reaches the entropy only for r > 10")
@@ -68,11 +81,13 @@ def precision_by_order(findings: Findings) -> "Figure":
     labels: list[Label] = []
     for order, colour in ((0, RED), (1, BLUE)):
         if line := findings.line(order):
-            axes.plot(list(line), list(line.values()), marker="o", color=colour, lw=2)
-            labels.append((line[max(line)], f"AMMI, o = {order}", colour))
-    if brute := findings.orders.get(("bmmi", 0, 0)):
-        axes.axhline(brute, color="black", lw=1.2)
-        labels.append((brute, "BMMI", "black"))
+            _error_bars(axes, list(line), list(line.values()), color=colour, lw=2, marker="o")
+            labels.append((mean(line[max(line)]), f"AMMI, o = {order}", colour))
+    if findings.brute_force:
+        brute = findings.brute_force.validation
+        axes.axhline(mean(brute), color="black", lw=1.2)
+        axes.axhspan(mean(brute) - spread(brute), mean(brute) + spread(brute), color="0.9", zorder=0)
+        labels.append((mean(brute), "BMMI", "black"))
     axes.set(xlabel="Markov order r of the prior (of the encoder: o)", ylabel="validation precision, %")
     axes.set_xticks(findings.scale.prior_orders)
     about = f"{findings.scale.figure_set}, {findings.scale.bits[0]} bits"
@@ -113,6 +128,11 @@ def agreement_by_distance(findings: Findings, few: int) -> "Figure":
     _title(axes, "Shared labels by the distance of codes", f"drift is semantic if they fall; small: under {few} pairs")
     _label_ends(axes, labels)
     return figure
+
+
+def _error_bars(axes: "Axes", x: Sequence[int], scores: Sequence[list[float]], **style: Any) -> None:
+    """Draw means over seeds with bars of one standard deviation."""
+    axes.errorbar(x, [mean(seeds) for seeds in scores], [spread(seeds) for seeds in scores], capsize=3, **style)
 
 
 def _title(axes: "Axes", title: str, expected: str) -> None:

@@ -8,17 +8,25 @@ from textwrap import fill
 from ammi.files import write_text
 from reproduction.claims import all_claims
 from reproduction.costs import costs_section
+from reproduction.deviations import deviations_section
 from reproduction.estimators import estimators_section
+from reproduction.figures import FigureFiles
 from reproduction.findings import read_findings
 from reproduction.folder import PaperFolder
-from reproduction.judging import Claim, Verdict
+from reproduction.judging import RULE, Claim, Verdict
 from reproduction.page import escaped, table, to_page
 from reproduction.plan import TINY
-from reproduction.sections import SECTIONS, FigureFiles, sets_section
+from reproduction.sections import SECTIONS, sets_section
 
 TITLE = "The paper's claims, tables and figures, run again"
 NEEDED = {"matplotlib": "matplotlib", "markdown_it": "markdown-it-py"}  # module, package
-SIGNS: dict[Verdict, str] = {"holds": "✓", "holds in part": "◐", "does not hold": "✗", "not run yet": "○"}
+SIGNS: dict[Verdict, str] = {
+    "holds": "✓",
+    "holds in part": "◐",
+    "not decided": "?",
+    "does not hold": "✗",
+    "not run yet": "○",
+}
 
 
 def write_report(folder: PaperFolder, markdown: Path) -> Path:
@@ -30,6 +38,7 @@ def write_report(folder: PaperFolder, markdown: Path) -> Path:
         *_summary(all_claims(findings), tiny=TINY in folder.scale.sets),
         *(paragraph for section in SECTIONS.values() for paragraph in section(findings, files)),
         *estimators_section(files),
+        *deviations_section(),
         *costs_section(folder),
         *sets_section(findings),
     ]
@@ -68,15 +77,17 @@ def _summary(claims: list[Claim], tiny: bool) -> list[str]:
         f"# {TITLE}",
         "The claims of *Learning Discrete Structured Representations by Adversarially Maximizing Mutual Information* "
         f"(Stratos and Wiseman, ICML 2020), judged by runs of this package. {shown}.",
-        "AMMI is the paper's objective, which sees documents alone, or pairs with an encoder for either side, with "
-        "parameters found by a search. “AMMI, recipe” is the default of this package: each document is predicted from "
-        "near ones, which the codes of a first model help to find; one encoder reads both documents of a pair, some of "
-        "their words left out; and the bits change their order. That is an addition of ours: no claim is said to hold "
-        "because of it.",
+        "AMMI is the paper's method: its objective, which sees documents alone, or pairs with an encoder for either "
+        "side, its adversary, which takes gradient steps, and parameters found by a search. “AMMI, exact adversary” is "
+        "the same with the best prior in closed form. “AMMI, recipe” is the default of this package: each document is "
+        "predicted from near ones, which the codes of a first model help to find; one encoder reads both documents of "
+        "a pair, some of their words left out; and the bits change their order. That is an addition of ours: no claim "
+        "is said to hold because of it.",
         *(
             ["This is a quick run: the verdicts show that everything works, and nothing about the claims."]
             if tiny
             else []
         ),
+        RULE,
         table(("verdict", "claim", "what it rests on"), rows),
     ]

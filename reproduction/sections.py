@@ -1,22 +1,15 @@
 """The sections of the report, each a list of Markdown paragraphs: our results beside the published ones."""
 
-import os
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import mean
-from typing import TYPE_CHECKING
-from urllib.parse import quote
 
-from ammi.files import replacing_file
 from reproduction import plots, published
-from reproduction.claims import FEW
+from reproduction.beyond import controls_section, unseen_section
 from reproduction.drifts import Article
-from reproduction.findings import Findings, spread
-from reproduction.page import escaped, table
+from reproduction.figures import FigureFiles
+from reproduction.findings import Findings, OrderPoint
+from reproduction.page import escaped, seeds_text, table
 from reproduction.plan import ARTICLE_HALVES, TABLE_1, TABLE_2, TINY, TINY_PAIRS, WHO_DID_WHAT
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SETS = {
     "tmc_small": "A fifth of the paper's TMC, aviation safety reports; the whole set could not be had.",
@@ -30,21 +23,7 @@ SETS = {
     TINY_PAIRS: "Both halves of docstrings: they show that everything runs, not how good the methods are.",
 }
 PROGRAM = "AMMI, the published program"
-
-
-class FigureFiles:
-    """Writes plots to a folder, and returns the Markdown links to them."""
-
-    def __init__(self, folder: Path, seen_from: Path):
-        self.folder, self.seen_from = folder, seen_from
-
-    def add(self, name: str, alt: str, figure: "Figure") -> str:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / f"{name}.png"
-        with replacing_file(path) as file:
-            figure.savefig(file, dpi=130)
-        link = Path(os.path.relpath(path, self.seen_from)).as_posix()
-        return f"![{alt}]({quote(link)})"
+FEW = 100  # pairs of articles; a share of fewer has a small point
 
 
 def table1_section(findings: Findings, files: FigureFiles) -> list[str]:
@@ -55,8 +34,9 @@ def table1_section(findings: Findings, files: FigureFiles) -> list[str]:
         "parentheses the paper's figure, on its own version of the set; bold the best of ours in each column.",
         f"BOW compares sets of words and has no width. BMMI is for {findings.scale.bits[0]} bits.",
     ]
-    expected = len(findings.scale.sets) * ((len(TABLE_1) - 2) * len(findings.scale.bits) + 2)  # BOW and BMMI have one
-    if len(findings.precision) < expected:
+    rows = {row.name for row in TABLE_1}
+    expected = len(findings.scale.sets) * ((len(rows) - 2) * len(findings.scale.bits) + 2)  # BOW and BMMI have one
+    if sum(row in rows for row, _, _ in findings.precision) < expected:
         parts.append(f"Other cells that are empty were not run yet: {_command('table1')}.")
     for name in findings.scale.sets:
         if any(task == name for _, task, _ in findings.precision):
@@ -110,22 +90,53 @@ def figure1_section(findings: Findings, files: FigureFiles) -> list[str]:
         alt = "Cross entropy by the order of the prior, and the entropy by brute force"
         parts += [
             "(a) The entropy of the codes that a partly trained BMMI gives a batch, and its cross entropy with a prior "
-            "of order r, which is never lower. The best prior of an order has a closed form; the paper fits one by "
-            "gradient steps.",
+            "of order r, which is never lower, in bits. The best prior of an order has a closed form; the paper fits "
+            "one by gradient steps, here with the best of six settings. Each seed has a BMMI after two epochs and a "
+            "batch of its own.",
             files.add("figure1a", alt, plots.bound_by_order(findings)),
+            _bounds(findings),
         ]
     if findings.orders:
         alt = "Validation precision by the order of the prior"
         parts += [
-            "(b) The validation precision that is reached with a prior of order r. A point is the best of the entropy "
-            f"weights {' and '.join(map(str, scale.entropy_weights))} with one seed, the paper's "
-            "objective and other parameters at their defaults; the paper tunes all of them at each point.",
+            "(b) The validation precision that is reached with a prior of order r, an encoder of order o, and the "
+            "setting that a search found for that point.",
             files.add("figure1b", alt, plots.precision_by_order(findings)),
+            _orders(findings),
         ]
-    expected = len(scale.bound_orders) + 1 + sum(prior >= order for order in (0, 1) for prior in scale.prior_orders)
-    if len(findings.bounds) + len(findings.orders) < expected:
+    expected = len(scale.bound_orders) + sum(prior >= order for order in (0, 1) for prior in scale.prior_orders)
+    if len(findings.bounds) + len(findings.orders) < expected or not findings.brute_force:
         parts.append(f"Points are missing that were not run yet: {_command('figure1')}.")
     return parts
+
+
+def _bounds(findings: Findings) -> str:
+    """Return figure 1 (a) as a table."""
+    rows = []
+    for order, bounds in findings.bounds.items():
+        excess = {kind: [bound[kind] - bound["entropy"] for bound in bounds] for kind in ("exact", "gradient")}
+        settings = "; ".join(f"seed {bound['seed']}: {bound['gradient_setting']}" for bound in bounds)
+        entropies = [bound["entropy"] for bound in bounds]
+        rows.append((str(order), *map(seeds_text, (entropies, excess["exact"], excess["gradient"])), settings))
+    head = ("r", "entropy", "too high, best prior", "too high, gradient steps", "best setting of these")
+    return table(head, rows)
+
+
+def _orders(findings: Findings) -> str:
+    """Return figure 1 (b) as a table."""
+    lines: list[tuple[str, OrderPoint]] = [(f"o = {o}, r = {r}", point) for (o, r), point in findings.orders.items()]
+    if findings.brute_force:
+        lines.append(("BMMI", findings.brute_force))
+    seeds = findings.scale.seeds
+    rows = [
+        (name, seeds_text(point.validation), *(f"{score:.2f}" for score in point.validation), _setting(point.setting))
+        for name, point in lines
+    ]
+    return table(("orders", "mean", *(f"seed {seed}" for seed in seeds), "setting"), rows)
+
+
+def _setting(parameters: Mapping[str, object]) -> str:
+    return escaped(", ".join(f"{name} {value}" for name, value in parameters.items()))
 
 
 def table2_section(findings: Findings, files: FigureFiles) -> list[str]:
@@ -218,8 +229,7 @@ def _column(
     first = best([mean(seeds) for seeds in scores if seeds] or [0.0])
     cells = []
     for seeds, other in zip(scores, theirs or [None] * len(scores), strict=True):
-        figure = f"{mean(seeds):{form}}" if seeds else ""
-        figure += f" ± {spread(seeds):{form}}" if len(seeds) > 1 else ""
+        figure = seeds_text(seeds, form)
         figure = f"**{figure}**" if seeds and mean(seeds) == first else figure
         cells.append(f"{figure} ({other:{form}})".strip() if other is not None else figure)
     return cells
@@ -250,4 +260,6 @@ SECTIONS: dict[str, Callable[[Findings, FigureFiles], list[str]]] = {
     "figure1": figure1_section,
     "table2": table2_section,
     "table3": table3_section,
+    "controls": controls_section,
+    "unseen": unseen_section,
 }

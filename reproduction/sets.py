@@ -14,6 +14,7 @@ from ammi.tuning.pair_sets import Kind, PairPlan, build_pairs
 from ammi.tuning.tasks import LabelledTask, PairTask, Task, benchmark_task, documents_task
 from reproduction.folder import PaperFolder
 from reproduction.plan import ARTICLE_HALVES, TINY, TINY_PAIRS, WHO_DID_WHAT
+from reproduction.unseen import LabelledTexts, read_set, split
 
 CORPORA: dict[str, tuple[tuple[str, ...], Kind]] = {
     "reuters-pairs": (("reuters",), "articles"),
@@ -34,6 +35,13 @@ class PaperSets:
         if name not in self._tasks:
             self._tasks[name] = self._read_task(name)
         return self._tasks[name]
+
+    def unseen(self, name: str) -> LabelledTexts:
+        """Return a set on which nothing was chosen."""
+        if name == TINY:
+            records = _records()[::4]
+            return split([record["text"] for record in records], [record["label"] for record in records])
+        return read_set(name)
 
     def pairs(self, name: str) -> Path:
         """Return the location of a set of article pairs; make the set if it does not exist."""

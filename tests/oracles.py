@@ -161,6 +161,16 @@ def words(text: str, shortest: int = 2) -> list[str]:
     return found
 
 
+def ranking_scores(distances: list[float], relevant: list[bool], k: int) -> tuple[float, float, float]:
+    """Precision, nDCG and average precision of one query, rank by rank."""
+    ranked = [relevant[i] for _, i in sorted((distance, i) for i, distance in enumerate(distances))]
+    k = min(k, len(ranked))
+    gain = sum(hit / math.log2(rank + 1) for rank, hit in enumerate(ranked[:k], start=1))
+    best = sum(hit / math.log2(rank + 1) for rank, hit in enumerate(sorted(ranked, reverse=True)[:k], start=1))
+    precisions = [sum(ranked[:rank]) / rank for rank, hit in enumerate(ranked, start=1) if hit]
+    return sum(ranked[:k]) / k, gain / best if best else 0.0, sum(precisions) / len(precisions) if precisions else 0.0
+
+
 def curvature(function: Callable[[np.ndarray], float], at: np.ndarray, along: np.ndarray, step: float = 1e-3) -> float:
     """The second derivative of a function along a direction, by a difference of differences (error O(step^4))."""
     value = [function(at + i * step * along) for i in (-2, -1, 0, 1, 2)]

@@ -34,7 +34,7 @@ def test_where_there_is_no_terminal_a_line_comes_every_so_often(often, capfd):
         advance(60)
     lines = capfd.readouterr().err.splitlines()
     assert len(lines) > 2
-    assert re.fullmatch(r"counting:  40/100  [\d,]+/s  0 s", lines[0])
+    assert re.fullmatch(r"counting:  40/100  [\d,]+/s  0 s  about 0 s left", lines[0])
     assert re.fullmatch(r"counting:  100/100  [\d,]+/s  0 s", lines[-1])
     with progress.counter("thinking"):
         time.sleep(0.05)

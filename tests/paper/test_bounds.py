@@ -18,6 +18,13 @@ def test_bounds_fall_with_the_order_towards_the_entropy():
     assert exact[-1] == pytest.approx(bounds[-1]["entropy"], abs=1e-3)  # a chain that remembers all is any distribution
 
 
+def test_a_batch_is_of_a_model_after_exactly_so_many_epochs():
+    """The epoch with the best precision, in place of the last one, was the same after 2, 4 and 8 epochs."""
+    batches = [partly_trained_batch(small_task(), seed=0, epochs=epochs) for epochs in (2, 4, 8)]
+    assert not torch.equal(batches[0], batches[1])
+    assert not torch.equal(batches[1], batches[2])
+
+
 def test_enough_steps_reach_the_closed_form():
     bound = upper_bound(
         torch.randn(32, CODE_BITS, 1, generator=torch.Generator().manual_seed(0)) * 3, 1, steps=300, seed=0

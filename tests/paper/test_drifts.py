@@ -68,3 +68,15 @@ def test_agreement_is_the_share_of_pairs_with_a_label_in_common(measured):
     for row in found["agreement"]:
         assert row["pairs"] == len(counts[row["distance"]])
         assert row["shared"] == pytest.approx(np.mean(counts[row["distance"]]) * 100)
+
+
+def test_articles_without_a_common_label_are_so_much_farther(measured):
+    found, codes, labels = measured
+    names = [name for name in codes if labels[name]]
+    query = names[np.random.default_rng(0).permutation(len(names))[0]]
+    away: dict[bool, list[int]] = {True: [], False: []}
+    for other in names:
+        if other != query:
+            away[labels[other] == labels[query]].append((codes[other] != codes[query]).sum())
+    assert found["farther"][0] == pytest.approx(np.mean(away[False]) - np.mean(away[True]), abs=1e-3)
+    assert len(found["farther"]) == min(drifts.QUERIES, len(names))

@@ -2,7 +2,7 @@
 
 from ammi.files import read_json
 from reproduction.estimators import RESULTS, estimator_rows, estimators_section, plot_estimators
-from reproduction.sections import FigureFiles
+from reproduction.figures import FigureFiles
 
 
 def test_the_section_has_a_row_for_each_channel(tmp_path):

@@ -4,12 +4,10 @@ from pathlib import Path
 
 from ammi.files import write_json
 from ammi.tuning.experiments import Experiment
-from ammi.tuning.search import Search
 from reproduction.folder import PaperFolder
-from reproduction.plan import PAPER, WHO_DID_WHAT, Plan
-from tests.paper.made_up import all_experiments
+from reproduction.plan import PAPER, WHO_DID_WHAT, Place, Plan
 
-SEARCH = Search("ng20", "dvq", 64, {})
+PLACE = Place("ng20", "dvq", 64)
 
 
 def test_places():
@@ -17,28 +15,24 @@ def test_places():
     experiment = Experiment("reuters-pairs", "ammi", 128)
     assert folder.results.path(experiment) == Path("kept/runs", experiment.path)
     assert folder.walks(experiment) == Path("kept/drift", experiment.path)
-    assert folder.search(SEARCH) == Path("kept/tuning/ng20-dvq-64")
-    assert folder.bound(3) == Path("kept/bounds/reuters-3-1000.json")
+    assert folder.search(PLACE) == Path("kept/tuning/ng20-dvq-64")
+    assert folder.bound(3, 4) == Path("kept/bounds/reuters-3-1000-4.json")
+    assert folder.unseen("agnews", "AMMI, recipe") == Path("kept/unseen/agnews/ammi-recipe-64.json")
     assert folder.pairs("reuters-pairs") == Path("kept/pairs/reuters-pairs")
 
 
 def test_nothing_is_found_in_a_folder_that_is_not_there(tmp_path):
     folder = PaperFolder(tmp_path / "new", PAPER)
     assert folder.plan() == Plan(PAPER)
-    assert (folder.found(SEARCH), folder.trials(SEARCH), folder.all_results()) == (None, [], [])
+    assert (folder.found(PLACE), folder.trials(PLACE)) == (None, [])
     assert not (tmp_path / "new").exists()
 
 
 def test_what_a_search_found_is_in_the_plan(tmp_path):
     folder = PaperFolder(tmp_path, PAPER)
-    write_json(folder.search(SEARCH) / "best.json", {"parameters": {"n_bits": 64, "dimension": 2}})
-    assert folder.found(SEARCH) == {"dimension": 2}
-    assert folder.plan().found == {("ng20", "dvq"): {"dimension": 2}}
-
-
-def test_all_results_are_those_in_the_files(complete):
-    paths = {experiment.path for experiment in all_experiments(complete.plan())}
-    assert len(complete.all_results()) == len(paths)
+    write_json(folder.search(PLACE) / "best.json", {"parameters": {"n_bits": 64, "dimension": 2}})
+    assert folder.found(PLACE) == {"dimension": 2}
+    assert folder.plan().found == {PLACE: {"dimension": 2}}
 
 
 def test_the_published_pairs_join_where_their_file_is_given_or_results_of_them_are_there(tmp_path):

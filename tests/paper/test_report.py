@@ -46,7 +46,7 @@ def reported(complete, tmp_path_factory) -> Reported:
 def test_report_of_nothing(tmp_path):
     page = write_report(PaperFolder(tmp_path / "new", SCALE), tmp_path / "docs" / "paper.md")
     text = (tmp_path / "docs" / "paper.md").read_text()
-    assert [part for part in ("table1", "figure1", "table2", "table3") if f"`ammi paper {part}`" not in text] == []
+    assert [part for part in PARTS if f"`ammi paper {part}`" not in text] == []
     assert text.count("○ not run yet**") == len(re.findall(r"(?m)^\| \*\*", text)) > 10
     pictures = [path.name for path in links(tmp_path / "docs" / "paper.md")]
     assert pictures == ["information.png"]  # of a benchmark, which was run
@@ -92,7 +92,7 @@ def test_report_without_a_set_of_pairs(complete, tmp_path):
     write_report(folder, tmp_path / "paper.md")
     text = " ".join((tmp_path / "paper.md").read_text().split())
     assert text.count("○ not run yet** | In predictive hashing") == 2
-    assert f"so far: {SCALE.pair_sets[0]}: AMMI" in text
+    assert f"so far: {SCALE.pair_sets[0]}, AMMI and BMSH:" in text
     assert "What is missing was not run yet: `ammi paper table2`." in text
     assert f"Not run yet for {name}: `ammi paper table3`." in text
     assert f"### {name}" not in text

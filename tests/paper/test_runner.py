@@ -7,35 +7,29 @@ from pathlib import Path
 
 import pytest
 
-from ammi.tuning.display import Display
+from ammi.tuning.display import SILENT, Display
 from ammi.tuning.tasks import Task
+from reproduction.findings import read_findings
 from reproduction.folder import PaperFolder
 from reproduction.plan import QUICK
 from reproduction.runner import Runner
 from reproduction.sets import PaperSets
 from tests.tuning.small import small_task
 
-SCALE = replace(QUICK, pair_sets=(), trials=1, seeds=(0,), bound_orders=(0, 1), bound_steps=2, prior_orders=(0, 1))
+SCALE = replace(QUICK, pair_sets=(), seeds=(0,), bound_orders=(0, 1), bound_steps=2, prior_orders=(0, 1))
 
 
 class Recorder(Display):
-    """A display that keeps what it was told: bars with how many steps they were to have and had, and searches."""
+    """A display that keeps what it was told: bars with how many steps they were to have and had."""
 
     def __init__(self):
         self.bars: dict[str, tuple[float | None, float]] = {}
-        self.searches: list[tuple[str, int, int]] = []
 
     @contextmanager
     def bar(self, what, total=None):
         steps: list[float] = []
         yield steps.append
         self.bars[what] = (total, sum(steps))
-
-    @contextmanager
-    def search(self, title, trials, finished):
-        self.searches.append((title, trials, finished))
-        with super().search(title, trials, finished) as view:
-            yield view
 
 
 class SmallSets(PaperSets):
@@ -68,55 +62,66 @@ def test_table_1_is_searched_for_and_done_once(tmp_path):
     runner, recorder = runner_in(tmp_path)
     runner.run("table1")
     plan = runner.folder.plan()
-    cells = plan.table1()
-    assert len(cells) == 12 * 2 + 2
+    cells = plan.cells("table1")
+    assert len(cells) == 13 * 2 + 2
     assert runner.folder.results.missing(experiment for cell in cells for experiment in cell.experiments) == []
-    assert recorder.bars == {"table 1": (len(cells), len(cells))}
-    assert recorder.searches == [(planned.search.title, 1, 0) for planned in plan.searches("table1")]
+    assert recorder.bars == {"trials of table1": (9, 9), "runs of table1": (len(cells), len(cells))}
 
     before, (again, nothing) = files(tmp_path), runner_in(tmp_path)
     again.run("table1")
     assert files(tmp_path) == before
-    assert (nothing.bars, nothing.searches) == ({"table 1": (0, 0)}, [])
+    assert nothing.bars == {"trials of table1": (0, 0), "runs of table1": (0, 0)}
 
 
 def test_a_search_without_its_plot_is_drawn_and_not_searched_again(tmp_path):
     runner, _ = runner_in(tmp_path)
     planned = next(one for one in runner.folder.plan().searches("table1") if one.search.method == "bmmi")
-    runner._finish_search(planned)
-    folder = runner.folder.search(planned.search)
+    runner._finish_search(planned, SILENT)
+    folder = runner.folder.search(planned.place)
     trials = json.loads((folder / "trials.json").read_text())["trials"]
     (folder / "history.png").unlink()
     assert runner._is_unfinished(planned)
-    runner._finish_search(planned)
+    runner._finish_search(planned, SILENT)
     assert not runner._is_unfinished(planned)
     assert json.loads((folder / "trials.json").read_text())["trials"] == trials
 
 
+@pytest.mark.slow
 def test_figure_1_is_done_once(tmp_path):
     runner, recorder = runner_in(tmp_path)
     runner.run("figure1")
-    assert recorder.bars == {"figure 1 (a)": (2, 2), "figure 1 (b)": (4, 4)}
-    experiments = [experiment for line in runner.folder.plan().figure1().values() for experiment in line]
-    assert runner.folder.results.missing(experiments) == []
-    bound = json.loads(runner.folder.bound(1).read_text())
+    counts = {"bounds of figure1": (2, 2), "trials of figure1": (4, 4), "runs of figure1": (4, 4)}
+    assert recorder.bars == counts  # BMMI, and AMMI with r = 0 and r = 1, and o = r = 1
+    bound = json.loads(runner.folder.bound(1, 0).read_text())
     assert (bound["order"], bound["seed"]) == (1, 0)
 
     before, (again, nothing) = files(tmp_path), runner_in(tmp_path)
-    runner.folder.bound(0).unlink()
+    runner.folder.bound(0, 0).unlink()
     again.run("figure1")
-    assert nothing.bars == {"figure 1 (a)": (1, 1), "figure 1 (b)": (0, 0)}
+    assert nothing.bars == {"bounds of figure1": (1, 1), "trials of figure1": (0, 0), "runs of figure1": (0, 0)}
     after = files(tmp_path)
-    assert {path for path in before if before[path] != after[path]} <= {runner.folder.bound(0)}
-    assert json.loads(after[runner.folder.bound(0)]) == json.loads(before[runner.folder.bound(0)])
+    assert {path for path in before if before[path] != after[path]} <= {runner.folder.bound(0, 0)}
+    assert json.loads(after[runner.folder.bound(0, 0)]) == json.loads(before[runner.folder.bound(0, 0)])
 
 
 def test_an_interrupted_runner_keeps_what_is_finished(tmp_path):
     runner, recorder = runner_in(tmp_path)
-    runner.sets = SmallSets(runner.folder, recorder, at_most=2)
+    runner.sets = SmallSets(runner.folder, recorder, at_most=1)
     with pytest.raises(KeyboardInterrupt):
         runner.run("figure1")
-    assert len(files(tmp_path)) == 2 + 1  # both bounds, of one batch, and an experiment
+    assert len(files(tmp_path)) == 2  # both bounds, of one batch
     again, rest = runner_in(tmp_path)
-    again.run("figure1")
-    assert rest.bars == {"figure 1 (a)": (0, 0), "figure 1 (b)": (3, 3)}
+    again._bound_entropies()
+    assert rest.bars == {"bounds of figure1": (0, 0)}
+
+
+def test_unseen_sets_are_scored_once(tmp_path):
+    rows = ("ITQ", "tf-idf, cosine", "SVD, cosine")
+    recorder = Recorder()
+    runner = Runner(PaperFolder(tmp_path, replace(SCALE, unseen_rows=rows)), recorder)
+    runner.run("unseen")
+    assert recorder.bars == {"rows of unseen": (3, 3)}
+    found = read_findings(runner.folder).unseen
+    assert found.keys() == {(row, name) for row in rows for name in SCALE.unseen_sets}
+    runner.run("unseen")
+    assert recorder.bars == {"rows of unseen": (0, 0)}

@@ -4,9 +4,10 @@ import re
 
 import pytest
 
+from reproduction.figures import FigureFiles
 from reproduction.findings import Findings, read_findings
 from reproduction.plan import PAPER, PARTS
-from reproduction.sections import SECTIONS, FigureFiles, sets_section
+from reproduction.sections import SECTIONS, sets_section
 from tests.paper.made_up import SCALE, as_published
 
 
@@ -32,10 +33,11 @@ def test_figures_of_a_table(complete, tmp_path):
 def test_the_best_is_in_bold(tmp_path):
     findings = as_published()
     text = section("table1", findings, tmp_path)
-    assert "| AMMI | 81.73 (81.73) | 84.46 (84.46) |" not in text
-    assert "| AMMI | **81.73** (81.73) | **84.46** (84.46) |" in text
+    assert "| AMMI | 81.73 ± 0.02 (81.73) | 84.46 ± 0.02 (84.46) |" not in text
+    assert "| AMMI | **81.73 ± 0.02** (81.73) | **84.46 ± 0.02** (84.46) |" in text
     pairs = section("table2", findings, tmp_path)
-    assert "| AMMI | 128 | **153,123** (153,123) | **79.14** (79.14) |" in pairs  # the fewest codes, the best matching
+    # The fewest codes, the best matching.
+    assert "| AMMI | 128 | **153,125 ± 2** (153,123) | **79.14 ± 0.16** (79.14) |" in pairs
 
 
 def test_a_figure_is_drawn_where_the_link_says(tmp_path):
@@ -50,6 +52,33 @@ def test_a_figure_is_drawn_where_the_link_says(tmp_path):
 def test_what_was_not_run_is_said_only_where_something_is_missing(part, complete, tmp_path):
     assert f"`ammi paper {part}`" in section(part, Findings(PAPER), tmp_path)
     assert "ammi paper" not in section(part, read_findings(complete), tmp_path)
+
+
+def test_every_point_of_figure_1_is_in_a_table_with_its_seeds_and_setting(tmp_path):
+    text = section("figure1", as_published(), tmp_path)
+    assert "| 3 | 9.00 ± 0.16 | 0.62 ± 0.00 | 0.62 ± 0.00 | seed 0: 0 layers; seed 1: 0 layers;" in text
+    assert "| o = 0, r = 3 | 80.00 ± 0.16 | 79.80 | 79.90 | 80.00 | 80.10 | 80.20 | clip 1.0 |" in text
+    assert "| BMMI | 79.00 ± 0.16 | 78.80 |" in text
+
+
+def test_controls_compare_objectives_on_the_same_pairs(complete, tmp_path):
+    findings = read_findings(complete)
+    for name in SCALE.sets:
+        findings.precision["AMMI, recipe", name, 16] = [80.0, 82.0]
+        findings.precision["BMSH, recipe's pairs", name, 16] = [79.0, 80.0]
+        findings.precision["BMSH", name, 16] = [70.0, 70.0]
+    text = section("controls", findings, tmp_path)
+    assert "| BMSH, recipe's pairs | 79.50 ± 0.71 | 79.50 ± 0.71 | 79.50 ± 0.71 |" in text
+    assert re.search(r"\| BMSH \| \+9\.50 \[[-+.\d]+, [-+.\d]+\] \| 0\.\d+ \|", text)
+    assert re.search(r"\| BMSH, recipe's pairs \| \+1\.50 \[[-+.\d]+, [-+.\d]+\] \| 0\.\d+ \|", text)
+
+
+def test_unseen_sets_have_intervals_over_queries(complete, tmp_path):
+    text = section("unseen", read_findings(complete), tmp_path)
+    assert "News items, 4 classes: 1,000 documents and 3 queries." in text
+    row = next(line for line in text.splitlines() if line.startswith("| ITQ |"))
+    mean = r"23\.3 \[20\.0, [\d.]+\]"
+    assert re.fullmatch(rf"\| ITQ \| 8 \| {mean} \| {mean} \| {mean} \| \+6\.7 \[\+0\.0, \+20\.0\] \|", row)
 
 
 def test_sets_are_described_with_the_pairs_they_have():

@@ -30,9 +30,11 @@ def test_what_is_drawn_is_on_the_grid_and_matters(method, data):
     chosen = choose(GRIDS[method], {}, lambda name, values: data.draw(st.sampled_from(values)))
     assert all(value in GRIDS[method][name] for name, value in chosen.items())
     left_out = GRIDS[method].keys() - chosen.keys()
-    assert left_out <= {"adversary_steps", "adversary_learning_rate", "hidden_size", "dropout"}
+    of_gradients = {"adversary_steps", "adversary_learning_rate", "adversary_size", "adversary_layers"}
+    assert left_out <= {*of_gradients, "hidden_size", "dropout"}
     if "adversary" in chosen:
         assert ("adversary_steps" in chosen) == (chosen["adversary"] == "gradient")
+        assert ("adversary_layers" in chosen) == bool(chosen.get("adversary_size"))  # a raw table has no layers
     if "hidden_size" in GRIDS[method]:
         assert ("hidden_size" in chosen) == (chosen.get("hidden_layers") != 0)
 

@@ -36,7 +36,8 @@ def drawn(tuning: Tuning) -> list[tuple[dict, float]]:
 def test_the_first_trial_is_the_defaults(method, tmp_path):
     (row,) = tuned(tmp_path, 1, Search("small", method, 8, {}), Scripted()).rows()
     defaults = inspect.signature(by_name(method)).parameters
-    assert row["parameters"] == {name: defaults[name].default for name in GRIDS[method]}
+    for name, value in row["parameters"].items():
+        assert value == defaults[name].default or defaults[name].default not in GRIDS[method][name]
 
 
 def test_parameters_without_a_say_are_not_drawn(finished):

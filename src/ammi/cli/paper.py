@@ -14,18 +14,20 @@ from ammi.files import check_not_read
 
 
 class Part(StrEnum):
-    """A table or figure, the report, or everything."""
+    """A table, a figure or another part of the report, the report itself, or everything."""
 
     all = "all"
     table1 = "table1"
     figure1 = "figure1"
     table2 = "table2"
     table3 = "table3"
+    controls = "controls"
+    unseen = "unseen"
     report = "report"
 
 
 def paper(
-    part: Annotated[Part, typer.Argument(help="A table or figure, the report, or everything.")] = Part.all,
+    part: Annotated[Part, typer.Argument(help="A part of the report, the report itself, or everything.")] = Part.all,
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of the results.")] = Path("results", "paper"),
     quick: Annotated[
         bool, typer.Option("--quick", help="Use a tiny set that exists on every machine: takes under two minutes.")
@@ -44,6 +46,8 @@ def paper(
     [bold]figure1[/]: effect of the prior's order on the entropy bound and on precision.
     [bold]table2[/]: predictive hashing of article pairs: distinct codes and top-100 matching.
     [bold]table3[/]: semantic drift: articles at growing distance from chosen ones.
+    [bold]controls[/]: other objectives on the neighbours of this package's recipe.
+    [bold]unseen[/]: codes and cosines on three labelled sets on which nothing was chosen.
     [bold]report[/]: a page with all results beside the published figures. It runs nothing.
 
     Each result is a JSON file, and is not computed again. After Ctrl-C, run the same command to continue.

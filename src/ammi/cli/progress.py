@@ -17,6 +17,7 @@ from rich.progress import (
     TaskID,
     TextColumn,
     TimeElapsedColumn,
+    TimeRemainingColumn,
 )
 from rich.text import Text
 
@@ -36,7 +37,14 @@ def counter(title: str, total: float | None = None) -> Iterator[Advance]:
     if screen.notes.quiet:
         yield lambda steps: None
     elif screen.notes.is_terminal:
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20), _Count(), TimeElapsedColumn())
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(20),
+            _Count(),
+            TimeElapsedColumn(),
+            *([TimeRemainingColumn()] if total else []),
+        )
         with Progress(*columns, console=screen.notes, transient=True) as bar:
             task = bar.add_task(title, total=total)
             yield lambda steps: bar.advance(task, steps)
@@ -70,7 +78,9 @@ def _lines(title: str, total: float | None) -> Iterator[Advance]:
 
     def write() -> None:
         seconds = time.monotonic() - start
-        note("  ".join(filter(None, (f"{title}:", _counted(done, total, done / seconds), f"{seconds:.0f} s"))))
+        left = f"about {_duration(seconds / done * (total - done))} left" if total and 0 < done < total else ""
+        counted = _counted(done, total, done / seconds)
+        note("  ".join(filter(None, (f"{title}:", counted, _duration(seconds), left))))
 
     def write_repeatedly() -> None:
         while not over.wait(SECONDS_BETWEEN_LINES):
@@ -85,6 +95,10 @@ def _lines(title: str, total: float | None) -> Iterator[Advance]:
         writer.join()
     if time.monotonic() - start > SECONDS_BETWEEN_LINES:
         write()
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 600 else f"{seconds / 3600:.1f} h"
 
 
 def training_progress(name: str) -> "TrainingProgress":

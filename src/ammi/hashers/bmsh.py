@@ -19,7 +19,7 @@ from ammi.nets.encoder import Encoder
 from ammi.nets.rows import Rows
 from ammi.training.recipe import DataShape, Recipe
 
-LARGEST_LOGIT = 10.0  # of γ as a function of y, which would diverge otherwise
+LARGEST_LOGIT = 1.0  # of γ as a function of y, which would diverge otherwise; the published program's
 
 
 class BMSHObjective(BernoulliAutoencoder):

@@ -52,7 +52,7 @@ class TrialRow(TypedDict):
 
 @dataclass(frozen=True)
 class Search:
-    """A method, its number of bits, a task, the fixed parameters and the sampler of the others."""
+    """A method, its number of bits, a task, the fixed parameters, and the sampler and values of the others."""
 
     task: str
     method: str
@@ -60,6 +60,7 @@ class Search:
     fixed: Parameters
     sampler: Sampler = "random"
     seed: int = 0
+    values: Grid | None = None  # by default the grid of the method
 
     @property
     def title(self) -> str:
@@ -68,11 +69,12 @@ class Search:
     @property
     def grid(self) -> Grid:
         """The values of the parameters that are not fixed."""
-        return {name: values for name, values in GRIDS[self.method].items() if name not in self.fixed}
+        grid = GRIDS[self.method] if self.values is None else self.values
+        return {name: values for name, values in grid.items() if name not in self.fixed}
 
     def check(self) -> None:
         """Refuse a method without a grid, and fixed parameters that are not hyperparameters or out of range."""
-        if self.method not in GRIDS:
+        if self.values is None and self.method not in GRIDS:
             raise ValueError(f"{self.method} has nothing to tune: methods to tune are {', '.join(sorted(GRIDS))}")
         if wrong := [name for name in GENERAL_PARAMETERS if name in self.fixed]:
             raise ValueError(f"{wrong[0]} is no hyperparameter: the search sets it from its bits and its seed")

@@ -62,9 +62,9 @@ def serving(location: Path, *options: str, program: str | None = None) -> Iterat
         assert found, f"the server did not start: {said}"
         yield found[0]
     finally:
-        for _ in range(2):  # as somebody who presses Ctrl-C twice
+        for _ in range(10):  # as somebody who presses Ctrl-C again and again
             process.send_signal(signal.SIGINT)
-            time.sleep(0.05)
+            time.sleep(0.02)
         process.wait(30)
         reader.join()
         process.stdout.close()

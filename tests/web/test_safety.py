@@ -27,8 +27,8 @@ from ammi.web.settings import Settings
 settings = Settings(writable=True, seconds=2, threads=1, waiting=1, most_body=20000)
 with Collection.open(sys.argv[1]) as collection:
     server = Server(collection, "127.0.0.1", 0, settings)
-    print(server.address, flush=True)
     with suppress(KeyboardInterrupt):
+        print(server.address, flush=True)
         server.run()
 """
 

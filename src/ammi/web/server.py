@@ -66,7 +66,7 @@ class _Uvicorn(uvicorn.Server):
 
 @contextmanager
 def _stopped_once() -> Iterator[None]:
-    """Ignore a second Ctrl-C before and after uvicorn handles signals, too."""
+    """Ignore a second Ctrl-C before and after uvicorn handles signals, too, until the process has ended."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -79,7 +79,8 @@ def _stopped_once() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        if signal.getsignal(signal.SIGINT) is stop:  # nobody pressed Ctrl-C
+            signal.signal(signal.SIGINT, before)
 
 
 def _listening(host: str, port: int) -> socket.socket:

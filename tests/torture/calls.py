@@ -200,6 +200,7 @@ OF_VALUES: Calls = {
             evaluate.matching_at_k: (packed, packed, numbers),
             evaluate.label_matrix: (labels,),
             evaluate.labelled_precision: (packed, labels, numbers),
+            evaluate.ranking_scores: (labels_of, labels_of, numbers),
             evaluate.drift: (packed, packed, st.lists(numbers, max_size=3)),
         },
     ),

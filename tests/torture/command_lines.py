@@ -45,6 +45,7 @@ SHORT: dict[str, tuple[int, tuple[str, ...]]] = {
     "drift": (3, ()),
     "evaluate": (3, ()),
     "info": (3, ()),
+    "information": (3, ()),
     "report": (1, ()),
     "serve": (1, ("--host", "192.0.2.1")),  # which is no address of any machine, else it would listen for ever
     "tune": (1, ("--trials", "1", "--set", "epochs=1")),
@@ -86,7 +87,7 @@ SENSIBLE = {  # by the name of a parameter; others than these are given as well
     "store": ["local", "ray"],
     "address": [NOBODY, "127.0.0.1", "nowhere:x"],
     "name": ["reuters", "newsgroups"],
-    "part": ["all", "table1", "figure1", "table2", "table3", "report"],
+    "part": ["all", "table1", "figure1", "table2", "table3", "controls", "unseen", "report"],
     "on_error": ["skip", "skip", "refuse"],
     "format": ["jsonl", "csv", "tsv", "txt", "npy", "npz", "parquet", "arrow"],
     "rank": list(RANKS),

@@ -16,7 +16,7 @@ ASIDE = {
     "chain": {"MAX_BRUTE_FORCE_BITS", "Chain", "ChainDistributions", "Distributions", "MarkovBits", "Structure", "Tree"}
     | {"TreeDistributions"},
     "data": {"BadRecordError", "CodeFile", "Document", "IMPORTERS", "KnownCode", "Sample", "VectorMatrix"},
-    "evaluate": {"LabelledPrecision", "Step"},
+    "evaluate": {"LabelledPrecision", "RankingScores", "Step"},
     "features": {"FeatureMaker", "features"},
     "hashers": {"DocumentHasher", "Hasher", "TrainedHasher", "methods"},
     "search": {"DamagedError", "Entry", "HammingIndex", "Hit", "Hits", "Id", "Store", "KeptVectors", "OtherModelError"}
@@ -28,8 +28,8 @@ METHODS_ASIDE: dict[type, set[str]] = {
     HammingIndex: {"add_records", "close", "snapshot", "optimize", "recode", "search_ranked"},
     DocumentHasher: {"describe", "score"},  # LSH has no score
     MarkovBits: set(),
-    chain.ChainDistributions: {"cross_entropy", "mean"},
-    chain.TreeDistributions: {"mean"},
+    chain.ChainDistributions: {"cross_entropy", "halves", "mean"},
+    chain.TreeDistributions: {"halves", "mean"},
 }
 
 

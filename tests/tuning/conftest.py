@@ -11,5 +11,5 @@ from tests.tuning.small import SHORT, Scripted
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory) -> Iterator[Tuning]:
     with Tuning(Search("small", "ammi", 8, SHORT), Scripted(), tmp_path_factory.mktemp("finished")) as tuning:
-        tuning.run_until(20)
+        tuning.run_until(40)
         yield tuning

@@ -301,6 +301,7 @@ def write_for_ever(folder: Path) -> None:
                 file.write(content["b"])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python 3.12 warns of every fork
 @pytest.mark.skipif(sys.platform not in ("linux", "darwin"), reason="no call exchanges two folders")
 def test_whoever_is_killed_a_reader_finds_a_whole_one_and_the_next_writer_tidies_up(tmp_path):

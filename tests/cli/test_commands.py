@@ -31,6 +31,7 @@ def python(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=60, env={**ENVIRONMENT, **more})
 
 
+@pytest.mark.slow
 def test_python_runs_it_as_a_module(location: Location):
     assert python("-m", "ammi", "--version").stdout.strip() == f"ammi {__version__}"
     refused = python("-m", "ammi", "search", "nowhere", "ship")
@@ -50,6 +51,7 @@ for line in lines:
 """
 
 
+@pytest.mark.slow
 def test_a_shell_completes_commands_options_and_names():
     lines = ("ammi dr", "ammi index re", "ammi search --r", "ammi fit --method bm", "ammi fit --features v")
     drift, rebuild, radius, methods, features = (

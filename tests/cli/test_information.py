@@ -1,11 +1,13 @@
 """`ammi information` as users type it."""
 
 import numpy as np
+import pytest
 
 from tests.cli.conftest import Run, write
 from tests.tuning.test_pair_sets import essays
 
 
+@pytest.mark.slow
 def test_information_of_texts_and_of_pairs(ammi: Run, tmp_path):
     texts = write(tmp_path / "texts.jsonl", [{"id": d.id, "text": d.text} for d in essays(60)])
     model, pairs = tmp_path / "model", tmp_path / "pairs"

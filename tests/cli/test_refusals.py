@@ -69,6 +69,7 @@ def test_one_document(ammi: Run, tmp_path):
     check_refused(ammi("fit", source, "--out", model, "--labels", "labels"), "too few to hold out one in ten")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("features", ["words", "pieces"])
 def test_text_in_any_script_and_of_any_length(features, ammi: Run, tmp_path):
     large = " ".join(f"word{i % 5000}" for i in range(150_000))

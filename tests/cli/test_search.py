@@ -124,6 +124,7 @@ def test_drift_starts_from_a_document_or_a_text(location: Location, ammi: Run):
     assert re.search(r"from +note-1 ", shown)
 
 
+@pytest.mark.slow
 def test_a_search_imports_no_more_than_it_needs(location: Location):
     """U15: what learned the model takes seconds to import, and a search needs none of it."""
     code = """

@@ -25,6 +25,7 @@ def trials(folder) -> list[dict]:
     return json.loads((folder / "trials.json").read_text())["trials"]
 
 
+@pytest.mark.slow
 def test_what_is_found_is_what_fit_takes(ammi: Run, source, tmp_path):
     out = tmp_path / "tuned"
     found = ammi("tune", "ammi", source, *OPTIONS, "--set", "epochs=2", "--trials", 3, "--out", out, "--json")

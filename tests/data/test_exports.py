@@ -48,6 +48,7 @@ def assert_same(read: list[Document], written: list, n_bits: int) -> None:
         assert not document.numbered
 
 
+@pytest.mark.slow
 @given(entries, st.integers(1, 100))
 @pytest.mark.parametrize("name", NAMES)
 def test_what_was_written_is_read(name, tmp_path_factory, rows, n_bits):

@@ -403,6 +403,7 @@ def test_a_file_of_a_folder_that_is_too_long_is_a_bad_record(tmp_path, monkeypat
     assert [problem.kind for problem in problems] == ["too long"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".gz", ".zst"])
 def test_a_line_of_gigabytes_in_a_small_file_takes_little_memory(tmp_path, ending):
     """A process of its own tells what it took."""
@@ -617,6 +618,7 @@ def test_a_failed_write_leaves_the_file_as_it_was(tmp_path, ending):
     assert os.listdir(tmp_path) == [path.name]
 
 
+@pytest.mark.slow
 def test_the_shared_corpora():
     try:
         data_folder()

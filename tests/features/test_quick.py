@@ -67,6 +67,7 @@ def test_what_else_it_says_is_the_same(fitted):
     assert rows.vocabulary == maker.vocabulary_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corpus", ["reuters", "newsgroups", "tmc_small"])
 @pytest.mark.parametrize("maker", [WordFeatures(), PieceFeatures(2000, sample_size=100)], ids=["words", "pieces"])
 def test_real_texts_have_the_same_rows(maker, corpus):

@@ -115,6 +115,7 @@ def test_what_is_not_fitted_is_not_saved(make):
         make().to_files()
 
 
+@pytest.mark.slow
 def test_the_rooms_names_cost_nothing_before_they_are_used():
     code = "import sys, ammi.features as f; f.features.names(); print('sklearn' in sys.modules, f.WordFeatures.name)"
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

@@ -110,6 +110,7 @@ def test_one_document_is_enough(make):
     np.testing.assert_allclose(X.multiply(X).sum(1)[:2], 1, rtol=1e-5)
 
 
+@pytest.mark.slow
 @both
 def test_a_large_document(make):
     maker = make().fit(CORPUS)

@@ -86,6 +86,7 @@ def test_the_same_seed_gives_the_same_codes_from_every_kind_of_matrix(name):
     assert np.mean(dense == np.unpackbits(expected, axis=1)) > 0.99  # other sums, other last digits
 
 
+@pytest.mark.slow
 @every
 def test_learned_codes_are_better_than_chance(name):
     X, labels = topics()

@@ -58,6 +58,7 @@ def fitted(method: str, features: str) -> tuple[DocumentHasher, QuickCodes]:
     return model, quick
 
 
+@pytest.mark.slow
 @every
 @both
 @settings(deadline=None, max_examples=15)
@@ -79,6 +80,7 @@ def test_it_says_of_itself_what_the_model_does(method, features):
     np.testing.assert_array_equal(quick.encode(TEXTS), model.encode(TEXTS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hasher", "features"),
     [(AMMI(64, **TRAINED), WordFeatures(5000)), (ITQ(64, random_state=0), PieceFeatures(500, sample_size=200))],

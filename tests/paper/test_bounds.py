@@ -25,6 +25,7 @@ def test_a_batch_is_of_a_model_after_exactly_so_many_epochs():
     assert not torch.equal(batches[1], batches[2])
 
 
+@pytest.mark.slow
 def test_enough_steps_reach_the_closed_form():
     bound = upper_bound(
         torch.randn(32, CODE_BITS, 1, generator=torch.Generator().manual_seed(0)) * 3, 1, steps=300, seed=0

@@ -45,6 +45,7 @@ def test_nothing_is_judged_before_it_was_run():
     assert {claim.verdict for claim in all_claims(Findings(PAPER))} == {"not run yet"}
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_a_claim_that_misses_a_figure_is_not_judged(data):
     findings = as_published()
@@ -65,12 +66,14 @@ def _matters(key: object) -> bool:
     return not isinstance(key, tuple) or len(key) == 2 or key[0] in ("AMMI", "BMSH", "DVQ", "BMMI")
 
 
+@pytest.mark.slow
 @given(st.floats(-30, 30), st.floats(0, 30))
 def test_a_better_ammi_is_never_judged_worse(points, more):
     worse, better = (ranks(shifted(as_published(), AMMI, shift)) for shift in (points, points + more))
     assert all(worse[claim] <= better[claim] for claim in worse)
 
 
+@pytest.mark.slow
 @given(st.floats(-30, 30), st.floats(0, 30))
 def test_a_better_rival_never_helps_ammi(points, more):
     before, after = (ranks(shifted(as_published(), BMSH, shift)) for shift in (points, points + more))

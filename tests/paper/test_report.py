@@ -53,6 +53,7 @@ def test_report_of_nothing(tmp_path):
     assert len(Reader(page.read_text()).images) == 1
 
 
+@pytest.mark.slow
 def test_report_of_everything(complete, reported):
     page, markdown, _ = reported
     text = markdown.read_text()
@@ -74,12 +75,14 @@ def test_report_of_everything(complete, reported):
     assert html.tags["script"] == 0
 
 
+@pytest.mark.slow
 def test_report_shows_odd_titles_as_they_are(reported):
     html = Reader(reported.page.read_text())
     assert html.cells.count(ODD) == 2 * len(SCALE.pair_sets)
     assert html.cells.count("a|b, <c>") == 2 * len(SCALE.pair_sets)
 
 
+@pytest.mark.slow
 def test_report_without_a_set_of_pairs(complete, tmp_path):
     folder, name = PaperFolder(tmp_path / "part", SCALE), SCALE.pair_sets[-1]
     shutil.copytree(complete.folder, folder.folder)
@@ -98,6 +101,7 @@ def test_report_without_a_set_of_pairs(complete, tmp_path):
     assert f"### {name}" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_report_of_some_of_the_results(complete, tmp_path, seed):
     folder, rng = PaperFolder(tmp_path / "part", SCALE), random.Random(seed)
@@ -129,6 +133,7 @@ def test_what_is_not_installed_is_named(tmp_path, monkeypatch, module, package):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_parts_are_text_without_links_to_their_figures(complete, reported):
     report = reported.markdown.read_text()
     for part in PARTS:

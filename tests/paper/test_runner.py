@@ -115,6 +115,7 @@ def test_an_interrupted_runner_keeps_what_is_finished(tmp_path):
     assert rest.bars == {"bounds of figure1": (0, 0)}
 
 
+@pytest.mark.slow
 def test_unseen_sets_are_scored_once(tmp_path):
     rows = ("ITQ", "tf-idf, cosine", "SVD, cosine")
     recorder = Recorder()

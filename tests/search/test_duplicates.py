@@ -164,6 +164,7 @@ def test_a_chain_of_small_changes_is_no_group():
     assert len(groups) > 5
 
 
+@pytest.mark.slow
 def test_reuters_has_copies_and_no_group_of_a_subject():
     """U1: one group of 16,121 of 21,578 articles."""
     try:
@@ -181,6 +182,7 @@ def test_reuters_has_copies_and_no_group_of_a_subject():
             assert similarity == plain_found(words, longer) / size >= 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", [0.01, 0.5, 1])
 def test_memory_is_bounded_whatever_the_threshold(threshold):
     """A8: 12,000 random codes at radius 128 took 8 GB."""

@@ -75,6 +75,7 @@ def test_a_repair_of_a_whole_index_changes_nothing(tmp_path):
         assert len(index) == 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_all_is_kept_that_a_flipped_bit_did_not_meet(tmp_path, seed):
     make(tmp_path / "a").close()

@@ -16,6 +16,7 @@ def points(line: Line2D) -> dict[float, float]:
     return dict(zip(x, y, strict=True))
 
 
+@pytest.mark.slow
 def test_the_history_shows_every_trial_and_the_best_so_far(finished):
     rows = finished.rows()
     best, finished, given_up = search_history(rows).axes[0].lines
@@ -24,6 +25,7 @@ def test_the_history_shows_every_trial_and_the_best_so_far(finished):
     assert list(points(best).values()) == np.maximum.accumulate(list(points(finished).values())).tolist()
 
 
+@pytest.mark.slow
 def test_the_importance_names_what_matters_most(finished):
     figure = search_importance(finished.study)
     assert figure

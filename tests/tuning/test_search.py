@@ -21,6 +21,8 @@ from ammi.tuning.search import Search, Tuning
 from ammi.tuning.tasks import Task
 from tests.tuning.small import SHORT, Scripted, small_task
 
+pytestmark = pytest.mark.slow  # each trial is written to the disk
+
 
 def tuned(folder, trials: int, search: Search | None = None, task: Task | None = None, **options) -> Tuning:
     tuning = Tuning(search or Search("small", "ammi", 8, SHORT), task or small_task(), folder, **options)

@@ -24,7 +24,7 @@ test: $(DEV) browser
 	$(PYTEST) -n 2 --dist worksteal --ignore tests/scale; others=$$?; \
 	wait $$ray; ray=$$?; cat .venv/ray-tests.log; exit $$(( ray | others ))
 
-# All tests that need no server, no browser and little time: about 80 s on two cores.
+# All tests that need no server, no browser and little time: 90 s on two cores.
 fast: $(DEV)
 	$(PYTEST) -n 2 --dist worksteal --hypothesis-profile fast -m "not servers and not browser and not slow"
 

@@ -104,7 +104,7 @@ def repair(folder: Path, advance: Advance) -> Repaired:
 
 
 def _copy(inspection: "_Inspection", home: Path) -> tuple[int, SqliteState]:
-    """Make a new index of the intact documents; returns their number, and the state in which it is left."""
+    """Create a new store with the intact documents; return their number, and the final state of the store."""
     about = inspection.about
     if about is None:
         raise DamagedError("; ".join(inspection.damage))
@@ -134,7 +134,7 @@ def _copy(inspection: "_Inspection", home: Path) -> tuple[int, SqliteState]:
 
 
 def _read_back(folder: Path, home: Path, state: SqliteState) -> None:
-    """Refuse a new file that is not by itself, without its journal, an intact index in the state it was left in."""
+    """Refuse a new file that is not complete without its journal, or not in the state in which it was left."""
     problem = f"its journal could not be written into {FILE}"  # SQLite does so on close, and is silent if it fails
     if not Path(f"{home / FILE}{JOURNAL}").exists():
         with _Inspection(home) as new:

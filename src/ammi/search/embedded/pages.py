@@ -1,4 +1,4 @@
-"""The file of an embedded index as pages: which have their checksums, and a copy that SQLite can open."""
+"""The file of an embedded store, page by page: checksums, and a copy that SQLite can open."""
 
 import shutil
 import time
@@ -14,9 +14,9 @@ from ammi.search.embedded.connections import CHECKSUM_BYTES, FILE, SqliteFile, e
 
 JOURNAL = "-wal"
 _MAGIC = b"SQLite format 3\0"
-_MOST_TIMES = 1000  # a file that says to have had more times the pages it has is not believed
+_MOST_TIMES = 1000  # a header that claims more than this times the pages of the file is not trusted
 _PAGES_AT_ONCE = 4096
-_LOOKS_AT_A_PAGE = 8  # until it is called damaged: another process may be writing it
+_LOOKS_AT_A_PAGE = 8  # reads before a page counts as damaged: another process may be writing it
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def readable_folder(folder: Path) -> Iterator[tuple[Path, list[str]]]:
 
 
 def _opens(folder: Path) -> bool:
-    """Whether SQLite reads header and journal. The file alone does not tell, while a journal is written into it."""
+    """Return whether SQLite reads header and journal; the file alone does not tell while a journal is written into it."""
     try:
         with explaining(folder), closing(SqliteFile(folder).connect()) as db:
             db.execute("SELECT 1 FROM sqlite_master").fetchall()
@@ -47,7 +47,7 @@ def _opens(folder: Path) -> bool:
 
 
 def _measured(file: Path) -> tuple[int, int, list[str]]:
-    """The bytes of a page, the number of pages there should be, and what is missing of them."""
+    """Return the bytes of a page, the expected number of pages, and a list of what is missing."""
     with open(file, "rb") as opened:
         size = _page_size(opened.read(100))
         opened.seek(0)
@@ -65,13 +65,13 @@ def _measured(file: Path) -> tuple[int, int, list[str]]:
 
 
 def _page_size(header: bytes) -> int:
-    """The bytes of a page by the first 100 bytes of a file; 0 if that cannot be."""
+    """Return the bytes of a page, from the first 100 bytes of a file; 0 if they are not a valid header."""
     size = int.from_bytes(header[16:18], "big")
     return size if size >= 512 and not size & (size - 1) and header[20] == CHECKSUM_BYTES else 0
 
 
 def wrong_pages(file: Path) -> list[int]:
-    """The pages of a file that do not have their checksums."""
+    """Return the numbers of the pages whose checksum is wrong."""
     with open(file, "rb", buffering=0) as opened:  # what was read before is read again
         size = _page_size(opened.read(100))
         if not size:
@@ -87,7 +87,7 @@ def wrong_pages(file: Path) -> list[int]:
 
 
 def _wrong_among(pages: Sequence[int], opened: BinaryIO, size: int) -> list[int]:
-    """Those of the pages, counted from 0, that are there without their checksums."""
+    """Return which of these pages, counted from 0, exist and have a wrong checksum."""
     contents = {page: _read_page(opened, size, page) for page in pages}
     there = [page for page, content in contents.items() if content]  # not where a file became shorter
     return [

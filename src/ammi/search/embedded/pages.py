@@ -37,7 +37,7 @@ def readable_folder(folder: Path) -> Iterator[tuple[Path, list[str]]]:
 
 
 def _opens(folder: Path) -> bool:
-    """Return whether SQLite reads header and journal; the file alone does not tell while a journal is written into it."""
+    """Return whether SQLite reads header and journal; the file alone does not tell while others write."""
     try:
         with explaining(folder), closing(SqliteFile(folder).connect()) as db:
             db.execute("SELECT 1 FROM sqlite_master").fetchall()

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from urllib.parse import urlsplit
 
 import httpx
@@ -14,6 +15,7 @@ import psutil
 import pytest
 from starlette.testclient import TestClient
 
+from ammi import Collection
 from ammi.web.app import make_app
 from ammi.web.settings import Settings
 from tests.web.serving import TOKEN, build, serving
@@ -187,11 +189,19 @@ def test_so_many_read_all_documents_at_once_and_no_more(here):
         assert all(answer.headers["retry-after"] == "60" for answer in answers if answer.status_code == 503)
 
 
-def test_a_request_has_its_time(here):
-    web = TestClient(make_app(here, Settings(seconds=0.0001)), base_url="http://localhost")
+def test_a_request_has_its_time(here, monkeypatch):
+    answered, drift = Event(), Collection.drift
+
+    def late_drift(*args: object, **options: object) -> object:
+        answered.wait(60)
+        return drift(*args, **options)
+
+    monkeypatch.setattr(Collection, "drift", late_drift)
+    web = TestClient(make_app(here, Settings(seconds=0.5)), base_url="http://localhost")
     late = web.get("/api/drift", params={"q": "oil"})
+    answered.set()
     assert late.status_code == 504
-    assert "seconds" in late.json()["error"]
+    assert "0.5 seconds" in late.json()["error"]
 
 
 @pytest.mark.parametrize(

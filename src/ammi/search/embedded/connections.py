@@ -20,6 +20,11 @@ FILE = "index.sqlite"
 PATIENCE = 60  # seconds that a writer waits for another process
 CHECKSUM_BYTES = 8  # at the end of every page
 _CACHE_KILOBYTES = 6_000  # pages that a connection keeps, so that it need not read and verify them again
+_RUN_BY_A_FILE = (  # functions in its schema, triggers and views: a stranger may have made them
+    apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA,
+    apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER,
+    apsw.SQLITE_DBCONFIG_ENABLE_VIEW,
+)
 _NO_MEMORY_FILE = {apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMMAP}  # as on a full disk
 _DAMAGED = {apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_READ, apsw.SQLITE_IOERR_CORRUPTFS}
 
@@ -37,6 +42,12 @@ def connect(file: Path, mode: str) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
     db = apsw.Connection(f"{file.as_uri()}?{mode}", flags=flags, vfs=_checksummed())
     db.set_busy_timeout(1000 * PATIENCE)
+    for setting in (
+        apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA,
+        apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER,
+        apsw.SQLITE_DBCONFIG_ENABLE_VIEW,
+    ):
+        db.config(setting, 0)  # a stranger's file runs nothing
     db.pragma("cache_size", -_CACHE_KILOBYTES)
     return db
 

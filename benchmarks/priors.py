@@ -26,7 +26,7 @@ from ammi.training.sampled import SampledAdversary, by_bits, by_codes
 from ammi.tuning.machine import machine
 from quality import BITS, SEEDS, SETS
 
-BETAS = (1.25, 1.5, 2.25)
+BETAS = (1.0, 1.25, 1.5, 2.25)
 DRAWS, REPEATS, BATCH = 8, 200, 128
 RESULTS = Path(__file__).parent / "results" / "priors.json"
 
@@ -38,13 +38,14 @@ def binary_tree(bits: int) -> Tree:
 
 
 def parameters(prior: str, bits: int) -> Row:
-    return {
+    of_prior: dict[str, Row] = {
         "chain, r = 3": {"prior_order": 3},
         "chain, r = 5": {"prior_order": 5},
         "sampled": {"adversary": "sampled"},
         "tree": {"prior": binary_tree(bits)},
         "encoder a tree, chain r = 3": {"structure": binary_tree(bits), "prior_order": 3},
-    }[prior]
+    }
+    return of_prior[prior]
 
 
 PRIORS = ("chain, r = 3", "chain, r = 5", "sampled", "tree", "encoder a tree, chain r = 3")
@@ -68,15 +69,15 @@ def run(key: Row) -> Row:
 
 def wanted(runs: list[Row]) -> Iterator[Row]:
     """The runs in the order of their use: few bits first, the chains and the sampled prior before the trees."""
-    for priors in (PRIORS[:3], PRIORS[3:]):
-        for widths in (BITS[:2], BITS[2:]):
-            cells = [(name, bits, prior) for bits in widths for name in SETS for prior in priors]
-            for name, bits, prior in cells:
-                yield from ({"set": name, "bits": bits, "prior": prior, "beta": beta, "seed": 0} for beta in BETAS)
-            for seed in SEEDS[1:]:
-                for name, bits, prior in cells:
-                    beta = chosen(runs, name, bits, prior)[0]["beta"]
-                    yield {"set": name, "bits": bits, "prior": prior, "beta": beta, "seed": seed}
+    stages = [(PRIORS[:3], BITS[:2]), (PRIORS[:3], BITS[2:3]), (PRIORS[3:], BITS[:2]), (PRIORS[:3], BITS[3:])]
+    for priors, widths in (*stages, (PRIORS[3:], BITS[2:])):
+        names = [(name, bits, prior) for bits in widths for name in SETS for prior in priors]
+        cells: list[Row] = [{"set": name, "bits": bits, "prior": prior} for name, bits, prior in names]
+        for cell in cells:
+            yield from ({**cell, "beta": beta, "seed": 0} for beta in BETAS)
+        for seed in SEEDS[1:]:
+            for cell in cells:
+                yield {**cell, "beta": chosen(runs, *cell.values())[0]["beta"], "seed": seed}
 
 
 def chosen(runs: list[Row], name: str, bits: int, prior: str) -> list[Row]:
@@ -92,7 +93,7 @@ def chosen(runs: list[Row], name: str, bits: int, prior: str) -> list[Row]:
 def variance(bits: int) -> list[Row]:
     """The noise of each estimate of the gradient of H⁺(Z) in the logits of a batch, halfway in the training."""
     data = benchmark("reuters")
-    hasher = AMMI(bits, neighbours=0, adversary="sampled", entropy_weight=BETAS[0], epochs=3, random_state=0)
+    hasher = AMMI(bits, neighbours=0, adversary="sampled", entropy_weight=1.25, epochs=3, random_state=0)
     objective: Any = hasher.set_params(verbose=False).fit(data.train).objective_
     assert isinstance(objective.adversary, SampledAdversary)
     prior = objective.adversary.prior
@@ -103,7 +104,7 @@ def variance(bits: int) -> list[Row]:
         leaf = logits.clone().requires_grad_()
         surrogate, _ = estimate(objective.structure.read(leaf), prior, **arguments)
         surrogate.backward()
-        return leaf.grad.flatten()  # type: ignore[union-attr]
+        return leaf.grad.flatten()
 
     estimates = {
         "score function": (by_codes, {"draws": DRAWS, "baseline": False}),

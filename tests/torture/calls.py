@@ -61,12 +61,14 @@ queries = texts | strange.vectors.map(np.array)
 ranks = st.sampled_from([None, *RANKS, "x"])
 models = st.sampled_from(["model", "vector-model", "index", "nowhere"])
 labels = st.lists(strange.scalars | st.lists(texts, max_size=2), max_size=6)
-documents = st.builds(
-    data.Document,
-    id=st.integers(0, 9) | st.text(max_size=3),
-    text=st.none() | texts,
-    metadata=st.just({}),
-    vector=st.none() | strange.vectors.map(np.array),
+
+fields_of_documents = st.fixed_dictionaries(
+    {
+        "id": st.integers(0, 9) | st.text(max_size=3),
+        "text": st.none() | texts,
+        "metadata": st.just({}),
+        "vector": st.none() | strange.vectors.map(np.array),
+    }
 )
 entries = st.builds(
     search.Entry,
@@ -209,8 +211,6 @@ OF_VALUES: Calls = {
         {
             data.benchmark: (texts | paths,),
             data.benchmark_names: (),
-            data.blocks: (st.lists(documents, max_size=3),),
-            data.content_of: (documents, st.sampled_from(["text", "vector"])),
             data.corpus_names: (),
             data.corpus_path: (texts | st.just("reuters"),),
             data.data_folder: (),
@@ -221,6 +221,15 @@ OF_VALUES: Calls = {
             data.write_jsonl: (new_files, st.lists(st.dictionaries(texts, strange.values, max_size=3), max_size=3)),
             data.write_export: (new_files, st.lists(entries, max_size=3), st.just(16), texts),
         },
+    ),
+    "data.blocks": call(
+        lambda many: list(data.blocks(data.Document(**fields) for fields in many)),
+        st.lists(fields_of_documents, max_size=3),
+    ),
+    "data.content_of": call(
+        lambda fields, kind: data.content_of(data.Document(**fields), kind),
+        fields_of_documents,
+        st.sampled_from(["text", "vector"]),
     ),
     "data.read_documents": call(
         _read,

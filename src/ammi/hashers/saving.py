@@ -111,7 +111,7 @@ def holds_model(folder: str | Path) -> bool:
     """Return whether a folder holds a model, damaged or not; pairs of articles have a config.json, too."""
     try:
         return b'"kind"' not in (Path(folder) / CONFIG).read_bytes()
-    except OSError:
+    except (OSError, ValueError):  # a path with NUL or half a surrogate pair
         return False
 
 

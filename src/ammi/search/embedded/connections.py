@@ -24,6 +24,11 @@ _SECONDS_BETWEEN_TRIES = 0.01
 _STEPS_UNTIL_ASKED = 1_000_000  # of SQLite, a few hundredths of a second, before it asks whether the work is stopped
 CHECKSUM_BYTES = 8  # at the end of every page
 _CACHE_KILOBYTES = 6_000  # pages that a connection keeps, so that it need not read and verify them again
+_RUN_BY_A_FILE = (  # functions in its schema, triggers and views: a stranger may have made them
+    apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA,
+    apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER,
+    apsw.SQLITE_DBCONFIG_ENABLE_VIEW,
+)
 _NO_MEMORY_FILE = {apsw.SQLITE_IOERR_SHMSIZE, apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMMAP}  # as on a full disk
 _DAMAGED = {apsw.SQLITE_IOERR_DATA, apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_READ, apsw.SQLITE_IOERR_CORRUPTFS}
 
@@ -42,6 +47,12 @@ def connect(file: Path, mode: str) -> apsw.Connection:
     db = apsw.Connection(f"{file.as_uri()}?{mode}", flags=flags, vfs=_checksummed())
     db.set_progress_handler(is_stopped, _STEPS_UNTIL_ASKED)
     db.set_busy_handler(wait_for_writer)
+    for setting in (
+        apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA,
+        apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER,
+        apsw.SQLITE_DBCONFIG_ENABLE_VIEW,
+    ):
+        db.config(setting, 0)  # a stranger's file runs nothing
     db.pragma("cache_size", -_CACHE_KILOBYTES)
     return db
 

@@ -1,8 +1,9 @@
 """The database of an embedded store: one SQLite file, so that every change is one transaction."""
 
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Self
@@ -58,6 +59,7 @@ WORD_TABLES = (
 )
 VECTOR_COLUMNS = "(position INTEGER PRIMARY KEY, vector BLOB NOT NULL, checksum INTEGER NOT NULL)"
 VECTOR_TABLES = (f"CREATE TABLE vectors {VECTOR_COLUMNS}",)
+_SELECT_SCHEMA = "SELECT type, name, sql FROM sqlite_master"
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,7 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
         try:
             with explaining(folder), database.held() as session:
                 check_ours(session.db, folder, database._acknowledged.path.exists())
+                check_schema(session.db, folder)
             with database.reading():
                 if database.file.writable and database._acknowledged.read() is None:  # only the database was copied
                     database._acknowledged.make(Acknowledged(database.state.uid, database.state.change))
@@ -234,3 +237,24 @@ def check_ours(db: apsw.Connection, folder: Path, was_made: bool) -> None:
     check_format(str(folder), db.pragma("user_version"), FORMAT)
     if db.reserve_bytes() != CHECKSUM_BYTES:
         raise damaged(folder, "its pages have no checksums")
+
+
+def check_schema(db: apsw.Connection, folder: Path) -> None:
+    """Refuse views, triggers, and any table or index that ammi did not make in this way."""
+    ours = _schema()
+    for kind, name, sql in db.execute(_SELECT_SCHEMA):
+        if (kind, name) not in ours or sql != (ours[kind, name] or sql):
+            raise ValueError(
+                f"{folder / FILE} has the {kind} {name!r:.60}, which ammi did not make, and is not opened: ask for an "
+                "export of the collection (ammi index export)"
+            )
+
+
+@cache
+def _schema() -> dict[tuple[str, str], str | None]:
+    """Return the SQL of all that a file may hold by kind and name; None for FTS5's own tables, which it may change."""
+    with closing(apsw.Connection(":memory:")) as db:
+        for statement in (*SCHEMA, *WORD_TABLES, *VECTOR_TABLES):
+            db.execute(statement)
+        found = db.execute(_SELECT_SCHEMA)
+        return {(kind, name): None if name.startswith("words_") else sql for kind, name, sql in found}

@@ -12,7 +12,7 @@ ifneq ($(wildcard ../shared/data),)
 export AMMI_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test fast browser torture lint format bench paper docs clean
+.PHONY: demo test fast browser torture lint format bench paper docs audit clean
 
 demo: $(CORE)
 	$(BIN)/ammi demo
@@ -58,6 +58,16 @@ docs: $(DEV)
 	$(BIN)/python docs/command_reference.py > docs/commands.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "open build/site/index.html"
+
+# requirements.lock, with a hash of every file; and of what is installed in .venv the licences, and a list of parts in
+# CycloneDX's format. The tools have an environment of their own, so that they are not on the lists.
+audit: $(CORE)
+	$(PYTHON) -m venv build/audit
+	build/audit/bin/python -m pip install --quiet -c constraints.txt cyclonedx-bom pip-licenses uv
+	build/audit/bin/uv pip compile --quiet -c constraints.txt pyproject.toml --output-file requirements.lock
+	build/audit/bin/pip-licenses --python $(BIN)/python --format markdown --output-file build/licences.md
+	build/audit/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+		--output-file build/sbom.json $(BIN)/python
 
 clean:
 	rm -rf .venv

@@ -55,6 +55,17 @@ def _plain(marker: str) -> str:
     return re.sub(r"[()\"' ]", "", marker)
 
 
+def test_the_lock_file_has_hashes_and_the_versions_that_were_tested():
+    lock, tested = (ROOT / "requirements.lock").read_text(), (ROOT / "constraints.txt").read_text()
+    assert "://" not in lock
+    locked = dict(re.findall(r"^([\w.-]+)==(\S+).*\\\n    --hash=sha256:", lock, re.MULTILINE))
+    assert len(locked) == len(re.findall(r"^\S", lock, re.MULTILINE))  # each has a hash
+    versions = {name.lower().replace("_", "-"): version for name, version in re.findall(r"(\S+)==(\S+)", tested)}
+    assert {name: version for name, version in locked.items() if versions.get(name, version) != version} == {}
+    needed = {Requirement(text).name for text in PROJECT["dependencies"]}
+    assert needed - locked.keys() == {"torch"}
+
+
 @pytest.mark.slow
 def test_both_have_every_file_and_the_wheel_the_requirements_of_pyproject(built):
     with zipfile.ZipFile(next(built.glob("*.whl"))) as wheel:

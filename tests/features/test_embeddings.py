@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
 import ammi
-from ammi.features import EmbeddingFeatures, embeddings, features_from_files
+from ammi.features import EmbeddingFeatures, embedders, embeddings, features_from_files
 from ammi.features.embedding_cache import FILE, open_cache
 from ammi.hashers import LSH
 from examples.sentence_transformers_user import build
@@ -346,6 +346,20 @@ def test_a_function_that_changed_is_refused(monkeypatch):
         monkeypatch.setattr(sys.modules[__name__], "letters", changed)
         with pytest.raises(ValueError, match="letters is not the one that these features were fitted with"):
             features_from_files(files).transform(TEXTS)
+
+
+def test_a_function_that_only_a_file_names_is_not_called(monkeypatch):
+    monkeypatch.setattr(embedders, "_passed", set())  # as in a new process
+    saved = json.loads(EmbeddingFeatures(letters).fit(TEXTS).to_files()["features.json"])
+    name = saved["parameters"]["model"]
+    embedders._passed.clear()
+    for hostile in ("os:system", "subprocess:check_output", name):
+        saved["parameters"]["model"] = hostile
+        loaded = features_from_files({"features.json": json.dumps(saved).encode()})
+        with pytest.raises(ValueError, match=f"the function {hostile}, which is not called unless .*: .* set the"):
+            loaded.transform(TEXTS)
+    monkeypatch.setenv("AMMI_EMBEDDERS", f"another:one {name}")
+    np.testing.assert_array_equal(loaded.transform(TEXTS), np.array(letters(TEXTS), np.float32))
 
 
 class Counter:

@@ -2,9 +2,11 @@
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import apsw
 import numpy as np
 import pytest
 
@@ -211,6 +213,42 @@ def test_another_format_is_refused(index, version, words):
     db.close()
     with pytest.raises(ValueError, match=words):
         HammingIndex.open(index.location)
+
+
+SLOW = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1e12) SELECT COUNT(*) FROM n"
+
+
+@pytest.mark.parametrize(
+    ("statements", "words"),
+    [
+        (["DROP TABLE state", f"CREATE VIEW state AS {SLOW}"], "the view 'state'"),
+        (["CREATE TRIGGER t AFTER UPDATE ON state BEGIN UPDATE texts SET text = 'forged'; END"], "the trigger 't'"),
+        (["CREATE TABLE mine (a)"], "the table 'mine'"),
+        (["CREATE INDEX slow ON texts (length(text))"], "the index 'slow'"),
+        (
+            ["DROP TABLE texts", "CREATE TABLE texts (position INTEGER, text CHECK (length(text) > 1))"],
+            "the table 'texts'",
+        ),
+    ],
+)
+def test_what_a_stranger_put_into_the_file_is_refused(index, statements, words):
+    index.add(np.zeros((1, 8), np.uint8), texts=["a text"])
+    index.close()
+    with closing(connect(Path(index.location) / "index.sqlite", "mode=rw")) as db:
+        for statement in statements:
+            db.execute(statement)
+    for use in (HammingIndex.open, HammingIndex.check, HammingIndex.repair):
+        with pytest.raises(ValueError, match=rf"index\.sqlite has {words}, which ammi did not make"):
+            use(index.location)
+
+
+def test_a_connection_runs_nothing_that_is_in_the_file(index):
+    index.close()
+    with closing(connect(Path(index.location) / "index.sqlite", "mode=rw")) as db:
+        db.execute("CREATE VIEW seen AS SELECT 1")
+        with pytest.raises(apsw.Error, match=r"access to view .* prohibited"):
+            db.execute("SELECT * FROM seen")
+        assert not db.pragma("trusted_schema")
 
 
 def test_a_truncated_file_is_called_damaged(index):

@@ -232,6 +232,7 @@ def _read_table(path: Path) -> CodeFile:
     try:
         with parquet.ParquetFile(path, page_checksum_verification=True) as file:
             table = file.read(["id", "code"])
+            table.validate(full=True)
             ids = table.column("id").to_pylist()
             packed = table.column("code").combine_chunks().cast(arrow.binary(-(-n_bits // 8)))
     except (arrow.ArrowException, OSError, KeyError) as error:

@@ -26,7 +26,7 @@ def parquet_rows(name: str, path: str | Path) -> RowStream:
             for row in batch_rows(name, file.iter_batches(batch_size=BATCH_ROWS)):
                 number = row.number
                 yield row
-    except (arrow.ArrowException, OSError) as error:
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         yield BadRecordError(f"{name} cannot be read as Parquet after row {number}: {error}")
 
 
@@ -43,7 +43,7 @@ def arrow_rows(name: str, path: str | Path) -> RowStream:
                 for row in batch_rows(name, batches):
                     number = row.number
                     yield row
-    except (arrow.ArrowException, OSError) as error:
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         yield BadRecordError(f"{name} cannot be read as Arrow after row {number}: {error}")
 
 
@@ -51,6 +51,8 @@ def batch_rows(name: str, batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
     """Yield the rows of Arrow's record batches."""
     number = 0
     for whole in batches:
+        for column in whole.columns:
+            check_column(column)
         header = whole.schema.names
         refuse_repeated(name, header)
         for start in range(0, whole.num_rows, BATCH_ROWS):
@@ -58,6 +60,35 @@ def batch_rows(name: str, batches: "Iterable[pa.RecordBatch]") -> Iterator[Row]:
             for values in _across(map(_arrow_values, batch.columns), batch.num_rows):
                 number += 1
                 yield Row(f"{name} row {number}", number, dict(zip(header, values, strict=True)))
+
+
+def check_column(column: "pa.Array") -> None:
+    """Refuse a column whose offsets, lengths or indices lead out of its memory: Arrow follows them without a look.
+
+    Texts are checked as bytes, because one that is not UTF-8 spoils its own row only.
+    """
+    column.validate()  # the sizes of its buffers, before they are viewed in another way
+    column.view(_as_bytes(column.type)).validate(full=True)
+
+
+def _as_bytes(kind: "pa.DataType") -> "pa.DataType":
+    """Return the type of the same memory with bytes in place of texts, and numbers of dates, which are hours off."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_struct(kind):
+        return pa.struct([field.with_type(_as_bytes(field.type)) for field in kind])
+    if types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _as_bytes(kind.value_type), kind.ordered)
+    if types.is_map(kind):
+        return pa.map_(_as_bytes(kind.key_type), _as_bytes(kind.item_type), kind.keys_sorted)
+    if types.is_fixed_size_list(kind):
+        return pa.list_(_as_bytes(kind.value_type), kind.list_size)
+    for is_list, list_of in ((types.is_list, pa.list_), (types.is_large_list, pa.large_list)):
+        if is_list(kind):
+            return list_of(_as_bytes(kind.value_type))
+    plain = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}
+    return (plain | {pa.date64(): pa.int64()}).get(kind, kind)
 
 
 def _arrow_values(column: "pa.Array") -> list[Any]:
@@ -71,7 +102,7 @@ def _arrow_values(column: "pa.Array") -> list[Any]:
         return list(column.to_numpy(zero_copy_only=False))
     try:
         return column.to_pylist()
-    except (ValueError, OverflowError):  # a value that Python cannot represent
+    except (ValueError, ArithmeticError):  # a value that Python cannot represent
         return [_value(scalar) for scalar in column]
 
 
@@ -85,7 +116,7 @@ def _value(scalar: "pa.Scalar") -> Any:
         return scalar.as_py()
     except UnicodeDecodeError as error:
         return error.object.decode(errors="surrogateescape")
-    except (ValueError, OverflowError) as error:
+    except (ValueError, ArithmeticError) as error:
         return _NoValue(f"a {scalar.type} that Python cannot hold ({error})")
 
 

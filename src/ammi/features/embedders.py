@@ -9,7 +9,7 @@ from functools import partial
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,9 @@ Model = str | os.PathLike[str] | Embed
 # Upper case, other scripts, and more words than most models read, which tokenizers and poolings treat differently.
 PROBES = ("A short text.", "Größe, ΟΔΟΣ and İstanbul: 日本語 हिन्दी العربية", " ".join(map(str, range(600))))
 
+ALLOWED = "AMMI_EMBEDDERS"  # the environment variable that names the functions which saved models may call
 _FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+_passed: set[str] = set()  # the functions that the program itself has passed
 
 
 class Embedder(NamedTuple):
@@ -41,7 +43,8 @@ def open_embedder(model: Model, batch_size: int) -> Embedder:
 
     `batch_size` texts at a time go through a sentence-transformers model.
     """
-    if isinstance(model, str) and not Path(model).is_dir() and _FUNCTION.fullmatch(model):
+    if names_function(model):
+        _passed.add(model)
         return Embedder(_imported(model), model)
     if isinstance(model, str | os.PathLike):
         transformer = _open_transformer(os.fspath(model))
@@ -51,7 +54,26 @@ def open_embedder(model: Model, batch_size: int) -> Embedder:
         raise ValueError(f"model is a {type(model).__name__}: pass its name or its folder, or its method encode")
     if not callable(model):
         raise ValueError(f"model is {model!r:.60}: expected a name, a folder, or a function from texts to an array")
+    _passed.add(name_of(model))
     return Embedder(model, name_of(model))
+
+
+def open_saved_embedder(model: Model, batch_size: int) -> Embedder:
+    """Open a model that a file names; a function only if the program passed it before, or the user allows it by name.
+
+    Any function of any module can be named in a file, os.system too.
+    """
+    if names_function(model) and model not in _passed | set(os.environ.get(ALLOWED, "").split()):
+        raise ValueError(
+            f"the embedder of this model is the function {model}, which is not called unless you allow it: if you "
+            f"trust it, set the environment variable {ALLOWED}={model}"
+        )
+    return open_embedder(model, batch_size)
+
+
+def names_function(model: Model) -> TypeGuard[str]:
+    """Return whether a model is given as "module:function"."""
+    return isinstance(model, str) and not Path(model).is_dir() and _FUNCTION.fullmatch(model) is not None
 
 
 def name_of(model: Model) -> str:

@@ -56,6 +56,7 @@ def open_cache(folder: str | os.PathLike[str], model: str, width: int) -> Iterat
     file = Path(folder, FILE)
     try:
         with closing(sqlite3.connect(file, timeout=SECONDS_TO_WAIT)) as connection:
+            connection.execute("PRAGMA trusted_schema = OFF")
             _prepare(connection)
             yield EmbeddingCache(connection, model, width)
     except sqlite3.OperationalError as error:  # busy, full, read-only

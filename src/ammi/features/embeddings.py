@@ -11,7 +11,16 @@ from typing import Self
 import numpy as np
 
 from ammi.features.base import FeatureMaker
-from ammi.features.embedders import PROBES, Embedder, Embeddings, Model, name_of, name_to_save, open_embedder
+from ammi.features.embedders import (
+    PROBES,
+    Embedder,
+    Embeddings,
+    Model,
+    name_of,
+    name_to_save,
+    open_embedder,
+    open_saved_embedder,
+)
 from ammi.features.embedding_cache import EmbeddingCache, open_cache
 from ammi.features.saved import digest, features_files, parse_features
 from ammi.features.texts import strings
@@ -36,7 +45,8 @@ class EmbeddingFeatures(FeatureMaker):
     Args:
         model: the folder of a sentence-transformers model, which is opened without a network; the name of one on the
             Hugging Face Hub, which is fetched where it is not on this machine yet; or a function from a list of texts
-            to an array (n, d), itself or as "module:function".
+            to an array (n, d), itself or as "module:function". A function that only a saved model names is called if
+            the environment variable AMMI_EMBEDDERS names it, too.
         batch_size: number of texts that go through the model at once; more are faster on a GPU.
         cache: a folder that keeps embeddings, so that no process makes one twice.
         verbose: whether to show progress on standard error, every ten seconds.
@@ -99,7 +109,7 @@ class EmbeddingFeatures(FeatureMaker):
     def _embedder(self) -> Embedder:
         """Open the model when it is first needed; refuse another one than it was fitted with."""
         if self._opened is None or self._opened[:2] != (self.model, self.batch_size):
-            embedder = open_embedder(self.model, self.batch_size)
+            embedder = open_saved_embedder(self.model, self.batch_size)
             self._check_same(embedder)
             self._opened = self.model, self.batch_size, embedder
         return self._opened[2]

@@ -20,6 +20,7 @@ _SHORT = 3  # letters: shorter beginnings are in too many words to search for th
 _CACHED = 1000  # regular expressions, and characters
 _MARKS = "+#"  # which names may end with
 _REST = r"\w*(?:\+\+(?![\w+])|#(?!\w))?"  # of a word, after its beginning
+_LONGEST_PATTERN = 64  # characters of a beginning in a cached regular expression, which takes many bytes for each
 _rest = re.compile(_REST).match
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
@@ -61,7 +62,8 @@ class Occurrences:
 def _words_from(beginning: str, text: str) -> Iterator[tuple[int, str]]:
     """Yield the offsets and the words with this beginning in a text of plain characters."""
     end = 0
-    for _ in range(_FOUND_BY_SEARCH if len(beginning) >= _SHORT else 0):
+    searched = len(text) if len(beginning) > _LONGEST_PATTERN else _FOUND_BY_SEARCH
+    for _ in range(searched if len(beginning) >= _SHORT else 0):
         start = text.find(beginning, end)
         if start < 0:
             return

@@ -35,6 +35,8 @@ def on_ray(address: str | None = None, workers: int | None = None) -> Iterator[i
     where: dict[str, object] = {"address": address}
     if address in (None, "local"):
         where = {"address": "local", "num_cpus": max(workers or 0, os.cpu_count() or 1), "include_dashboard": False}
+    if allowed := os.environ.get("AMMI_EMBEDDERS"):  # other nodes have an environment of their own
+        where["runtime_env"] = {"env_vars": {"AMMI_EMBEDDERS": allowed}}
     try:
         ray.init(**where, log_to_driver=False, logging_level=logging.ERROR)
     except Exception as error:  # Ray raises errors of many kinds here

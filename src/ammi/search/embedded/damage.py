@@ -23,7 +23,7 @@ from ammi.search.embedded.acknowledged import FILE as ACKNOWLEDGED
 from ammi.search.embedded.acknowledged import Acknowledged, AcknowledgedFile
 from ammi.search.embedded.blocks import BLOCK
 from ammi.search.embedded.connections import FILE, SqliteFile, connect, explaining, full
-from ammi.search.embedded.database import SqliteState, check_ours, problem_with
+from ammi.search.embedded.database import SqliteState, check_ours, check_schema, problem_with
 from ammi.search.embedded.embedded_tables import EmbeddedTables
 from ammi.search.embedded.pages import JOURNAL, readable_folder, wrong_pages
 from ammi.search.embedded.store import HammingIndex
@@ -229,6 +229,8 @@ class _Inspection:
         with explaining(self._folder):
             self._db.execute("BEGIN IMMEDIATE" if alone else "BEGIN")
             check_ours(self._db, self._folder, True)
+            if not pages:  # or else the damage may be in the schema itself
+                check_schema(self._db, self._folder)
         if not pages:
             found = self._read("PRAGMA integrity_check(100)", "the structure of the tables") or []
             self.damage += [f"the tables are not in order: {line}" for (line,) in found if line != "ok"]

@@ -1,8 +1,9 @@
 """The database of an embedded store: one SQLite file, so that every change is one transaction."""
 
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Self
@@ -15,14 +16,15 @@ from ammi.search.embedded.acknowledged import Acknowledged, AcknowledgedFile, ne
 from ammi.search.embedded.connections import (
     CHECKSUM_BYTES,
     FILE,
-    PATIENCE,
     SqliteFile,
     connect,
     damaged,
     explaining,
     full,
+    wait_for_writer,
 )
 from ammi.search.sql.sessions import Pool, Session, SqlDatabase, SqlRows, SqlState, check_format
+from ammi.search.sql.sql_tables import KEYED_CHANGES
 from ammi.search.store_methods import About
 
 MAGIC = 0x616D6D69  # "ammi" in the header of the file, unlike databases of other programs
@@ -47,6 +49,7 @@ SCHEMA = (
     "CREATE TABLE indexed_keys (key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
     "CREATE TABLE key_values (key INTEGER, value, position INTEGER, PRIMARY KEY (key, value, position)) WITHOUT ROWID",
     "CREATE TABLE files (name TEXT PRIMARY KEY, content BLOB NOT NULL)",
+    KEYED_CHANGES,
 )
 TOKENIZER = ("ascii", "tokenchars", "_+#")
 WORD_TABLES = (
@@ -58,6 +61,7 @@ WORD_TABLES = (
 )
 VECTOR_COLUMNS = "(position INTEGER PRIMARY KEY, vector BLOB NOT NULL, checksum INTEGER NOT NULL)"
 VECTOR_TABLES = (f"CREATE TABLE vectors {VECTOR_COLUMNS}",)
+_SELECT_SCHEMA = "SELECT type, name, sql FROM sqlite_master"
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,7 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
         try:
             with explaining(folder), database.held() as session:
                 check_ours(session.db, folder, database._acknowledged.path.exists())
+                check_schema(session.db, folder)
             with database.reading():
                 if database.file.writable and database._acknowledged.read() is None:  # only the database was copied
                     database._acknowledged.make(Acknowledged(database.state.uid, database.state.change))
@@ -137,7 +142,7 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
             session.db.execute("VACUUM")
             session.db.set_busy_timeout(_MILLISECONDS_FOR_READERS)
             session.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            session.db.set_busy_timeout(1000 * PATIENCE)
+            session.db.set_busy_handler(wait_for_writer)
 
     def execute(self, statement: str, values: "apsw.Bindings | None" = None) -> SqlRows:
         return self.session.db.execute(statement, values)
@@ -234,3 +239,24 @@ def check_ours(db: apsw.Connection, folder: Path, was_made: bool) -> None:
     check_format(str(folder), db.pragma("user_version"), FORMAT)
     if db.reserve_bytes() != CHECKSUM_BYTES:
         raise damaged(folder, "its pages have no checksums")
+
+
+def check_schema(db: apsw.Connection, folder: Path) -> None:
+    """Refuse views, triggers, and any table or index that ammi did not make in this way."""
+    ours = _schema()
+    for kind, name, sql in db.execute(_SELECT_SCHEMA):
+        if (kind, name) not in ours or sql != (ours[kind, name] or sql):
+            raise ValueError(
+                f"{folder / FILE} has the {kind} {name!r:.60}, which ammi did not make, and is not opened: ask for an "
+                "export of the collection (ammi index export)"
+            )
+
+
+@cache
+def _schema() -> dict[tuple[str, str], str | None]:
+    """Return the SQL of all that a file may hold by kind and name; None for FTS5's own tables, which it may change."""
+    with closing(apsw.Connection(":memory:")) as db:
+        for statement in (*SCHEMA, *WORD_TABLES, *VECTOR_TABLES):
+            db.execute(statement)
+        found = db.execute(_SELECT_SCHEMA)
+        return {(kind, name): None if name.startswith("words_") else sql for kind, name, sql in found}

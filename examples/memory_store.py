@@ -152,7 +152,7 @@ class MemoryStore(Store):
 
 def having_terms(entries: list[Entry], terms: Sequence[Term], statistics: WordStatistics) -> list[Id]:
     """Return the keys of the documents that have any of the terms, the sum of the terms' weights highest first."""
-    weights = {term.words: term.count * statistics.rarity(term) for term in terms}
+    weights = {term.words: term.times * statistics.rarity(term) for term in terms}
     by_rarity = sorted(weights, key=lambda words: -weights[words])
     scores: dict[Id, float] = {}
     for entry in entries:

@@ -43,7 +43,7 @@ SHORTLIST = 100  # fewest documents by codes, and fewest by words
 VECTOR_SHORTLIST = 1000  # for a ranking by vectors, which orders candidates well
 MOST_TERMS = 500  # of a query; a longer text is found by its code, too
 
-_ENOUGH_PLACES, _ENOUGH_SHARE = 30_000, 30  # after 30,000 positions, or 1/30 of the texts, no further word is read
+_ENOUGH_PLACES, _ENOUGH_SHARE = 30_000, 30  # positions, or a share of the texts, that all terms after the first may add
 _MOST_PLACES = 100_000  # positions of one term, which are read in a hundredth of a second
 _MOST_KNOWN = 100_000  # words whose counts are cached
 _INITIALS = re.compile(r"\b\w\.(?=\s*\S)")  # of names and in "e.g.": single letters that say little
@@ -59,7 +59,7 @@ class Term(NamedTuple):
     words: tuple[str, ...]  # of the collection and the query, sorted
 
     @property
-    def count(self) -> int:
+    def times(self) -> int:
         """q_t: how often the query has a word of the stem."""
         return sum(self.asked.values())
 
@@ -206,9 +206,9 @@ def lexical_scores(texts: Sequence[str], terms: Sequence[Term], statistics: Word
     for term in terms:
         rarity = statistics.rarity(term)
         counts = found.counts([word for word in term.words if statistics.having[word]])
-        total += term.count * rarity
+        total += term.times * rarity
         if counts:
-            parts = [(term.count, np.sum([*counts.values()], axis=0))]
+            parts = [(float(term.times), np.sum([*counts.values()], axis=0))]
             parts += [(EXACT_WEIGHT * n, counts[word]) for word, n in term.asked.items() if word in counts]
             score += rarity * sum(weight * n * (SATURATION + 1) / (n + damping) for weight, n in parts)
     return score / np.sqrt(total or 1)
@@ -229,21 +229,37 @@ def most_told(
     enough = max(_ENOUGH_PLACES, statistics.texts // _ENOUGH_SHARE)
     positions, weights, read = [np.empty(0, np.int64)], [0.0], 0
     for count, term in sorted(((statistics.having_term(term), term) for term in terms), key=lambda item: item[0]):
-        if read >= enough or count > _MOST_PLACES:
+        if (read and read + count > enough) or count > _MOST_PLACES:
             break
         read += count
         if count:
-            lists = [positions_of(word) for word in term.words if statistics.having[word]]
-            positions.append(lists[0] if len(lists) == 1 else np.unique(np.concatenate(lists)))
-            weights.append(term.count * statistics.rarity(term))
+            positions.append(merged([positions_of(word) for word in term.words if statistics.having[word]]))
+            weights.append(term.times * statistics.rarity(term))
     for end in range(2, len(positions)):
         # Texts that have only the remaining terms cannot be among the best any more.
-        if min(weights[1:end]) > sum(weights[end:]) and len(rare := np.unique(np.concatenate(positions[:end]))) >= n:
+        if min(weights[1:end]) > sum(weights[end:]) and len(rare := merged(positions[:end])) >= n:
             positions[end:] = [rare[is_in(rare, others)] for others in positions[end:]]
             break
-    found, row = np.unique(np.concatenate(positions), return_inverse=True)
-    scores = np.bincount(row, np.repeat(weights, [len(texts) for texts in positions]), len(found))
-    return np.sort(found[np.argsort(-scores, kind="stable")[:n]])
+    together = np.concatenate(positions)
+    order = np.argsort(together, kind="stable")  # sorted lists are merged, many times faster than np.unique
+    together = together[order]
+    first = np.flatnonzero(_is_first(together))
+    each = np.repeat(weights, [len(texts) for texts in positions])[order]
+    scores = np.add.reduceat(each, first) if len(first) else each
+    return np.sort(together[first[best(scores, n)]])
+
+
+def merged(positions: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return the positions that stand in any of several sorted lists, sorted."""
+    if len(positions) == 1:
+        return positions[0]
+    together = np.sort(np.concatenate(positions), kind="stable")
+    return together[_is_first(together)]
+
+
+def _is_first(positions: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which of sorted positions differ from the one before."""
+    return np.concatenate([positions[:1] == positions[:1], positions[1:] != positions[:-1]])
 
 
 def is_in(positions: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.bool_]:

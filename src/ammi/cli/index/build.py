@@ -61,8 +61,8 @@ class StoreOptions:
         """Create an empty collection with these settings."""
         from ammi.collection import Collection
 
-        about = {"vectors": self.keep_vectors, "language": self.language}
-        return Collection.create(location, model, keys=self.keys or [], **about)
+        keys, vectors, language = self.keys or [], self.keep_vectors, self.language
+        return Collection.create(location, model, keys=keys, vectors=vectors, language=language)
 
 
 def build(

@@ -6,11 +6,14 @@ a benchmark, and read what it wrote.
 """
 
 import json
+import statistics
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from plan import plan_table
+from priors import PRIORS, chosen, mean
+from quality import BITS, SETS
 
 SINCE = "2026-11-18"
 RESULTS = Path(__file__).parent / "results"
@@ -138,9 +141,40 @@ def _store(part: tuple[str, Row]) -> Iterator[str]:
     yield row["date"]
 
 
+def priors() -> str:
+    """Precision against other priors, cell by cell, and the mean of the cells that the three first ones have."""
+    results, where = recorded("priors")
+    if not results:
+        return ""
+    cells = [(name, bits) for name in SETS for bits in BITS]
+    found = {(*cell, prior): chosen(results["runs"], *cell, prior) for cell in cells for prior in PRIORS}
+    rows: list[Iterable[object]] = []
+    for cell in cells:
+        runs = [found[*cell, prior] for prior in PRIORS]
+        if any(runs):
+            rows.append((*cell, *(f"{mean(one):.1f} ({len(one)})" if one else "" for one in runs)))
+    whole = [cell for cell in cells if all(found[*cell, prior] for prior in PRIORS[:3])]
+    by_prior = [[found[*cell, prior] for cell in whole] for prior in PRIORS]
+    means = [f"{statistics.mean(map(mean, runs)):.1f}" if whole and all(runs) else "" for runs in by_prior]
+    return table(("set", "bits", *PRIORS), [*rows, ("mean", f"{len(whole)} cells", *means)]) + where
+
+
+def sampled_gradient() -> str:
+    """The noise of each estimate of the sampled adversary's gradient."""
+    results, where = recorded("priors")
+    columns = ("bits", "estimate", "codes a document", "variance / squared norm of the gradient", "ms of CPU")
+    rows = (
+        (row["bits"], row["estimate"], row["codes"], f"{row['noise']:.2g}", f"{row['ms']:.1f}")
+        for row in (results["variance"] if results else ())
+    )
+    return table(columns, rows) + where
+
+
 BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
     "growth": ("hashers.md", growth),
     "threads": ("hashers.md", threads),
+    "priors": ("hashers.md", priors),
+    "sampled gradient": ("hashers.md", sampled_gradient),
     "known items": ("ranking.md", known_items),
     "planted": ("duplicates.md", planted),
     "scale": ("scale.md", scale),

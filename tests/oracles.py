@@ -102,6 +102,12 @@ def tree_log_probs(parents: tuple[int, ...], logits: np.ndarray) -> np.ndarray:
     return np.array([tree_log_prob(parents, logits, z) for z in all_codes(len(parents))])
 
 
+def autoregressive_log_prob(weight: np.ndarray, bias: np.ndarray, z: tuple[int, ...]) -> float:
+    """log of Π_i σ(±(b_i + Σ_{j<i} W_ij z_j))."""
+    logits = [bias[i] + sum(weight[i, j] * z[j] for j in range(i)) for i in range(len(z))]
+    return sum(math.log(sigmoid(logit if bit else -logit)) for logit, bit in zip(logits, z, strict=True))
+
+
 def joint(code_probs: np.ndarray, bits: tuple[int, ...]) -> np.ndarray:
     """The joint of some bits (-1 is a bit that is 0), first one most significant, from each code's probability."""
     table = np.zeros(2 ** len(bits))

@@ -33,10 +33,12 @@ from ammi.search.filters import Where
 from ammi.search.hamming import Codes
 from ammi.search.locations import is_url, store_class
 from ammi.search.ranking import RankPolicy, VectorRanking
+from ammi.search.store_methods import ChangeKey
 from ammi.search.vectors import KeptVectors, checked_kind
 from ammi.stored_model import StoredModel
 
 if TYPE_CHECKING:
+    from ammi.data import Document
     from ammi.data.reading import Incoming
     from ammi.evaluate import LabelledPrecision
     from ammi.hashers import DocumentHasher, Hasher
@@ -194,14 +196,34 @@ class Collection(AnyCollection):
         self.store.optimize()
         return added
 
-    def _add_block(self, block: "Block", model: StoredModel, keeps_vectors: bool) -> list[Id]:
+    def _add_block(
+        self, block: "Block", model: StoredModel, keeps_vectors: bool, key: ChangeKey | None = None
+    ) -> list[Id]:
         if keeps_vectors:
             codes, vectors = block.codes_and_vectors(model.whole, model.fingerprint)
         else:
             codes, vectors = block.codes(model.encoder(len(block)), model.fingerprint), None
-        return self.store.add_records(
-            codes, block.records, numbered=block.numbered, vectors=vectors, fingerprint=model.fingerprint
-        )
+
+        def add() -> int:
+            ids = self.store.add_records(
+                codes, block.records, numbered=block.numbered, vectors=vectors, fingerprint=model.fingerprint
+            )
+            return int(ids[0]) if block.numbered else 0
+
+        return block.ids(self.store.once(key, add))
+
+    def add_once(self, documents: "Sequence[Document]", key: ChangeKey | None = None) -> list[Id]:
+        """Add or replace documents in one transaction; under a key that was used for them before, add nothing."""
+        from ammi.ingest import Block
+
+        block = Block(list(documents))
+        outcome = None if key is None else self.store.outcome(key)
+        if outcome is not None:
+            return block.ids(outcome)
+        keeps_vectors = self.store.vectors is not None
+        added = self._with_model(lambda model: self._add_block(block, model, keeps_vectors, key))
+        self.store.optimize()
+        return added
 
     def add_codes(
         self, codes: Codes, ids: Sequence[Id], *, fingerprint: str, advance: Advance = no_progress

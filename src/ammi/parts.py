@@ -25,6 +25,7 @@ parts: Registry[Callable[..., object]] = Registry(
         "ExactAdversary": "ammi.training.adversaries:ExactAdversary",
         "GradientAdversary": "ammi.training.adversaries:GradientAdversary",
         "Prior": "ammi.nets.prior:Prior",
+        "SampledAdversary": "ammi.training.sampled:SampledAdversary",
     },
 )
 

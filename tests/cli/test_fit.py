@@ -68,7 +68,7 @@ def test_what_is_wrong_is_said(location: Location, ammi: Run, tmp_path):
     out = ("--out", tmp_path / "no")
     for assignment, words in (
         ("batch_size=many", "--set batch_size=many has the wrong type: batch_size is a whole number"),
-        ("adversary=none", "adversary is exact or gradient"),
+        ("adversary=none", "adversary is exact or gradient or sampled"),
         ("encoder=deep", "encoder is a whole number or none"),
         ("nothing=1", "ammi has no parameter 'nothing': it has adversary, "),
         ("batch_size", "write --set NAME=VALUE"),

@@ -233,7 +233,10 @@ def test_1024_bits_and_empty_documents():
         ({"order": 2, "prior_order": 1}, "prior_order must be at least the order 2"),
         ({"order": 1, "related_order": 0}, "related_order must be at least"),
         ({"order": -1}, "order must be a whole number from 0 to 20"),
-        ({"adversary": "both"}, "adversary must be 'exact' or 'gradient' or an object of Adversary, got 'both'"),
+        (
+            {"adversary": "both"},
+            "adversary must be 'exact' or 'gradient' or 'sampled' or an object of Adversary, got 'both'",
+        ),
         ({"adversary_steps": 0}, "adversary_steps must be a whole number from 1 up"),
         ({"batch_size": 0}, "batch_size must be a whole number from 1 to"),
         ({"learning_rate": 0}, "learning_rate must be above 0"),

@@ -134,7 +134,10 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_were_not(method, tmp_path):
     assert second.names == []  # it neither looks for neighbours nor pretrains a second time
 
 
-@pytest.mark.parametrize("more", [{"first_bits": 0}, {"neighbours": 0}, {"adversary": "gradient", "first_bits": 0}])
+@pytest.mark.parametrize(
+    "more",
+    [{"first_bits": 0}, {"neighbours": 0}, *({"adversary": name, "first_bits": 0} for name in ("gradient", "sampled"))],
+)
 def test_a_finished_run_goes_on_with_more_epochs(more, tmp_path):
     """To the bit as if it had had them from the start."""
     X, _ = topics(100)

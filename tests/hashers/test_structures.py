@@ -19,6 +19,7 @@ from ammi.nets.prior import Prior
 from ammi.nets.rows import to_rows
 from ammi.parts import parts, register_part
 from ammi.training.adversaries import Adversary, ExactAdversary, GradientAdversary
+from ammi.training.sampled import SampledAdversary
 from tests import oracles
 from tests.conftest import topics
 
@@ -72,6 +73,8 @@ PARTS: dict[str, dict[str, Any]] = {
     "an adversary of one's own": {"adversary": Halved(Chain(BITS, 2))},
     "a gradient adversary": {"adversary": GradientAdversary(Prior(STAR, 1, 4), 2, 0.03, 10.0, 0.1)},
     "a tree by gradient steps": {"prior": STAR, "adversary": "gradient"},
+    "a sampled adversary": {"adversary": SampledAdversary(BITS, steps=2)},
+    "codes sampled of a tree": {"structure": COMB, "adversary": "sampled"},
 }
 
 
@@ -89,7 +92,7 @@ def test_it_is_used_saved_loaded_and_cloned(name, registered, tmp_path):
     assert np.array_equal(loaded.encode(X), hasher.encode(X))
     assert loaded.score(X) == pytest.approx(hasher.score(X))
     assert json.dumps([repr(loaded.get_params()[name]) for name in given]) == before
-    if name != "a gradient adversary":  # whose network is drawn when it is made
+    if name not in ("a gradient adversary", "a sampled adversary"):  # whose network is drawn when it is made
         assert clone(loaded).fit(X).fingerprint_ == hasher.fingerprint_
     assert clone(hasher).fit(X).fingerprint_ == hasher.fingerprint_
     for value, was in zip([v for v in given.values() if isinstance(v, Adversary)], state, strict=True):
@@ -123,11 +126,13 @@ REFUSED: dict[str, dict[str, Any]] = {
     "prior takes the place of prior_order": {"prior": STAR, "prior_order": 2},
     "structure takes the place of order": {"structure": STAR, "order": 1},
     "this adversary has its own prior": {"prior": STAR, "adversary": ExactAdversary(STAR)},
+    "adversary has its own prior: leave out prior and": {"prior_order": 2, "adversary": "sampled"},
+    "the adversary has 7 bits and the codes 6": {"adversary": SampledAdversary(7)},
     "too few as a prior of Chain": {"prior": STAR, "order": 2},
     "prior_order must be at least the order 1": {"structure": STAR, "prior_order": 0},
     "structure must be an object of Structure": {"structure": "tree"},
     "prior must be an object of Structure": {"prior": 3},
-    "adversary must be 'exact' or 'gradient' or an object of Adversary": {"adversary": ExactAdversary},
+    "adversary must be 'exact' or 'gradient' or 'sampled' or an object of Adversary": {"adversary": ExactAdversary},
     r"bits of Chain\(n_bits=6, order=1\) cannot be put into another order: use reorder=0": {
         "order": 1,
         "adversary": ExactAdversary(Chain(BITS, 3), reorder=5),

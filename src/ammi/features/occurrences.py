@@ -19,6 +19,7 @@ WordPair = tuple[str, str]
 
 _FOUND_BY_SEARCH = 150  # occurrences to search for one by one; a regular expression takes time to compile
 _CACHED = 1000  # regular expressions, and characters
+_LONGEST_PATTERN = 64  # characters of a word in a cached regular expression, which takes many bytes for each
 _BETWEEN = re.compile(r"(?:\W+\w)*\W+")  # between two words: single characters are no words, so they may stand there
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
@@ -76,7 +77,7 @@ def _offsets(word: str, text: str) -> list[int]:
     """Return the offsets of a word in a text of plain characters."""
     offsets: list[int] = []
     end = 0
-    for _ in range(_FOUND_BY_SEARCH):
+    for _ in range(_FOUND_BY_SEARCH if len(word) <= _LONGEST_PATTERN else len(text)):
         start = text.find(word, end)
         if start < 0:
             return offsets

@@ -25,6 +25,7 @@ from ammi.nets.prior import Prior
 from ammi.training.adversaries import Adversary, ExactAdversary, GradientAdversary, StructuredAdversary
 from ammi.training.information import AMMIObjective
 from ammi.training.recipe import DataShape, Recipe
+from ammi.training.sampled import SampledAdversary
 
 # Chosen on the validation parts of the benchmark sets (LOG.md).
 _FIRST_NEIGHBOURS, _FIRST_SHARE = 10, 2 / 3  # the share is of the epochs
@@ -56,11 +57,12 @@ class AMMI(InformationHasher):
         types=(Structure,),
         optional=True,
     )
-    adversary: Literal["exact", "gradient"] | Adversary = parameter(
-        "'exact', the best prior in closed form; 'gradient', the paper's, which takes gradient steps; or an object of "
-        "your own, a copy of which is trained, with its own prior.",
+    adversary: Literal["exact", "gradient", "sampled"] | Adversary = parameter(
+        "'exact', the best prior in closed form; 'gradient', the paper's, which takes gradient steps; 'sampled', an "
+        "autoregressive prior in which each bit sees all bits before it, for documents alone (neighbours 0) with an "
+        "entropy_weight of 1 to 1.5; or an object of your own, a copy of which is trained, with its own prior.",
         default="exact",
-        choices=("exact", "gradient"),
+        choices=("exact", "gradient", "sampled"),
         types=(Adversary,),
     )
     adversary_steps: int = parameter(
@@ -130,7 +132,7 @@ class AMMI(InformationHasher):
             # Objects are made for codes of n_bits bits; the first model has the defaults in their place.
             structure=None,
             prior=None,
-            adversary=self.adversary if isinstance(self.adversary, str) else "exact",
+            adversary="gradient" if self.adversary == "gradient" else "exact",
             encoder=None if isinstance(self.encoder, nn.Module) else self.encoder,
         )
         return first.recipe(shape)
@@ -138,6 +140,8 @@ class AMMI(InformationHasher):
     def _make_adversary(self, predictive: bool) -> Adversary:
         if isinstance(self.adversary, Adversary):
             return copy.deepcopy(self.adversary)
+        if self.adversary == "sampled":
+            return SampledAdversary(self.n_bits, init_range=self.init_range)
         prior, encoder = self._prior_structure(predictive), self._structure()
         if self.adversary == "exact":
             reordered = self._reads_pairs(predictive) and encoder.reordered(range(self.n_bits)) is not None
@@ -170,7 +174,7 @@ class AMMI(InformationHasher):
         if self.prior is not None and self.prior_order is not None:
             raise ValueError("prior takes the place of prior_order: leave one of them out")
         prior: Structure | None = self._prior_structure(predictive=False)
-        if isinstance(self.adversary, Adversary):
+        if isinstance(self.adversary, Adversary) or self.adversary == "sampled":
             if self.prior is not None or self.prior_order is not None:
                 raise ValueError("this adversary has its own prior: leave out prior and prior_order")
             prior = self.adversary.structure if isinstance(self.adversary, StructuredAdversary) else None

@@ -57,12 +57,12 @@ _NONE: Scores = np.zeros(1)  # the start of a sum
 
 
 class KnownCounts:
-    """A cache of the number of texts that have a word, valid until the store changes."""
+    """A cache of how many texts have a word, by the number of the word; valid until the store changes."""
 
     def __init__(self) -> None:
-        self._known: tuple[int, dict[str, int]] = -1, {}
+        self._known: tuple[int, dict[int, int]] = -1, {}
 
-    def after(self, change: int) -> dict[str, int]:
+    def after(self, change: int) -> dict[int, int]:
         """Return the counts to read and fill; empty after a change of the store, or if they were too many."""
         if self._known[0] != change or len(self._known[1]) > _MOST_KNOWN:
             self._known = change, {}

@@ -40,7 +40,7 @@ from ammi.search.documents import (
 from ammi.search.filters import Filter, Where
 from ammi.search.hamming import Codes
 from ammi.search.ranking import Candidates, Ranking, best
-from ammi.search.store_methods import About, Found, Location, Repaired, StoreMethods
+from ammi.search.store_methods import About, ChangeKey, Found, Location, Repaired, StoreMethods
 from ammi.search.vectors import KeptVectors, Packed, Rows
 from ammi.urls import shown
 
@@ -187,6 +187,31 @@ class Store(StoreMethods):
             chosen = [records[row] for row in rows]
             self._put(codes[rows], chosen, None if kept_vectors is None else kept_vectors[rows])
         return ids
+
+    def once(self, key: ChangeKey | None, change: Callable[[], int]) -> int:
+        """Make a change as a whole, and return the number that it returns.
+
+        If a change was made under the key before, return the number of that one, and change nothing. Keys are known
+        for a day, or for the last 10,000 changes; a store without transactions knows those of this process.
+        """
+        with self._writing():
+            outcome = None if key is None else self._outcome(key)
+            if outcome is None:
+                outcome = change()
+                if key is not None:
+                    self._remember(key, outcome)
+        return outcome
+
+    def outcome(self, key: ChangeKey) -> int | None:
+        """Return the number that the change under a key returned; None if there was none."""
+        with self._reading():
+            return self._outcome(key)
+
+    def _outcome(self, key: ChangeKey) -> int | None:
+        digest, outcome = self._remembered(key.name) or (key.digest, None)
+        if digest != key.digest:
+            raise ValueError("this key was used for another change: use a new key for each change")
+        return outcome
 
     def delete(self, ids: Iterable[Id]) -> None:
         """Delete documents, all of which must exist."""

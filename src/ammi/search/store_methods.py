@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
+from hashlib import blake2b
 from os import PathLike
 from typing import NamedTuple, Self
 
@@ -14,6 +16,8 @@ from ammi.search.vectors import KeptVectors, Packed
 
 Location = str | PathLike[str]
 Encode = Callable[[list[Entry]], tuple[Codes, Packed | None]]  # codes, and vectors if these change too
+MOST_REMEMBERED = 10_000  # changes whose keys are known
+
 Found = list[list[tuple[int, Record]]]  # for each query, the distance and the document of each hit, in order
 
 
@@ -35,6 +39,23 @@ class Repaired(NamedTuple):
     unnamed: int  # further documents
     damage: list[str]  # a sentence for each damaged part
     old: str | None  # where the damaged file is now; None if nothing was damaged
+
+
+class ChangeKey(NamedTuple):
+    """The name of a change and a digest of what it is, both as numbers of 64 bits: a change is made once under a name.
+
+    A client that does not know whether its request was answered sends it again under the same name.
+    """
+
+    name: int
+    digest: int
+
+    @classmethod
+    def of(cls, name: str, request: bytes) -> Self:
+        """Return the key of a request."""
+        return cls(
+            *(int.from_bytes(blake2b(part, digest_size=8).digest(), signed=True) for part in (name.encode(), request))
+        )
 
 
 class StoreMethods(ABC):
@@ -122,8 +143,26 @@ class StoreMethods(ABC):
         return nullcontext()
 
     def _writing(self) -> AbstractContextManager[object]:
-        """Enter a block whose changes are made together when it ends, or not at all, if the store has transactions."""
+        """Enter a block whose changes are made together when it ends, or not at all, if the store has transactions. A
+        block may be inside of another one, which then ends the transaction."""
         return self._reading()
+
+    def _remembered(self, name: int) -> tuple[int, int] | None:
+        """Return the digest of the change that was made under a name, and what it returned; None if there is none.
+
+        A store without transactions remembers it only in this process.
+        """
+        return self._changes_made.get(name)
+
+    def _remember(self, key: ChangeKey, outcome: int) -> None:
+        """Remember a change that was made under a key, in the same transaction; forget the oldest ones."""
+        self._changes_made[key.name] = key.digest, outcome
+        if len(self._changes_made) > MOST_REMEMBERED:
+            del self._changes_made[next(iter(self._changes_made))]
+
+    @cached_property
+    def _changes_made(self) -> dict[int, tuple[int, int]]:
+        return {}
 
     def _has(self, ids: list[Id]) -> list[bool]:
         """Return whether each document exists."""

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
-MOST_IDS = 10_000  # in a request
+MOST_IDS = 10_000  # of documents in a request
 MOST_K = 1000
 MOST_CHARACTERS = 10_000  # of a query
 
@@ -389,9 +389,9 @@ class NewDocument(Contents):
 
 
 class NewDocuments(Model):
-    """Documents to add or to replace; all have ids, or none has. Each transaction writes a thousand of them."""
+    """Documents to add or to replace; all have ids, or none has."""
 
-    documents: list[NewDocument] = Field(min_length=1)
+    documents: list[NewDocument] = Field(min_length=1, max_length=MOST_IDS)
 
 
 class Added(Model):

@@ -16,14 +16,15 @@ from ammi.search.embedded.acknowledged import Acknowledged, AcknowledgedFile, ne
 from ammi.search.embedded.connections import (
     CHECKSUM_BYTES,
     FILE,
-    PATIENCE,
     SqliteFile,
     connect,
     damaged,
     explaining,
     full,
+    wait_for_writer,
 )
 from ammi.search.sql.sessions import Pool, Session, SqlDatabase, SqlRows, SqlState, check_format
+from ammi.search.sql.sql_tables import KEYED_CHANGES
 from ammi.search.store_methods import About
 
 MAGIC = 0x616D6D69  # "ammi" in the header of the file, unlike databases of other programs
@@ -48,6 +49,7 @@ SCHEMA = (
     "CREATE TABLE indexed_keys (key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
     "CREATE TABLE key_values (key INTEGER, value, position INTEGER, PRIMARY KEY (key, value, position)) WITHOUT ROWID",
     "CREATE TABLE files (name TEXT PRIMARY KEY, content BLOB NOT NULL)",
+    KEYED_CHANGES,
 )
 TOKENIZER = ("ascii", "tokenchars", "_")
 WORD_TABLES = (
@@ -138,7 +140,7 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
             session.db.execute("VACUUM")
             session.db.set_busy_timeout(_MILLISECONDS_FOR_READERS)
             session.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            session.db.set_busy_timeout(1000 * PATIENCE)
+            session.db.set_busy_handler(wait_for_writer)
 
     def execute(self, statement: str, values: "apsw.Bindings | None" = None) -> SqlRows:
         return self.session.db.execute(statement, values)

@@ -162,6 +162,10 @@ class EmbeddedTables(SqlTables):
         self._database.execute("DELETE FROM files")
         self._database.insert("files", files.items())
 
+    def has_keyed_changes(self) -> bool:
+        select = "SELECT 1 FROM sqlite_master WHERE name = 'keyed_changes'"
+        return self._database.execute(select).fetchone() is not None
+
     def damaged(self, cause: str) -> DamagedError:
         return self._database.damaged(cause)
 

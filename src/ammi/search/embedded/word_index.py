@@ -5,6 +5,7 @@ character for a letter: so FTS5 splits an ASCII text itself, and gets any other 
 """
 
 from collections.abc import Iterable, Sequence
+from sys import getsizeof
 
 import apsw
 import numpy as np
@@ -18,8 +19,8 @@ PlacedText = tuple[int, str]
 
 _LONGEST = 32_768  # bytes of a word that FTS5 keeps; of a longer one it has the beginning
 _FEW = 10_000  # texts with a word whose positions are read to count them; of more frequent words only when needed
-_REMEMBERED = 2_000_000  # positions of all words: 16 MB
-_OF_A_WORD = 50  # memory of a word without positions, in positions
+_REMEMBERED = 16 << 20  # bytes of all words and their positions
+_OF_A_WORD = 400  # bytes beside those of the word and its positions
 
 
 class _KnownWords:
@@ -89,7 +90,7 @@ class WordIndex:
         """Return how many texts have a word, and their positions if these are few."""
         if word not in known.words:
             known.words[word] = found = self._read(word)
-            known.room -= _OF_A_WORD + (0 if found[1] is None else found[0])
+            known.room -= _OF_A_WORD + getsizeof(word) + (0 if found[1] is None else found[1].nbytes)
         return known.words[word]
 
     def _read(self, word: str) -> tuple[int, Positions | None]:

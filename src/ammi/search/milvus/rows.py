@@ -26,6 +26,7 @@ from ammi.search.vectors import KeptVectors, unpacked
 WHOLE = ["position", "checksum", "metadata", "content", "code"]  # fields to read
 _PIECE = 16_000  # characters, of 4 bytes at most
 _MOST = 4096  # numbers in an ARRAY
+_LONGEST_CACHED = 128  # characters of what a number stands for, if the number is cached
 _UNSURE = 0  # the tag of a document that has more values than its tags can hold
 
 
@@ -115,7 +116,12 @@ def _value_tag(key: str, scalar: Scalar) -> int:
     return _number("is", key, scalar.kind, str(value))
 
 
-@lru_cache(1 << 16)
 def _number(*parts: str) -> int:
     """Return a number for these strings, in practice a different one for others."""
-    return int.from_bytes(blake2b("\0".join(parts).encode(), digest_size=6).digest()) or 1
+    joined = "\0".join(parts)
+    return _number_of(joined) if len(joined) <= _LONGEST_CACHED else _number_of.__wrapped__(joined)
+
+
+@lru_cache(1 << 16)
+def _number_of(joined: str) -> int:
+    return int.from_bytes(blake2b(joined.encode(), digest_size=6).digest()) or 1

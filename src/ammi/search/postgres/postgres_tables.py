@@ -30,7 +30,7 @@ from ammi.search.postgres.values import (
     unescaped,
     word_number,
 )
-from ammi.search.sql.sql_tables import SqlTables, checksums_of
+from ammi.search.sql.sql_tables import KEYED_CHANGES, SqlTables, checksums_of
 from ammi.search.vectors import KeptVectors, Packed, unpacked, vector_checksum, vector_rows
 
 Positions = NDArray[np.int64]
@@ -46,6 +46,7 @@ SCHEMA = (
     "CREATE TABLE indexed_keys (key int PRIMARY KEY, name text NOT NULL)",
     "CREATE TABLE key_values (key int, value bytea, position bigint, PRIMARY KEY (key, value, position))",
     "CREATE INDEX key_values_position ON key_values (position)",
+    KEYED_CHANGES,
 )
 WORD_TABLES = (
     "CREATE TABLE words (position bigint PRIMARY KEY, characters bigint NOT NULL, words bigint[] NOT NULL)",
@@ -197,6 +198,9 @@ class PostgresTables(SqlTables):
     def files(self) -> dict[str, bytes]:
         rows = self._database.execute("SELECT name, content FROM files ORDER BY number").fetchall()
         return {unescaped(name): content for name, content in rows}
+
+    def has_keyed_changes(self) -> bool:
+        return self._database.execute("SELECT to_regclass('keyed_changes') IS NOT NULL").fetchone()[0]
 
     def damaged(self, cause: str) -> DamagedError:
         return DamagedError(

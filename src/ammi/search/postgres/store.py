@@ -217,14 +217,16 @@ class PostgresStore(SqlStore):
     def _word_statistics(self, words: Sequence[str]) -> WordStatistics:
         state = self._database.state
         known = {} if self._database.writes else self._counts.after(state.change)  # uncommitted state is not cached
-        if new := {word_number(word): word for word in words if word not in known}:
+        numbers = {word: word_number(word) for word in words}
+        if new := [number for number in numbers.values() if number not in known]:
             rows = self._database.execute(
                 "SELECT number, (SELECT count(*) FROM words WHERE words @> ARRAY[number]) "
                 "FROM unnest(%s::bigint[]) AS number",
-                ([*new],),
+                (new,),
             ).fetchall()
-            known |= {new[number]: count for number, count in rows}
-        return WordStatistics(state.texts, state.characters, {word: known[word] for word in words})
+            known.update(rows)
+        having = {word: known[number] for word, number in numbers.items()}
+        return WordStatistics(state.texts, state.characters, having)
 
     def _sql(self, filter: Filter) -> SqlCondition:
         return to_sql(filter, self._tables.indexed() if filter else {})

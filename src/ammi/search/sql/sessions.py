@@ -18,10 +18,12 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 from ammi.search.checks import change_in_snapshot
 from ammi.search.documents import Id, id_key
+from ammi.search.stopping import check_stopped
 from ammi.search.store_methods import About
 from ammi.search.vectors import KeptVectors
 
 _IDLE = 8  # connections kept for the threads to come
+_SECONDS_UNTIL_ASKED = 0.1  # whether a writer that waits has been stopped
 
 
 class Connection(Protocol):
@@ -233,16 +235,27 @@ class SqlDatabase(ABC, Generic[C, S]):
                 return
             if session.state:
                 raise change_in_snapshot(self.location)
-            with self._turn:
+            with self._take_turn():
                 try:
                     session.state = state = self._begin_writing(session)
                     session.writes = True
                     self.set_state(change=state.change + 1)
                     yield
                     self._pool.check_process()
+                    check_stopped()
                     self._commit(session.db)
                 finally:
                     self._leave(session)
+
+    @contextmanager
+    def _take_turn(self) -> Iterator[None]:
+        """Wait for the other writers among the threads of this process."""
+        while not self._turn.acquire(timeout=_SECONDS_UNTIL_ASKED):
+            check_stopped()
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     def _leave(self, session: Session[C, S]) -> None:
         session.state, session.writes = None, False

@@ -1,5 +1,6 @@
 """SqlTables: the tables of documents that the stores on SQL databases have in common."""
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
@@ -9,11 +10,19 @@ from ammi.search.documents import Entry, Id, Metadata, Record, checksums, parsed
 from ammi.search.filters import Scalar, values_of
 from ammi.search.hamming import Codes
 from ammi.search.sql.sessions import SqlDatabase
+from ammi.search.store_methods import MOST_REMEMBERED, ChangeKey
 from ammi.search.vectors import Packed
 
 Placed = tuple[int, Metadata]  # a document's position and metadata
 Stored = int | float | str | bytes  # a value in the table key_values
 _ROWS_AT_ONCE = 10_000
+_SECONDS_KNOWN = 24 * 3600  # of a key
+
+# The changes that were made under a key, by the number of the change; collections of earlier versions lack the table.
+KEYED_CHANGES = (
+    "CREATE TABLE keyed_changes (number bigint PRIMARY KEY, name bigint NOT NULL UNIQUE, digest bigint NOT NULL, "
+    "outcome bigint NOT NULL, seconds bigint NOT NULL)"
+)
 
 
 class SqlTables(ABC):
@@ -60,6 +69,26 @@ class SqlTables(ABC):
                 if metadata.get(name) not in (None, []):
                     for value in set(map(cls.stored, values_of(metadata[name]))):
                         yield key, value, position
+
+    def remembered(self, name: int) -> tuple[int, int] | None:
+        """The digest and the outcome of the change that was made under a name."""
+        if not self.has_keyed_changes():
+            return None
+        since = int(time.time()) - _SECONDS_KNOWN
+        select = f"SELECT digest, outcome FROM keyed_changes WHERE name = {name} AND seconds >= {since}"
+        return self._database.execute(select).fetchone()
+
+    def remember(self, key: ChangeKey, outcome: int) -> None:
+        """Remember the current change under a key; forget those of long ago, and too many."""
+        if not self.has_keyed_changes():
+            self._database.execute(KEYED_CHANGES)
+        number, now = self._database.state.change, int(time.time())
+        first = f"SELECT min(number) FROM keyed_changes WHERE seconds >= {now - _SECONDS_KNOWN}"
+        self._database.execute(
+            f"DELETE FROM keyed_changes WHERE number <= {number - MOST_REMEMBERED} "
+            f"OR number < COALESCE(({first}), {number})"
+        )
+        self._database.insert("keyed_changes", [(number, *key, outcome, now)])
 
     def count_texts(self, texts: int, characters: int) -> None:
         """Count texts that were added to the word index, or taken out."""
@@ -111,6 +140,10 @@ class SqlTables(ABC):
     @abstractmethod
     def set_files(self, files: Mapping[str, bytes]) -> None:
         """Replace all files."""
+
+    @abstractmethod
+    def has_keyed_changes(self) -> bool:
+        """Whether the table keyed_changes exists."""
 
     @abstractmethod
     def damaged(self, cause: str) -> DamagedError:

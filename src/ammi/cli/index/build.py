@@ -87,7 +87,7 @@ def build(
     Without --model, learn one from the documents first: from vectors if the source has them, else from words.
     The collection contains the model, the texts and all other columns; a search needs nothing else.
     Documents are written in blocks of a thousand.
-    After an interruption the blocks before it stay, and [bold]ammi index add[/] adds the rest.
+    After an interruption the blocks before it stay, and [bold]ammi index add[/] adds the rest, none twice.
 
     With --ray, SOURCE is shards (.parquet, .jsonl, also .gz or .zst), as files or folders, and --model is required.
     Workers encode; they also write if COLLECTION is on a server.

@@ -33,10 +33,12 @@ from ammi.search.filters import Where
 from ammi.search.hamming import Codes
 from ammi.search.locations import is_url, store_class
 from ammi.search.ranking import RankPolicy, VectorRanking
+from ammi.search.store_methods import ChangeKey
 from ammi.search.vectors import KeptVectors, checked_kind
 from ammi.stored_model import StoredModel
 
 if TYPE_CHECKING:
+    from ammi.data import Document
     from ammi.data.reading import Incoming
     from ammi.evaluate import LabelledPrecision
     from ammi.hashers import DocumentHasher, Hasher
@@ -92,6 +94,7 @@ class Collection(AnyCollection):
         *,
         keys: Iterable[str] = (),
         text_index: bool = True,
+        language: str | None = None,
         vectors: str | None = None,
     ) -> Self:
         """Create an empty collection and open it.
@@ -101,6 +104,8 @@ class Collection(AnyCollection):
             model: a fitted model, or the folder of a saved one. A hasher without features reads vectors.
             keys: metadata keys to index, so that filters on them are fast.
             text_index: whether to index the words of texts, for `rank="text"`; it takes about a sixth of their space.
+            language: of the texts, such as "english", for the stems of words and for stop words; "none" compares words
+                as they are. By default the first texts that are added tell.
             vectors: "float16" or "int8" to keep each document's vector, the one the model reads or makes of a text,
                 for `rank="vectors"`, `duplicates` and `rebuild`; `ammi.search.vectors` says how they are rounded.
         """
@@ -115,7 +120,7 @@ class Collection(AnyCollection):
             fingerprint=stored.fingerprint,
             keys=keys,
             files=stored.files,
-            text_index=text_index,
+            text_index=text_index and (language or True),
             vectors=kept_vectors,
         )
         collection = cls(store)
@@ -194,14 +199,34 @@ class Collection(AnyCollection):
         self.store.optimize()
         return added
 
-    def _add_block(self, block: "Block", model: StoredModel, keeps_vectors: bool) -> list[Id]:
+    def _add_block(
+        self, block: "Block", model: StoredModel, keeps_vectors: bool, key: ChangeKey | None = None
+    ) -> list[Id]:
         if keeps_vectors:
             codes, vectors = block.codes_and_vectors(model.whole, model.fingerprint)
         else:
             codes, vectors = block.codes(model.encoder(len(block)), model.fingerprint), None
-        return self.store.add_records(
-            codes, block.records, numbered=block.numbered, vectors=vectors, fingerprint=model.fingerprint
-        )
+
+        def add() -> int:
+            ids = self.store.add_records(
+                codes, block.records, numbered=block.numbered, vectors=vectors, fingerprint=model.fingerprint
+            )
+            return int(ids[0]) if block.numbered else 0
+
+        return block.ids(self.store.once(key, add))
+
+    def add_once(self, documents: "Sequence[Document]", key: ChangeKey | None = None) -> list[Id]:
+        """Add or replace documents in one transaction; under a key that was used for them before, add nothing."""
+        from ammi.ingest import Block
+
+        block = Block(list(documents))
+        outcome = None if key is None else self.store.outcome(key)
+        if outcome is not None:
+            return block.ids(outcome)
+        keeps_vectors = self.store.vectors is not None
+        added = self._with_model(lambda model: self._add_block(block, model, keeps_vectors, key))
+        self.store.optimize()
+        return added
 
     def add_codes(
         self, codes: Codes, ids: Sequence[Id], *, fingerprint: str, advance: Advance = no_progress
@@ -380,7 +405,7 @@ class Collection(AnyCollection):
         return self.store.export()
 
     def bit_probabilities(self, queries: Sequence[Query]) -> NDArray[np.floating]:
-        logits = self._with_model(lambda model: model.logits(list(queries)))
+        logits = self._with_model(lambda model: model.codes_and_logits(list(queries))[1])
         return 1 / (1 + np.exp(-np.clip(logits.astype(np.float64), -500, 500)))
 
     def word_weights(self) -> tuple[list[str], NDArray[np.floating]] | None:
@@ -416,6 +441,7 @@ class Collection(AnyCollection):
             "distinct_codes": self.distinct_codes(),
             "keys": self.keys(),
             "indexed_keys": self.indexed_keys(),
+            "language": self.store.language,
             **about_vectors,
             **about_model,
         }

@@ -40,6 +40,11 @@ class Block:
         """The documents as a store takes them."""
         return [Record(one.id, one.text, one.metadata, one.json) for one in self.documents]
 
+    def ids(self, first: int) -> list[Id]:
+        """Return the ids of the documents; if they have none of their own, the numbers from the first one on."""
+        numbers = range(first, first + len(self))
+        return list(numbers) if self.numbered else [document.id for document in self.documents]
+
     def __len__(self) -> int:
         return len(self.documents)
 

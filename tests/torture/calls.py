@@ -62,7 +62,7 @@ ranks = st.sampled_from([None, *RANKS, "x"])
 models = st.sampled_from(["model", "vector-model", "index", "nowhere"])
 labels = st.lists(strange.scalars | st.lists(texts, max_size=2), max_size=6)
 
-fields_of_documents = st.fixed_dictionaries(
+fields_of_documents: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {
         "id": st.integers(0, 9) | st.text(max_size=3),
         "text": st.none() | texts,

@@ -23,9 +23,9 @@ ASIDE = {
     | {"Repaired"},
 }
 METHODS_ASIDE: dict[type, set[str]] = {
-    Collection: {"close"},
+    Collection: {"add_once", "close"},  # what a server calls
     # What Collection calls for `rebuild`, `search` and `add`.
-    HammingIndex: {"add_records", "close", "snapshot", "optimize", "recode", "search_ranked"},
+    HammingIndex: {"add_records", "close", "once", "optimize", "outcome", "recode", "search_ranked", "snapshot"},
     DocumentHasher: {"describe", "score"},  # LSH has no score
     MarkovBits: set(),
     chain.ChainDistributions: {"cross_entropy", "halves", "mean"},

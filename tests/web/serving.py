@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ammi import LSH, Collection, DocumentHasher
+from ammi.web.server import Server
+from ammi.web.settings import Settings
 
 SUBJECTS = {
     "oil": "crude oil barrels opec output prices refinery drilling pipeline tanker",
@@ -43,6 +45,20 @@ def build(location: Path) -> Path:
     with Collection.create(location, model, keys=["subject"]) as collection:
         collection.add(RECORDS)
     return location
+
+
+@contextmanager
+def running(collection: Collection, settings: Settings) -> Iterator[str]:
+    """The address of a server in a thread of this process, whose settings no command has."""
+    server = Server(collection, "127.0.0.1", 0, settings)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        yield server.address.rstrip("/")
+    finally:
+        server._uvicorn.should_exit = True
+        thread.join(60)
+        assert not thread.is_alive()
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -26,7 +27,7 @@ from contextlib import suppress
 from ammi import Collection
 from ammi.web.server import Server
 from ammi.web.settings import Settings
-settings = Settings(writable=True, seconds=2, threads=1, waiting=1, most_body=20000)
+settings = Settings(writable=True, seconds=2, threads=1, waiting=1, most_body=20000, most_query=20000)
 with Collection.open(sys.argv[1]) as collection:
     server = Server(collection, "127.0.0.1", 0, settings)
     with suppress(KeyboardInterrupt):
@@ -192,7 +193,7 @@ def test_so_many_read_all_documents_at_once_and_no_more(here):
 def test_a_request_has_its_time(here, monkeypatch):
     answered, drift = Event(), Collection.drift
 
-    def late_drift(*args: object, **options: object) -> object:
+    def late_drift(*args: Any, **options: Any) -> object:
         answered.wait(60)
         return drift(*args, **options)
 

@@ -19,6 +19,7 @@ from ammi.hashers.hyperplanes import HyperplaneNames, Hyperplanes
 from ammi.hashers.saving import CONFIG, FEATURES, HASHER, WEIGHTS, parse_config
 
 _CACHED_TEXTS = 16  # a search asks several times about the same text
+_LONGEST_CACHED = 20_000  # characters of a text
 
 
 class QuickCodes:
@@ -28,7 +29,7 @@ class QuickCodes:
 
     def __init__(self, rows: QuickRows, planes: Hyperplanes, fingerprint: str):
         self._rows, self._planes, self.fingerprint_ = rows, planes, fingerprint
-        self._row = lru_cache(_CACHED_TEXTS)(rows.row)
+        self._cached_row = lru_cache(_CACHED_TEXTS)(rows.row)
 
     @property
     def n_bits(self) -> int:
@@ -54,6 +55,9 @@ class QuickCodes:
         """Return whether the model knows a word of a text; otherwise its code is that of an empty text."""
         columns, _ = self._row(text)
         return len(columns) > 0
+
+    def _row(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        return self._cached_row(text) if len(text) <= _LONGEST_CACHED else self._rows.row(text)
 
 
 def quick_codes(files: Mapping[str, bytes]) -> QuickCodes | None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ammi.any_collection import Advance, AnyCollection, Duplicates, Location, Query, check_start, listed, no_progress
 from ammi.plain import plain
-from ammi.remote.server import Json, Server
+from ammi.remote.server import Json, Server, TooLargeError
 from ammi.search import Entry, Hit, Hits
 from ammi.search.documents import Id
 from ammi.search.filters import Where
@@ -95,7 +95,7 @@ class RemoteCollection(AnyCollection):
         if len(new) > 1 and len(json.dumps(new)) > most_bytes - 100:
             half = len(new) // 2
             return self._add(new[:half], most_bytes) + self._add(new[half:], most_bytes)
-        return self._server.ask("POST", "/api/documents", {"documents": new})["ids"]
+        return self._server.change("/api/documents", {"documents": new})["ids"]
 
     def search_many(
         self,
@@ -159,16 +159,26 @@ class RemoteCollection(AnyCollection):
         asked: list[Id] = plain(list(ids))
         entries: list[Entry] = []
         for start in range(0, len(asked), _IDS_PER_REQUEST):
-            request = {"ids": asked[start : start + _IDS_PER_REQUEST], "vectors": True}
-            entries += map(_entry, self._server.ask("POST", "/api/get", request)["documents"])
+            entries += self._get_some(asked[start : start + _IDS_PER_REQUEST])
         return entries
 
+    def _get_some(self, ids: list[Id]) -> list[Entry]:
+        """Get documents, in halves if the answer would be too large."""
+        try:
+            answer = self._server.ask("POST", "/api/get", {"ids": ids, "vectors": True})
+        except TooLargeError:
+            if len(ids) == 1:
+                raise
+            half = len(ids) // 2
+            return self._get_some(ids[:half]) + self._get_some(ids[half:])
+        return [_entry(document) for document in answer["documents"]]
+
     def delete(self, ids: Id | Iterable[Id]) -> None:
-        self._server.ask("POST", "/api/delete", {"ids": plain(list(listed(ids)))})
+        self._server.change("/api/delete", {"ids": plain(list(listed(ids)))})
 
     def set_metadata(self, ids: Id | Iterable[Id], metadata: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
         new = metadata if isinstance(metadata, Mapping) else list(metadata)
-        self._server.ask("POST", "/api/metadata", {"ids": plain(list(listed(ids))), "metadata": plain(new)})
+        self._server.change("/api/metadata", {"ids": plain(list(listed(ids))), "metadata": plain(new)})
 
     def keys(self) -> dict[str, int]:
         return {key["name"]: key["documents"] for key in self._about()["keys"]}
@@ -204,6 +214,7 @@ class RemoteCollection(AnyCollection):
             "distinct_codes": about["distinct_codes"],
             "keys": self.keys(),
             "indexed_keys": self.indexed_keys(),
+            "language": about["language"],
             "reads": about["reads"],
             "writable": about["writable"],
             "fingerprint": about["fingerprint"],

@@ -10,6 +10,7 @@ from io import BufferedReader
 from threading import local
 from typing import Any
 from urllib.parse import unquote, urlencode, urlsplit
+from uuid import uuid4
 
 from ammi.urls import shown
 
@@ -17,9 +18,18 @@ TOKEN = "AMMI_TOKEN"
 Json = dict[str, Any]
 
 _TIMEOUT = 120.0  # seconds
+_WAITS_AFTER_BREAK = (0.1, 1.0, 2.0, 4.0)  # seconds after each try of a change whose connection breaks
 _TRIES = 6  # while the server is busy
 _LONGEST_WAIT = 10.0  # seconds between two tries
 _MOST_BYTES = 1 << 30  # of an answer, or of one line of it
+
+
+class NotConnectedError(ConnectionError):
+    """Nobody answers at the address."""
+
+
+class TooLargeError(ValueError):
+    """The request, or its answer, is too large for the server."""
 
 
 class Server:
@@ -45,7 +55,25 @@ class Server:
     def ask(self, method: str, path: str, body: Json | None = None, **parameters: str | float | None) -> Json:
         """Send a request and return its answer; send it again while the server is too busy to accept it."""
         given = {name: value for name, value in parameters.items() if value is not None}
-        target = f"{path}?{urlencode(given)}" if given else path
+        return self._ask(method, f"{path}?{urlencode(given)}" if given else path, body)
+
+    def change(self, path: str, body: Json) -> Json:
+        """Send a change and return its answer; if the connection breaks, ask again under the key of the change.
+
+        The server makes a change once under a key, and answers the same again.
+        """
+        key, broken = str(uuid4()), None
+        for seconds in _WAITS_AFTER_BREAK:
+            try:
+                return self._ask("POST", path, body, key)
+            except ConnectionError as error:
+                if broken is None and isinstance(error, NotConnectedError):
+                    raise  # nothing was sent
+                broken = broken or error
+                time.sleep(seconds)
+        raise ConnectionError(f"{broken}; whether the change was made is not known") from broken
+
+    def _ask(self, method: str, target: str, body: Json | None, key: str | None = None) -> Json:
         try:
             content = None if body is None else json.dumps(body, ensure_ascii=False).encode()
         except UnicodeEncodeError:
@@ -54,7 +82,7 @@ class Server:
             ) from None
         tries = 1
         while True:
-            response = self._send(method, target, content)
+            response = self._send(method, target, content, key)
             answer = self._read(response)
             if response.status != 503 or tries == _TRIES:
                 return self._checked(response.status, answer)
@@ -66,7 +94,7 @@ class Server:
         """Yield the lines of an answer as they arrive, on a connection of their own."""
         connection = self._connected()
         try:
-            response = self._answer(connection, "GET", path, None)
+            response = self._answer(connection, "GET", path)
             if response.status != 200:
                 self._checked(response.status, self._read(response))
             lines = BufferedReader(response)  # HTTPResponse.readline hides a broken connection
@@ -81,17 +109,16 @@ class Server:
             connection.close()
             self._here.connection = None
 
-    def _send(self, method: str, target: str, content: bytes | None) -> HTTPResponse:
+    def _send(self, method: str, target: str, content: bytes | None, key: str | None) -> HTTPResponse:
         kept = getattr(self._here, "connection", None)
         if kept is not None and self._here.process != os.getpid():  # its parent reads from the same socket
             kept = None
-        is_idempotent = content is None or not target.startswith(("/api/documents", "/api/delete"))
-        if kept is not None and is_idempotent:
+        if kept is not None:
             with suppress(HTTPException, OSError):  # the server may have closed the connection since
-                return self._answer(kept, method, target, content)
+                return self._answer(kept, method, target, content, key)
         self.close()
         self._here.connection, self._here.process = self._connected(), os.getpid()
-        return self._answer(self._here.connection, method, target, content)
+        return self._answer(self._here.connection, method, target, content, key)
 
     def _connected(self) -> HTTPConnection:
         kind = HTTPSConnection if self._secure else HTTPConnection
@@ -99,13 +126,22 @@ class Server:
         try:
             connection.connect()
         except OSError as error:
-            raise ConnectionError(
+            raise NotConnectedError(
                 f"no server answers at {self.address} ({error.strerror or error}): start ammi serve there"
             ) from error
         return connection
 
-    def _answer(self, connection: HTTPConnection, method: str, target: str, content: bytes | None) -> HTTPResponse:
+    def _answer(
+        self,
+        connection: HTTPConnection,
+        method: str,
+        target: str,
+        content: bytes | None = None,
+        key: str | None = None,
+    ) -> HTTPResponse:
         headers = {"Accept": "application/json"}
+        if key is not None:
+            headers["Idempotency-Key"] = key
         if content is not None:
             headers["Content-Type"] = "application/json"
         if self._token:
@@ -150,4 +186,4 @@ class Server:
             raise TimeoutError(f"{self.address} could not answer: {sentence}")
         if status >= 500:
             raise OSError(f"{self.address} could not answer: {sentence}")
-        raise ValueError(sentence)
+        raise TooLargeError(sentence) if status == 413 else ValueError(sentence)

@@ -23,6 +23,10 @@ def change_in_snapshot(location: str) -> ValueError:
     return ValueError(f"{location} cannot be changed inside a block that reads one snapshot of it: end the block first")
 
 
+class UncertainError(ConnectionError):
+    """The connection to a store was lost while a change was made, so that it may have been made, or a part of it."""
+
+
 class DamagedError(ValueError):
     """The store does not hold what was written to it."""
 

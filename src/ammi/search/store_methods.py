@@ -1,19 +1,23 @@
 """What a store implements to hold a collection. `store.Store` checks arguments, and does the rest."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
+from hashlib import blake2b
 from os import PathLike
 from typing import NamedTuple, Self
 
 from ammi.search.documents import Entry, Id, Metadata, Record
 from ammi.search.filters import Filter, count_kinds
 from ammi.search.hamming import MOST_FOUND, Codes, too_many_within
-from ammi.search.ranking import Candidates
+from ammi.search.ranking import Candidates, Term
 from ammi.search.vectors import KeptVectors, Packed
 
 Location = str | PathLike[str]
 Encode = Callable[[list[Entry]], tuple[Codes, Packed | None]]  # codes, and vectors if these change too
+MOST_REMEMBERED = 10_000  # changes whose keys are known
+
 Found = list[list[tuple[int, Record]]]  # for each query, the distance and the document of each hit, in order
 
 
@@ -24,7 +28,13 @@ class About(NamedTuple):
     fingerprint: str | None  # of the model that makes the codes
     vectors: KeptVectors | None = None  # how vectors are kept, if they are
     text_index: bool = True  # whether there is a word index
+    language: str | None = None  # of the words of texts; None until it is known
     next_number: int = 0  # the number after the greatest that was ever an id
+
+    @property
+    def words(self) -> bool | str:
+        """The setting `text_index` of a store like this one."""
+        return self.language or True if self.text_index else False
 
 
 class Repaired(NamedTuple):
@@ -37,8 +47,25 @@ class Repaired(NamedTuple):
     old: str | None  # where the damaged file is now; None if nothing was damaged
 
 
+class ChangeKey(NamedTuple):
+    """The name of a change and a digest of what it is, both as numbers of 64 bits: a change is made once under a name.
+
+    A client that does not know whether its request was answered sends it again under the same name.
+    """
+
+    name: int
+    digest: int
+
+    @classmethod
+    def of(cls, name: str, request: bytes) -> Self:
+        """Return the key of a request."""
+        return cls(
+            *(int.from_bytes(blake2b(part, digest_size=8).digest(), signed=True) for part in (name.encode(), request))
+        )
+
+
 class StoreMethods(ABC):
-    """The part of a Store that differs from store to store: twelve abstract methods, and others with a default.
+    """The part of a Store that differs from store to store: fourteen abstract methods, and others with a default.
 
     Arguments are checked already. The ids of one call differ from each other by `id_key`, and ids to remove or to
     alter exist. Unless its docstring says otherwise, a method whose name begins with _ is called inside of `_reading`
@@ -88,10 +115,19 @@ class StoreMethods(ABC):
 
     @abstractmethod
     def _shortlists(
-        self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
+        self, queries: Codes, n: int, terms: Sequence[Sequence[Term]], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
         """Yield the candidates of each query, in insertion order: its n nearest documents that pass a filter, and the
-        n that its words find (`ranking.most_told`). Texts come if the query has words, vectors if asked for."""
+        n that its terms find (`ranking.most_told`). Texts come if the query has terms, vectors if asked for."""
+
+    @abstractmethod
+    def _words_with(self, stems: Collection[str]) -> Iterable[str]:
+        """Return the words of all texts that have one of these stems, in the store's language; perhaps also words that
+        only deleted texts had."""
+
+    @abstractmethod
+    def _set_language(self, language: str) -> None:
+        """Set the language of the words, also of those that are there."""
 
     @abstractmethod
     def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
@@ -122,8 +158,26 @@ class StoreMethods(ABC):
         return nullcontext()
 
     def _writing(self) -> AbstractContextManager[object]:
-        """Enter a block whose changes are made together when it ends, or not at all, if the store has transactions."""
+        """Enter a block whose changes are made together when it ends, or not at all, if the store has transactions. A
+        block may be inside of another one, which then ends the transaction."""
         return self._reading()
+
+    def _remembered(self, name: int) -> tuple[int, int] | None:
+        """Return the digest of the change that was made under a name, and what it returned; None if there is none.
+
+        A store without transactions remembers it only in this process.
+        """
+        return self._changes_made.get(name)
+
+    def _remember(self, key: ChangeKey, outcome: int) -> None:
+        """Remember a change that was made under a key, in the same transaction; forget the oldest ones."""
+        self._changes_made[key.name] = key.digest, outcome
+        if len(self._changes_made) > MOST_REMEMBERED:
+            del self._changes_made[next(iter(self._changes_made))]
+
+    @cached_property
+    def _changes_made(self) -> dict[int, tuple[int, int]]:
+        return {}
 
     def _has(self, ids: list[Id]) -> list[bool]:
         """Return whether each document exists."""

@@ -4,17 +4,18 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
-from fastapi import Depends, Request
+from fastapi import Depends, Header, Request
 from pydantic import TypeAdapter, ValidationError
 from starlette.responses import Response, StreamingResponse
 
 from ammi.data import Document, documents_from
 from ammi.data.exports import export_record
-from ammi.search import Entry
+from ammi.search.documents import id_key
 from ammi.search.filters import Where
+from ammi.search.store_methods import ChangeKey
 from ammi.web import schemas
 from ammi.web.guard import Refusal
 from ammi.web.handlers import Conditions, DocumentId, Routes, ServedHere, answer, filter_of, first_error
@@ -22,6 +23,8 @@ from ammi.web.served import Served
 
 T = TypeVar("T")
 
+_READ_AT_ONCE = 100  # documents, to see early that an answer is too large
+_SENT_AT_ONCE = 1 << 20  # bytes of an export
 _ROW = TypeAdapter(dict[str, Any])
 _REQUEST_FIELDS = set(schemas.NewDocument.model_fields)
 _LINES = ("application/x-ndjson", "application/jsonl", "application/jsonlines")
@@ -41,8 +44,27 @@ async def _must_be_writable(served: ServedHere) -> None:
         raise Refusal(403, "this server is read-only: start it with --writable to change documents")
 
 
+async def _change_key(
+    request: Request,
+    idempotency_key: Annotated[
+        str | None,
+        Header(
+            min_length=1,
+            max_length=200,
+            description="A new random name for each change. The same request under the same name changes nothing again "
+            "and gets the same answer, for a day or 10,000 changes.",
+            examples=["8e03978e-40d5-43dd-bc93-6894a57f9324"],
+        ),
+    ] = None,
+) -> ChangeKey | None:
+    if idempotency_key is None:
+        return None
+    return ChangeKey.of(idempotency_key, f"{request.method} {request.url.path}\n".encode() + await request.body())
+
+
+Key = Annotated[ChangeKey | None, Depends(_change_key)]
 router = Routes("documents")
-changes = Routes("changes", dependencies=[Depends(_must_be_writable)])
+changes = Routes("changes", dependencies=[Depends(_must_be_writable)], changes=True)
 
 
 @router.get("/documents", response_class=StreamingResponse, responses={200: {"content": {_LINES[0]: {}}}})
@@ -65,8 +87,14 @@ def document(served: ServedHere, id: DocumentId, length: schemas.Length = None) 
 @router.computed("POST", "/get")
 def get(served: ServedHere, request: schemas.GetRequest, length: schemas.Length = None) -> schemas.Documents:
     """Return several documents, all of which must exist, without probabilities."""
-    found = served.entries(request.ids)
-    documents = [served.document(entry, length, probable=False, vector=request.vectors) for entry in found]
+    documents: list[schemas.Document] = []
+    n_characters, most = 0, served.settings.most_answer
+    for start in range(0, len(request.ids), _READ_AT_ONCE):
+        for entry in served.entries(request.ids[start : start + _READ_AT_ONCE]):
+            documents.append(served.document(entry, length, probable=False, vector=request.vectors))
+            n_characters += len(documents[-1].text or "")
+        if n_characters > most:
+            raise Refusal(413, f"the answer has more than {most:,} bytes: ask for fewer documents")
     return schemas.Documents(documents=documents)
 
 
@@ -78,39 +106,49 @@ def known(served: ServedHere, request: schemas.Ids) -> schemas.Ids:
 
 
 @changes.post("/documents", response_model=schemas.Added, openapi_extra=_BODY)
-async def add(served: ServedHere, request: Request) -> Response:
-    """Add or replace documents, from JSON or from JSON Lines; they are on disk when this is answered."""
+async def add(served: ServedHere, request: Request, key: Key) -> Response:
+    """Add or replace documents, from JSON or from JSON Lines: all of them, or none if one is refused."""
     kind, body = request.headers.get("content-type", "").partition(";")[0].strip().lower(), await request.body()
-    return await served.work.do(lambda: answer(schemas.Added(ids=served.collection.add(_new(kind, body)))))
+    add = served.collection.add_once
+    return await served.work.change(lambda: answer(schemas.Added(ids=add(_new(kind, body), key))))
 
 
 @changes.computed("PUT", "/documents/{id}")
-def replace(served: ServedHere, id: DocumentId, contents: schemas.Contents) -> schemas.Added:
+def replace(served: ServedHere, id: DocumentId, contents: schemas.Contents, key: Key) -> schemas.Added:
     """Add a document under an id, or replace the one that has it."""
     known = served.collection.get(id).id if id in served.collection else id  # 77 stays a number
     new = schemas.NewDocument(id=known, **dict(contents))
-    return schemas.Added(ids=served.collection.add(_documents([new])))
+    return schemas.Added(ids=served.collection.add_once(_documents([new]), key))
 
 
 @changes.computed("DELETE", "/documents/{id}")
-def delete(served: ServedHere, id: DocumentId) -> schemas.Deleted:
+def delete(served: ServedHere, id: DocumentId, key: Key) -> schemas.Deleted:
     """Delete a document."""
-    return delete_several(served, schemas.Ids(ids=[id]))
+    return delete_several(served, schemas.Ids(ids=[id]), key)
 
 
 @changes.computed("POST", "/delete")
-def delete_several(served: ServedHere, request: schemas.Ids) -> schemas.Deleted:
+def delete_several(served: ServedHere, request: schemas.Ids, key: Key) -> schemas.Deleted:
     """Delete documents; if one of them does not exist, delete none."""
-    before = served.entries(request.ids)
-    served.collection.delete(request.ids)
-    return schemas.Deleted(deleted=len({entry.id for entry in before}))
+
+    def delete() -> int:
+        served.check_known(request.ids)
+        served.collection.delete(request.ids)
+        return len({id_key(id) for id in request.ids})
+
+    return schemas.Deleted(deleted=served.store.once(key, delete))
 
 
 @changes.computed("POST", "/metadata")
-def set_metadata(served: ServedHere, request: schemas.MetadataRequest) -> schemas.Ids:
+def set_metadata(served: ServedHere, request: schemas.MetadataRequest, key: Key) -> schemas.Ids:
     """Set metadata keys of documents; their other keys stay as they are."""
-    served.entries(request.ids)
-    served.collection.set_metadata(request.ids, request.metadata)
+
+    def change() -> int:
+        served.check_known(request.ids)
+        served.collection.set_metadata(request.ids, request.metadata)
+        return 0
+
+    served.store.once(key, change)
     return schemas.Ids(ids=request.ids)
 
 
@@ -121,6 +159,8 @@ def _new(kind: str, body: bytes) -> list[Document]:
     if kind not in _LINES:
         raise Refusal(415, f"the content type is {kind[:60] or 'missing'}: send application/json or {_LINES[0]}")
     lines = [(f"line {number}: ", line) for number, line in enumerate(body.splitlines(), 1) if line.strip()]
+    if len(lines) > schemas.MOST_IDS:
+        raise Refusal(413, f"the request has {len(lines):,} documents: send {schemas.MOST_IDS:,} at most at a time")
     rows = [_checked(partial(_ROW.validate_json, line), at) for at, line in lines]
     if all(set(row) <= _REQUEST_FIELDS for row in rows):
         return _documents([_checked(partial(schemas.NewDocument.model_validate_json, line), at) for at, line in lines])
@@ -154,11 +194,15 @@ def _lines(served: Served, where: Where | None) -> Iterator[bytes]:
     """Yield blocks of documents, one document a line."""
     n_bits, fingerprint = served.collection.n_bits, served.collection.fingerprint or ""
 
-    def line(entry: Entry) -> bytes:
-        return json.dumps(export_record(entry, n_bits, fingerprint), ensure_ascii=False).encode() + b"\n"
-
     for block in served.store.entries(where):
-        yield b"".join(map(line, block))
+        lines = bytearray()
+        for entry in block:
+            record = export_record(entry, n_bits, fingerprint)
+            lines += json.dumps(record, ensure_ascii=False).encode() + b"\n"
+            if len(lines) > _SENT_AT_ONCE:
+                yield bytes(lines)
+                lines.clear()
+        yield bytes(lines)
 
 
 async def _stream(first: bytes | None, blocks: Iterator[bytes]) -> AsyncIterator[bytes]:

@@ -6,7 +6,7 @@ Every answer, a refusal too, has the headers that keep the page from loading or 
 import asyncio
 import hmac
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
@@ -32,9 +32,12 @@ HEADERS = [
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
+END_CONNECTION = "end_connection"  # in the state of a request: ends the connection of its client
 _OPEN = ("/", "/health", "/favicon.ico", "/api/openapi.json")  # addresses that return no document
 _OPEN_FOLDER = "/page/"
-_SAFE = {"GET", "HEAD", "OPTIONS"}
+_LARGE = ("/api/documents", "/api/metadata", "/api/delete")  # addresses that take large requests
+_SMALL = 1 << 16  # bytes of a request or an answer that never has to wait for room
+_LEAST_BYTES_A_SECOND = 100_000  # that the client of a large answer must read
 
 
 class Refusal(Exception):  # noqa: N818  # an answer rather than a failure
@@ -49,8 +52,8 @@ class Guard:
     """An ASGI application around another one."""
 
     def __init__(self, app: App, settings: Settings):
-        self._app, self._settings = app, settings
-        self._bytes_held = 0  # of bodies of requests that are read or answered
+        self._app, self.settings = app, settings
+        self._bytes_held = 0  # of requests and answers that are read, computed or sent
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -58,37 +61,44 @@ class Guard:
             return
         private = not _is_open(scope["path"])
         headers = [(b"cache-control", b"no-store" if private else b"no-cache"), *HEADERS]
-        send = _with_headers(send, headers, self._settings.seconds)
-        body = bytearray()
+        answer, body = _Answer(scope, send, headers, self), bytearray()
         try:
             self._check(scope, private)
-            if scope["method"] not in _SAFE:
-                await self._read(scope, receive, body)
-                receive = _replayed(bytes(body), receive)
+            path = _path(scope)
+            await self._read(scope, path, receive, body)
             # HEAD is answered like GET; the HTTP server leaves out the body.
             method = "GET" if scope["method"] == "HEAD" else scope["method"]
-            await self._app({**scope, "path": _path(scope), "method": method}, receive, send)
+            request = {**scope, "path": path, "method": method}
+            await _while_connected(self._app(request, _replayed(bytes(body), receive), answer), receive)
         except Refusal as refusal:
-            await _answer(send, refusal)
+            await answer.refuse(refusal)
         except ClientDisconnect:
             pass
         finally:
-            self._bytes_held -= len(body)
+            self.hold(-len(body))
+            answer.end_if_unfinished()
+
+    def hold(self, n: int) -> bool:
+        """Count n more bytes that are held in memory, or fewer; return whether there is room for them."""
+        self._bytes_held += n
+        return self._bytes_held <= self.settings.most_held
 
     def _check(self, scope: Scope, private: bool) -> None:
         headers = {name: value.decode("latin-1") for name, value in reversed(scope["headers"])}
+        if b"content-length" in headers and b"transfer-encoding" in headers:
+            raise Refusal(400, "the request has two lengths, Content-Length and Transfer-Encoding: send one of them")
         host = headers.get(b"host", "")
         name = _host_name(host)
-        if name is None or not self._settings.knows_host(name):
+        if name is None or not self.settings.knows_host(name):
             raise Refusal(421, "this server is not known by the name in the address: use the one that it printed")
         if not private:
             return
         site, origin = headers.get(b"sec-fetch-site", "none"), headers.get(b"origin")
         if site not in ("none", "same-origin") or (origin is not None and _netloc(origin) != host):
             raise Refusal(403, "requests from the pages of other sites are refused")
-        if self._settings.token is not None:
+        if self.settings.token is not None:
             scheme, _, given = headers.get(b"authorization", "").partition(" ")
-            same = hmac.compare_digest(given.strip().encode(), self._settings.token.encode())
+            same = hmac.compare_digest(given.strip().encode(), self.settings.token.encode())
             if scheme.lower() != "bearer" or not same:
                 raise Refusal(
                     401,
@@ -96,31 +106,104 @@ class Guard:
                     (b"www-authenticate", b"Bearer"),
                 )
 
-    async def _read(self, scope: Scope, receive: Receive, body: bytearray) -> None:
+    async def _read(self, scope: Scope, path: str, receive: Receive, body: bytearray) -> None:
         """Read the body first, so that a slow client occupies no worker thread; refuse a large one."""
+        most = self.settings.most_body if path in _LARGE else self.settings.most_query
         length = dict(scope["headers"]).get(b"content-length", b"0")
-        if length.isdigit() and int(length) > self._settings.most_body:
-            raise self._too_large()
+        if length.isdigit() and int(length) > most:
+            raise _too_large(most)
         try:
-            async with asyncio.timeout(self._settings.seconds):
+            async with asyncio.timeout(self.settings.seconds):
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         raise Refusal(400, "the request ended too early")
                     chunk = message.get("body", b"")
                     body += chunk
-                    self._bytes_held += len(chunk)
-                    if len(body) > self._settings.most_body:
-                        raise self._too_large()
-                    if self._bytes_held > self._settings.most_bodies:
-                        raise Refusal(503, "the server is busy: try again in a second", (b"retry-after", b"1"))
+                    if len(body) > most:
+                        self.hold(len(chunk))
+                        raise _too_large(most)
+                    if not self.hold(len(chunk)) and len(body) > _SMALL:
+                        raise busy()
                     if not message.get("more_body"):
                         return
         except TimeoutError:
-            raise Refusal(408, f"the request did not arrive within {self._settings.seconds:g} seconds") from None
+            raise Refusal(408, f"the request did not arrive within {self.settings.seconds:g} seconds") from None
 
-    def _too_large(self) -> Refusal:
-        return Refusal(413, f"the request has more than {self._settings.most_body:,} bytes: send several smaller ones")
+
+class _Answer:
+    """An answer on its way to the client, who must read it in time; one that is too large is refused instead.
+
+    A large answer is sent in parts, each when the one before was read, so that its bytes are counted for as long as
+    they are held. A stream, such as an export, is sent as it comes.
+    """
+
+    def __init__(self, scope: Scope, send: Send, headers: list[tuple[bytes, bytes]], guard: Guard):
+        self._scope, self._send, self._headers, self._guard = scope, send, headers, guard
+        self._start: Message | None = None  # sent with the first part of the body
+        self._is_begun = self._is_ended = False
+
+    async def __call__(self, message: Message) -> None:
+        if self._is_ended:
+            return
+        if message["type"] == "http.response.start":
+            there = {name.lower() for name, _ in message.get("headers", [])}
+            more = [pair for pair in self._headers if pair[0] not in there]
+            self._start = {**message, "headers": [*message.get("headers", []), *more]}
+            return
+        body, settings = message.get("body", b""), self._guard.settings
+        if self._is_begun or message.get("more_body"):  # an unfinished stream holds a snapshot of the collection
+            await self._send_parts([message], settings.seconds)
+            return
+        has_room = self._guard.hold(len(body))
+        try:
+            if len(body) > settings.most_answer:
+                sentence = f"the answer has {len(body):,} bytes, and {settings.most_answer:,} at most are sent"
+                advice = "ask for fewer documents, or cut their texts with length"
+                await self.refuse(Refusal(413, f"{sentence}: {advice}"))
+            elif len(body) > _SMALL and not has_room:
+                await self.refuse(busy())
+            else:
+                await self._send_parts(_parts(body), settings.seconds + len(body) / _LEAST_BYTES_A_SECOND)
+        finally:
+            self._guard.hold(-len(body))
+
+    async def refuse(self, refusal: Refusal) -> None:
+        """Answer with a refusal."""
+        body = json.dumps({"error": refusal.error}).encode()
+        about = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        if refusal.status in (400, 408, 413):
+            about.append((b"connection", b"close"))  # the rest of the body is not read
+        headers = [*about, *refusal.headers, *self._headers]
+        self._start = {"type": "http.response.start", "status": refusal.status, "headers": headers}
+        await self._send_parts(_parts(body), self._guard.settings.seconds)
+
+    async def _send_parts(self, parts: Iterable[Message], seconds: float) -> None:
+        """Send parts of the answer; end the connection if the client does not read them in time."""
+        try:
+            async with asyncio.timeout(seconds):
+                if self._start is not None:
+                    self._is_begun = True
+                    await self._send(self._start)
+                    self._start = None
+                for part in parts:
+                    await self._send(part)
+                    self._is_ended = not part.get("more_body")
+        except TimeoutError:
+            self.end_if_unfinished()
+            raise asyncio.CancelledError from None
+
+    def end_if_unfinished(self) -> None:
+        """End the connection, unless the whole answer was sent: uvicorn would wait for the client to read the rest."""
+        if self._is_begun and not self._is_ended:
+            self._scope.get("state", {}).get(END_CONNECTION, lambda: None)()
+
+
+def _parts(body: bytes) -> Iterator[Message]:
+    """Yield a body in parts, each of which is sent when the one before was read."""
+    for start in range(0, max(len(body), 1), _SMALL):
+        end = start + _SMALL
+        yield {"type": "http.response.body", "body": body[start:end], "more_body": end < len(body)}
 
 
 def _is_open(path: str) -> bool:
@@ -147,20 +230,22 @@ def _path(scope: Scope) -> str:
     return "/".join(quote(unquote_to_bytes(part), safe="") for part in raw.split(b"?")[0].decode("latin-1").split("/"))
 
 
-def _with_headers(send: Send, headers: list[tuple[bytes, bytes]], seconds: float) -> Send:
-    """Send with more headers, and end a long answer if the client does not read its next part in time."""
+async def _while_connected(answering: Awaitable[None], receive: Receive) -> None:
+    """Wait for an answer, and cancel it as soon as its client has gone."""
 
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            there = {name.lower() for name, _ in message.get("headers", [])}
-            message["headers"] = [*message.get("headers", []), *(pair for pair in headers if pair[0] not in there)]
-        if not message.get("more_body"):
-            await send(message)
-            return
-        async with asyncio.timeout(seconds):  # an unfinished answer holds a snapshot of the collection
-            await send(message)
+    async def gone() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
 
-    return sending
+    answer, end = asyncio.ensure_future(answering), asyncio.ensure_future(gone())
+    try:
+        await asyncio.wait((answer, end), return_when=asyncio.FIRST_COMPLETED)
+        if answer.done() and not answer.cancelled():
+            answer.result()  # raises its error
+    finally:
+        end.cancel()
+        answer.cancel()
+        await asyncio.wait((answer,))
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
@@ -173,10 +258,10 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-async def _answer(send: Send, refusal: Refusal) -> None:
-    body = json.dumps({"error": refusal.error}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *refusal.headers]
-    if refusal.status in (408, 413):
-        headers.append((b"connection", b"close"))  # the rest of the body is not read
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def busy() -> Refusal:
+    """Return the refusal of a request that would be one too many."""
+    return Refusal(503, "the server is busy: try again in a second", (b"retry-after", b"1"))
+
+
+def _too_large(most: int) -> Refusal:
+    return Refusal(413, f"the request has more than {most:,} bytes: send several smaller ones")

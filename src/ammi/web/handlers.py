@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from ammi.plain import short
 from ammi.search import DamagedError
+from ammi.search.checks import UncertainError
 from ammi.search.filter_text import from_text
 from ammi.search.filters import Where
 from ammi.web import schemas
@@ -30,13 +31,13 @@ _REASONS = {
     403: "A page of another site asks, or the server is read-only.",
     404: "There is no such document, bit or key.",
     408: "The request took too long to arrive.",
-    413: "The request is too large.",
+    413: "The request is too large, or its answer is.",
     415: "The body has another content type.",
     421: "The server is not known by this name.",
     422: "A value is wrong; the sentence says which.",
     500: "An error of the server.",
     503: "Too many requests at once: try again after `Retry-After` seconds.",
-    504: "The answer takes too long.",
+    504: "The answer takes too long. A change was not made, and will not be.",
 }
 _SENTENCES = {
     404: "there is nothing at this address: /api/openapi.json lists all addresses",
@@ -89,8 +90,11 @@ DocumentId = Annotated[str, Depends(_id)]
 class Routes(APIRouter):
     """Addresses of one kind, with the errors that all of them may answer."""
 
-    def __init__(self, kind: str, *, prefix: str = "/api", dependencies: Sequence[params.Depends] = ()):
+    def __init__(
+        self, kind: str, *, prefix: str = "/api", dependencies: Sequence[params.Depends] = (), changes: bool = False
+    ):
         super().__init__(prefix=prefix, tags=[kind], responses=PROBLEMS, dependencies=dependencies)
+        self._changes = changes
 
     def computed(self, method: str, path: str) -> Callable[[Callable[P, M]], Callable[P, M]]:
         """Serve a handler, which has a parameter `served`, in a worker thread; for callers it stays as it is."""
@@ -100,7 +104,8 @@ class Routes(APIRouter):
             async def run(*arguments: P.args, **parameters: P.kwargs) -> Response:
                 served = parameters["served"]
                 assert isinstance(served, Served)
-                return await served.work.do(lambda: answer(handler(*arguments, **parameters)))
+                do = served.work.change if self._changes else served.work.do
+                return await do(lambda: answer(handler(*arguments, **parameters)))
 
             self.add_api_route(path, run, methods=[method])
             return handler
@@ -139,10 +144,16 @@ async def _answer_error(request: Request, error: Exception) -> Response:
         case ValueError():
             served: Served = request.app.state.served
             return _problem(422, served.without_location(" ".join(str(error).split())))
+        case UncertainError():
+            _log.error("%s", error)
+            sentence = "the store of the collection broke off, and may have made the change, or a part of it"
+            return _problem(500, f"{sentence}: send it again with the same Idempotency-Key")
+        case OSError() if "changes" in getattr(request.scope.get("route"), "tags", ()):
+            _log.error("%s", error)
+            return _problem(500, "the change was not made: the log of the server says why the collection refuses it")
         case OSError():
             _log.error("%s", error)
-            # Not 503: a client may repeat such a request, but the change may already have been made.
-            return _problem(500, "the collection cannot be read or written now: the log of the server says more")
+            return _problem(500, "the collection cannot be read now: the log of the server says more")
     return _problem(500, "this is an error of the server: its log says more")
 
 

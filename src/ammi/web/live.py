@@ -16,13 +16,15 @@ from ammi.collection import Collection, Duplicates
 from ammi.explore import Explorer
 from ammi.explore.explorer import Map
 from ammi.explore.layout import Layout
+from ammi.search.stopping import check_stopped, stoppable
 from ammi.web.schemas import MapState
 
 _LEAST_AGE = 10.0  # seconds before the explorer of a changing collection is computed again
 _LEAST_AGE_PER_SECOND = 10  # seconds for each second that a computation takes
 _MOST_AGE = 300.0  # seconds, if the store cannot tell whether documents were changed
 _SECONDS_TO_WAIT = 2.0  # for near-duplicates, before the first request is told to ask again
-_SEARCHES_KEPT = 8  # for near-duplicates
+_SEARCHES_KEPT = 2  # for near-duplicates
+_SECONDS_UNTIL_UNWANTED = 10.0  # after the last request for near-duplicates that are not yet found
 
 
 class MapProgress(NamedTuple):
@@ -49,7 +51,7 @@ class LiveExplorer:
         self._map: MapProgress | None = None
         self._layout: subprocess.Popen[bytes] | None = None
         self._closed = False
-        self._duplicates: dict[tuple[str, float | None], _DuplicateSearch] = {}
+        self._duplicates: dict[float | None, _DuplicateSearch] = {}  # by threshold
 
     def start(self) -> None:
         """Start to compute, so that the first request need not wait."""
@@ -135,21 +137,37 @@ class LiveExplorer:
         return None
 
     def duplicates(self, threshold: float | None) -> list[Duplicates] | float:
-        """Return the near-duplicates, or the progress of the search for them, 0 to 1."""
+        """Return the near-duplicates, or the progress of the search for them, 0 to 1.
+
+        One search runs at a time. It makes way for another one if nobody has asked for it for some seconds. Those who
+        had to ask again get the near-duplicates of the collection as it was when the search began.
+        """
         with self._lock:
-            key = (self.state(), threshold)
-            if key not in self._duplicates:
-                while len(self._duplicates) >= _SEARCHES_KEPT:
-                    del self._duplicates[next(iter(self._duplicates))]
-                self._duplicates[key] = _DuplicateSearch(self._collection, threshold)
-                self._in_background(self._duplicates[key].run)
-            search = self._duplicates[key]
+            found = self._duplicates.get(threshold)
+            if found is not None and not found.is_valid_in(self.state()):
+                found = None
+            if found is None:
+                running = [search for search in self._duplicates.values() if not search.has_ended]
+                if running:
+                    running[0].stop_if_unwanted()
+                    return 0.0  # it is its turn when the other one has ended
+                found = self._search_for_duplicates(threshold)
+            found.asked_at = time.monotonic()
         try:
-            return search.wait(_SECONDS_TO_WAIT)
+            return found.wait(_SECONDS_TO_WAIT)
         except Exception:
             with self._lock:
-                self._duplicates.pop(key, None)  # the next request tries again
+                if self._duplicates.get(threshold) is found:
+                    del self._duplicates[threshold]  # the next request tries again
             raise
+
+    def _search_for_duplicates(self, threshold: float | None) -> "_DuplicateSearch":
+        self._duplicates.pop(threshold, None)
+        while len(self._duplicates) >= _SEARCHES_KEPT:
+            del self._duplicates[next(iter(self._duplicates))]
+        self._duplicates[threshold] = search = _DuplicateSearch(self._collection, threshold, self.state())
+        self._in_background(search.run)
+        return search
 
     def _in_background(self, job: Callable[[], object]) -> None:
         def run() -> None:
@@ -172,27 +190,50 @@ class LiveExplorer:
 class _DuplicateSearch:
     """A search for near-duplicates in the background."""
 
-    def __init__(self, collection: Collection, threshold: float | None):
+    def __init__(self, collection: Collection, threshold: float | None, state: str):
+        self._state = state  # of the collection when the search began
+        self.asked_at = time.monotonic()
         self._collection, self._threshold = collection, threshold
         self._total, self._done = max(1, 2 * len(collection)), 0
         self._found: list[Duplicates] | None = None
         self._error: Exception | None = None
-        self._ended = Event()
+        self._ended, self._stop = Event(), Event()
+        self._ended_at = math.inf
+        self._was_late = False  # whether anybody had to ask again
+
+    @property
+    def has_ended(self) -> bool:
+        return self._ended.is_set()
+
+    def is_valid_in(self, state: str) -> bool:
+        """Return whether the result may be used for the collection in a state; one that is awaited may."""
+        if not self.has_ended:
+            return True
+        is_new = self._was_late and time.monotonic() - self._ended_at < _LEAST_AGE
+        return not self._stop.is_set() and (self._state == state or is_new)
 
     def run(self) -> None:
         try:
-            self._found = self._collection.duplicates(self._threshold, advance=self._advance)
+            with stoppable(self._stop.is_set):
+                self._found = self._collection.duplicates(self._threshold, advance=self._advance)
         except Exception as error:
             self._error = error
         finally:
+            self._ended_at = time.monotonic()
             self._ended.set()
 
     def wait(self, seconds: float) -> list[Duplicates] | float:
         """Return the result, or the progress after so many seconds."""
-        self._ended.wait(seconds)
-        if self._error is not None:
+        self._was_late |= not self._ended.wait(seconds)
+        if self._error is not None and not self._stop.is_set():
             raise self._error
         return min(0.99, self._done / self._total) if self._found is None else self._found
 
+    def stop_if_unwanted(self) -> None:
+        """Stop the search, if nobody has asked for it for some seconds."""
+        if time.monotonic() - self.asked_at > _SECONDS_UNTIL_UNWANTED:
+            self._stop.set()
+
     def _advance(self, n_documents: int) -> None:
+        check_stopped()
         self._done += n_documents

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
-MOST_IDS = 10_000  # in a request
+MOST_IDS = 10_000  # of documents in a request
 MOST_K = 1000
 MOST_CHARACTERS = 10_000  # of a query
 
@@ -235,6 +235,7 @@ class CollectionAnswer(Model):
     balance: list[Share] = Field(description="For each bit the share of documents in which it is 1.")
     entropy: Entropy
     reads: Reads | None = Field(description="The kind of a query; null without a model.")
+    language: str | None = Field(description="The language of the texts' words; null if unknown.", examples=["english"])
     keys: list[Key]
     ranks: list[Rank] = Field(description="The available scores.", examples=[["text", "asymmetric", "distance"]])
     default_rank: Rank | None
@@ -389,9 +390,9 @@ class NewDocument(Contents):
 
 
 class NewDocuments(Model):
-    """Documents to add or to replace; all have ids, or none has. Each transaction writes a thousand of them."""
+    """Documents to add or to replace; all have ids, or none has."""
 
-    documents: list[NewDocument] = Field(min_length=1)
+    documents: list[NewDocument] = Field(min_length=1, max_length=MOST_IDS)
 
 
 class Added(Model):

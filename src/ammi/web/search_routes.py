@@ -38,7 +38,7 @@ async def _search(served: Served, request: schemas.SearchRequest) -> Response:
     found: bytes | None = None
     if served.searchers.ready:
         try:
-            found = await served.work.wait(served.searchers.ask(request))
+            found = await served.work.wait(lambda: served.searchers.ask(request, served.settings.seconds))
         except BrokenProcessPool:  # one has ended: a thread answers until new ones have started
             served.searchers.restart()
     if found is None:

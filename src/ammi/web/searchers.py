@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import signal
+import time
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ammi.collection import Collection
 from ammi.search.hamming import alone
+from ammi.search.stopping import stoppable
 from ammi.web.settings import Settings
 
 if TYPE_CHECKING:
@@ -59,11 +61,11 @@ class Searchers:
             self._pool = None
             self._loop.call_soon_threadsafe(self._loop.call_later, _SECONDS_TO_NEXT_TRY, self.start)
 
-    async def ask(self, request: "SearchRequest") -> bytes:
-        """Return the answer of `Served.search`; BrokenProcessPool if a process has ended."""
+    def ask(self, request: "SearchRequest", seconds: float) -> "Future[bytes]":
+        """Begin to answer as `Served.search` does, for so long at most; BrokenProcessPool if a process has ended."""
         if self._pool is None:
             raise BrokenProcessPool
-        return await asyncio.wrap_future(self._pool.submit(_search, request))
+        return self._pool.submit(_search, request, seconds)
 
     def close(self) -> None:
         self.ready = False
@@ -93,5 +95,7 @@ def _warm_up() -> None:
     len(_served.collection)
 
 
-def _search(request: "SearchRequest") -> bytes:
-    return _served.search(request)
+def _search(request: "SearchRequest", seconds: float) -> bytes:
+    end = time.monotonic() + seconds
+    with stoppable(lambda: time.monotonic() > end):
+        return _served.search(request)

@@ -2,11 +2,13 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import PurePath
-from threading import Lock
-from typing import Any, TypeVar, cast
+from threading import Event, Lock
+from typing import TypeVar, cast
 from weakref import WeakSet
 
 import numpy as np
@@ -17,16 +19,18 @@ from ammi.explore.sample import MOST_POINTS
 from ammi.search import Entry, Hit
 from ammi.search.documents import Id
 from ammi.search.hamming import alone
+from ammi.search.stopping import StoppedError, check_stopped, stoppable
 from ammi.web import schemas
-from ammi.web.guard import Refusal
+from ammi.web.guard import Refusal, busy
 from ammi.web.live import LiveExplorer
 from ammi.web.searchers import Searchers
 from ammi.web.settings import Settings
 
 T = TypeVar("T")
 
-_CACHED = 2048  # answers
+_CACHED_BYTES = 8 << 20  # of answers
 _LONGEST_CACHED = 1 << 15  # bytes of an answer
+_BYTES_BESIDE = 300  # memory of a cached answer beside its bytes
 
 
 class Served:
@@ -39,8 +43,7 @@ class Served:
         self.work, self.live = Work(settings), LiveExplorer(collection, most_points)
         self.searchers = Searchers(collection.location, settings.searchers)
         self.exports: WeakSet[Iterator[bytes]] = WeakSet()  # exports that a client still reads
-        self._cached_answers: OrderedDict[tuple[str, str], bytes] = OrderedDict()
-        self._lock = Lock()
+        self._answers = _CachedAnswers()
 
     def query(self, query: str | list[float]) -> schemas.Query:
         """Return a text or a vector as the model reads it."""
@@ -74,11 +77,15 @@ class Served:
         try:
             return self.collection.get(ids)
         except ValueError:
-            for id in ids:
-                if id not in self.collection:
-                    sentence = f"no document has the id {id!r:.60}: GET /api/documents lists all of them"
-                    raise Refusal(404, sentence) from None
+            self.check_known(ids)
             raise
+
+    def check_known(self, ids: Sequence[Id]) -> None:
+        """Refuse the request if one of the documents does not exist."""
+        for id, code in zip(ids, self.store.codes_of(ids), strict=True):
+            if code is None:
+                sentence = f"no document has the id {id!r:.60}: GET /api/documents lists all of them"
+                raise Refusal(404, sentence)
 
     def document(
         self, entry: Entry, length: int | None = None, *, probable: bool = True, vector: bool = False
@@ -116,17 +123,11 @@ class Served:
             state = self.store.state()
             if state is None or request.text is None:
                 return self._search(request)
-            key = state, request.model_dump_json()
-            with self._lock:
-                if key in self._cached_answers:
-                    self._cached_answers.move_to_end(key)
-                    return self._cached_answers[key]
+            key = blake2b(f"{state} {request.model_dump_json()}".encode(), digest_size=16).digest()
+            if (known := self._answers.get(key)) is not None:
+                return known
             found = self._search(request)
-        if len(found) <= _LONGEST_CACHED:
-            with self._lock:
-                self._cached_answers[key] = found
-                while len(self._cached_answers) > _CACHED:
-                    self._cached_answers.popitem(last=False)  # the one that was used longest ago
+        self._answers.add(key, found)
         return found
 
     def _search(self, request: schemas.SearchRequest) -> bytes:
@@ -156,48 +157,126 @@ class Served:
         self.live.close()
 
 
+class _CachedAnswers:
+    """Answers by the digest of their question, up to a number of bytes; the one used longest ago goes first."""
+
+    def __init__(self) -> None:
+        self._answers: OrderedDict[bytes, bytes] = OrderedDict()
+        self._room = _CACHED_BYTES
+        self._lock = Lock()
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return a cached answer; None if there is none."""
+        with self._lock:
+            if key in self._answers:
+                self._answers.move_to_end(key)
+            return self._answers.get(key)
+
+    def add(self, key: bytes, answer: bytes) -> None:
+        """Cache an answer, unless it is long."""
+        if len(answer) > _LONGEST_CACHED:
+            return
+        with self._lock:
+            if key not in self._answers:
+                self._answers[key] = answer
+                self._room -= len(answer) + _BYTES_BESIDE
+            while self._room < 0:
+                _, oldest = self._answers.popitem(last=False)
+                self._room += len(oldest) + _BYTES_BESIDE
+
+
 class Work:
     """Threads that compute answers, with a limit on how many requests wait and how long one may take.
 
-    FAISS and SQLite release Python's lock, so that several threads do more than one.
+    FAISS and SQLite release Python's lock, so that several threads do more than one. Changes are made by a thread of
+    their own, one after the other, so that one that has to wait for another process delays no search.
     """
 
     def __init__(self, settings: Settings):
         self._settings = settings
         self._threads = ThreadPoolExecutor(settings.threads, "ammi-serve", initializer=alone)
+        self._changes = ThreadPoolExecutor(1, "ammi-change", initializer=alone)
+        self._lock = Lock()
         self._unfinished = 0  # jobs that run or wait
 
     async def do(self, job: Callable[[], T]) -> T:
-        """Return the result of a job; refuse it if too many wait already, or if it takes too long."""
+        """Return the result of a job; refuse it if too many wait already, or if it takes too long.
 
-        async def in_thread() -> T:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, job)
-
-        return await self.wait(in_thread())
-
-    async def wait(self, job: Coroutine[Any, Any, T]) -> T:
-        """Do the same for a job that runs in another process.
-
-        A job that takes too long goes on, and counts until it ends.
+        A job that takes too long, or whose client has gone, is not begun or is stopped where it can be.
         """
-        if self._unfinished >= self._settings.threads + self._settings.waiting:
-            job.close()
-            raise Refusal(503, "the server is busy: try again in a second", (b"retry-after", b"1"))
-        self._unfinished += 1
-        future = asyncio.ensure_future(job)
-        future.add_done_callback(self._done)
-        done, _ = await asyncio.wait([future], timeout=self._settings.seconds)
-        if not done:
-            raise Refusal(504, f"this takes more than {self._settings.seconds:g} seconds: ask for less")
-        return future.result()
+        stop = Event()
+        return await self.wait(lambda: self._threads.submit(_stoppable, stop, job), stop)
 
-    def _done(self, future: "asyncio.Future[T]") -> None:
-        self._unfinished -= 1
-        if not future.cancelled():
-            future.exception()  # marks the error of an abandoned job as seen
+    async def wait(self, submit: Callable[[], "Future[T]"], stop: Event | None = None) -> T:
+        """Do the same for a job that runs elsewhere, such as in another process."""
+        with self._begun(submit, stop) as job:
+            done, _ = await asyncio.wait([future := _awaitable(job)], timeout=self._settings.seconds)
+            try:
+                if not done:
+                    raise StoppedError
+                return future.result()
+            except StoppedError:
+                sentence = f"this takes more than {self._settings.seconds:g} seconds"
+                raise Refusal(504, f"{sentence}: ask for less") from None
+
+    async def change(self, change: Callable[[], T]) -> T:
+        """Return the result of a change, which is made or not made when this ends, and never later.
+
+        One that takes too long is stopped, and this waits until that is so: it may have been made just before.
+        """
+        stop = Event()
+        with self._begun(lambda: self._changes.submit(_stoppable, stop, change), stop) as job:
+            done, _ = await asyncio.wait([future := _awaitable(job)], timeout=self._settings.seconds)
+            try:
+                if not done:
+                    stop.set()
+                    if job.cancel():  # it has not begun
+                        raise StoppedError
+                return await future
+            except StoppedError:
+                sentence = f"the change was not made, since it took more than {self._settings.seconds:g} seconds"
+                raise Refusal(504, f"{sentence}: try again, or send less at a time") from None
+
+    @contextmanager
+    def _begun(self, submit: Callable[[], "Future[T]"], stop: Event | None) -> Iterator["Future[T]"]:
+        """Begin a job; at the end of the block, stop it if it has not ended."""
+        with self._lock:
+            if self._unfinished >= self._settings.threads + self._settings.waiting:
+                raise busy()
+            self._unfinished += 1
+        try:
+            job = submit()
+        except BaseException:
+            self._ended()
+            raise
+        job.add_done_callback(lambda _: self._ended())
+        try:
+            yield job
+        finally:
+            if stop is not None:
+                stop.set()
+            job.cancel()
+
+    def _ended(self) -> None:
+        with self._lock:
+            self._unfinished -= 1
 
     def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._threads, self._changes):
+            threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _stoppable(stop: Event, job: Callable[[], T]) -> T:
+    with stoppable(stop.is_set):
+        check_stopped()
+        return job()
+
+
+def _awaitable(job: "Future[T]") -> "asyncio.Future[T]":
+    """Return a job as asyncio waits for it; the error of an abandoned one is marked as seen."""
+    future = asyncio.wrap_future(job)
+    future.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    return future
 
 
 def cut(text: str | None, length: int | None) -> str | None:

@@ -11,9 +11,10 @@ import uvicorn
 
 from ammi.collection import Collection
 from ammi.web.app import make_app
+from ammi.web.connection_limits import FILES_BESIDE, allow_open_files, limited
 from ammi.web.settings import Settings, is_loopback
 
-_MOST_CONNECTIONS = 1000
+_BACKLOG = 1000  # clients that wait to be accepted
 _SECONDS_TO_END = 5  # for running requests when it is stopped
 
 
@@ -30,14 +31,16 @@ class Server:
             raise ValueError(
                 "the token has characters beyond ASCII, which not all clients can send: choose another one"
             )
+        allow_open_files(settings.most_connections + _BACKLOG + FILES_BESIDE)
         self._socket = _listening(host, port)
         self.host, self.port = host, self._socket.getsockname()[1]
         self._uvicorn = _Uvicorn(
             uvicorn.Config(
                 make_app(collection, settings),
-                http="h11",  # limits the size of headers
+                http=limited(settings),
+                ws="none",
                 log_level="warning",
-                limit_concurrency=_MOST_CONNECTIONS,
+                backlog=_BACKLOG,
                 timeout_graceful_shutdown=_SECONDS_TO_END,
                 server_header=False,
                 access_log=False,
@@ -92,7 +95,7 @@ def _listening(host: str, port: int) -> socket.socket:
         try:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(address)
-            listening.listen(_MOST_CONNECTIONS)  # early clients wait instead of being refused
+            listening.listen(_BACKLOG)  # early clients wait instead of being refused
         except BaseException:
             listening.close()
             raise

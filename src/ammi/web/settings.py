@@ -21,8 +21,13 @@ class Settings:
         waiting: further requests that may wait.
         searchers: number of processes that answer searches, one at a time each; with 0 the threads answer them.
         most_exports: exports of all documents at the same time.
-        most_body: bytes of a request.
-        most_bodies: bytes of all requests that are being read.
+        most_connections: connections at the same time; if there are more, one that waits for a request is ended.
+        most_connections_by_address: connections of one IPv4 address, or of one IPv6 network of 64 bits.
+        head_seconds: time limit of a connection to send the head of its next request.
+        most_body: bytes of a request that adds documents or sets metadata.
+        most_query: bytes of any other request.
+        most_answer: bytes of an answer, but for an export of all documents.
+        most_held: bytes of all large requests and answers, until they are read and sent.
     """
 
     writable: bool = False
@@ -33,8 +38,13 @@ class Settings:
     waiting: int = 250
     searchers: int = 0
     most_exports: int = 4
+    most_connections: int = 1000
+    most_connections_by_address: int = 300
+    head_seconds: float = 10.0
     most_body: int = 16 << 20
-    most_bodies: int = 256 << 20
+    most_query: int = 4 << 20
+    most_answer: int = 64 << 20
+    most_held: int = 256 << 20
 
     def knows_host(self, name: str) -> bool:
         """Return whether a request may use this name of the server."""

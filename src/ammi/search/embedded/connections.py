@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import time
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -13,11 +14,14 @@ import apsw
 import apsw.sqlite_extra
 
 from ammi.search.checks import DamagedError
+from ammi.search.stopping import StoppedError, is_stopped
 
 Identity = tuple[int, int] | None  # where a file is on the disk, which tells it from another one of the same name
 
 FILE = "index.sqlite"
 PATIENCE = 60  # seconds that a writer waits for another process
+_SECONDS_BETWEEN_TRIES = 0.01
+_STEPS_UNTIL_ASKED = 1_000_000  # of SQLite, a few hundredths of a second, before it asks whether the work is stopped
 CHECKSUM_BYTES = 8  # at the end of every page
 _CACHE_KILOBYTES = 6_000  # pages that a connection keeps, so that it need not read and verify them again
 _RUN_BY_A_FILE = (  # functions in its schema, triggers and views: a stranger may have made them
@@ -41,7 +45,8 @@ def connect(file: Path, mode: str) -> apsw.Connection:
     """Return a connection to a file; mode is a parameter of SQLite's URIs, such as mode=rw."""
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
     db = apsw.Connection(f"{file.as_uri()}?{mode}", flags=flags, vfs=_checksummed())
-    db.set_busy_timeout(1000 * PATIENCE)
+    db.set_progress_handler(is_stopped, _STEPS_UNTIL_ASKED)
+    db.set_busy_handler(wait_for_writer)
     for setting in (
         apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA,
         apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER,
@@ -50,6 +55,12 @@ def connect(file: Path, mode: str) -> apsw.Connection:
         db.config(setting, 0)  # a stranger's file runs nothing
     db.pragma("cache_size", -_CACHE_KILOBYTES)
     return db
+
+
+def wait_for_writer(tries: int) -> bool:
+    """Wait a little for another process that writes; return whether to try again: not if this work was stopped."""
+    time.sleep(_SECONDS_BETWEEN_TRIES if tries else 0.001)  # most changes take a few milliseconds
+    return tries < PATIENCE / _SECONDS_BETWEEN_TRIES and not is_stopped()
 
 
 def intact_pages(pages: Sequence[bytes]) -> list[bool]:
@@ -203,6 +214,8 @@ def _code(error: apsw.Error) -> int:
 
 def _explained(error: apsw.Error, folder: Path) -> Exception:
     cause, code = str(error), _code(error)
+    if is_stopped() and isinstance(error, apsw.InterruptError | apsw.BusyError):
+        return StoppedError()
     match error:
         case apsw.IOError() if code in _NO_MEMORY_FILE:
             return OSError(

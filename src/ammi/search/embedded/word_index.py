@@ -1,25 +1,26 @@
 """The word index of an embedded store, kept by SQLite's FTS5 in the same transactions as the documents.
 
 FTS5 stores neither the texts, which another table has, nor the places of words. Its ASCII tokenizer takes every other
-character for a letter: so FTS5 splits an ASCII text itself, and gets any other text as words with spaces between them.
+character for a letter: so FTS5 splits a plain text itself, and gets any other text as words with spaces between them.
 """
 
 from collections.abc import Iterable, Sequence
+from sys import getsizeof
 
 import apsw
 import numpy as np
 
-from ammi.features.alphabet import words_of
+from ammi.features.alphabet import is_plain, terms_of
 from ammi.search.embedded.blocks import Positions
 from ammi.search.embedded.database import TOKENIZER, SqliteDatabase
-from ammi.search.ranking import WordStatistics, is_in, most_told
+from ammi.search.ranking import Term, WordStatistics, is_in, most_told
 
 PlacedText = tuple[int, str]
 
 _LONGEST = 32_768  # bytes of a word that FTS5 keeps; of a longer one it has the beginning
 _FEW = 10_000  # texts with a word whose positions are read to count them; of more frequent words only when needed
-_REMEMBERED = 2_000_000  # positions of all words: 16 MB
-_OF_A_WORD = 50  # memory of a word without positions, in positions
+_REMEMBERED = 16 << 20  # bytes of all words and their positions
+_OF_A_WORD = 400  # bytes beside those of the word and its positions
 
 
 class _KnownWords:
@@ -58,8 +59,8 @@ class WordIndex:
         return WordStatistics(state.texts, state.characters, {word: self._look_up(word, known)[0] for word in words})
 
     def shortlist(
-        self, near: Positions, words: Sequence[str], n: int, among: Positions | None
-    ) -> tuple[Positions, Positions]:
+        self, near: Positions, terms: Sequence[Term], n: int, among: Positions | None
+    ) -> tuple[Positions, Positions, WordStatistics]:
         """Add the texts that `most_told` finds to sorted positions; also return which of them may have a word."""
         read: dict[str, Positions] = {}
 
@@ -68,13 +69,13 @@ class WordIndex:
             read[word] = found if among is None else np.intersect1d(found, among, assume_unique=True)
             return read[word]
 
-        statistics = self.statistics(words)
-        by_words = most_told(statistics, positions, n)
+        statistics = self.statistics([word for term in terms for word in term.words])
+        by_words = most_told(statistics, terms, positions, n)
         candidates = np.union1d(near, by_words)
         if any(count and word not in read for word, count in statistics.having.items()):
-            return candidates, candidates
+            return candidates, candidates, statistics
         has_word = np.any([np.zeros(len(near), bool), *(is_in(near, found) for found in read.values())], axis=0)
-        return candidates, np.union1d(by_words, near[has_word])
+        return candidates, np.union1d(by_words, near[has_word]), statistics
 
     def _known(self) -> _KnownWords:
         """Return the cache of words for the current state."""
@@ -89,7 +90,7 @@ class WordIndex:
         """Return how many texts have a word, and their positions if these are few."""
         if word not in known.words:
             known.words[word] = found = self._read(word)
-            known.room -= _OF_A_WORD + (0 if found[1] is None else found[0])
+            known.room -= _OF_A_WORD + getsizeof(word) + (0 if found[1] is None else found[1].nbytes)
         return known.words[word]
 
     def _read(self, word: str) -> tuple[int, Positions | None]:
@@ -124,5 +125,5 @@ class TermMaker:
 
 
 def _split(text: str) -> str:
-    """Return a text that FTS5 splits into the words of `words_of`, and single characters, which no query has."""
-    return text if text.isascii() else " ".join(words_of(text))
+    """Return a text that FTS5 splits into the words of `terms_of`."""
+    return text if is_plain(text) else " ".join(terms_of(text))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from ammi.search.checks import UncertainError
 from ammi.search.hamming import Codes
 from ammi.search.milvus.server import Address, lite_server
 
@@ -18,7 +19,7 @@ except ImportError as error:
 
 logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs a traceback for each error that it raises
 
-_FORMAT = 4  # of the collections; a new one for each change of their fields
+_FORMAT = 5  # of the collections; a new one for each change of their fields
 _MOST_ROWS = 16_000  # of one answer; a server returns 16,384 at most, and milvus-lite silently drops the rest
 _BATCH = 1000
 _BATCH_LENGTH = 16 << 20  # characters; a server takes 64 MB in one call
@@ -146,5 +147,6 @@ def _explained(error: Exception, doing: str, address: Address) -> Exception:
         return PermissionError(f"the server of {where} refused the user ({cause}): {advice}")
     if isinstance(error, grpc.RpcError) or doing == "connect" or "connect" in lower or "unavailable" in lower:
         advice = "check the address and that the server runs, open it again, and repeat the call"
-        return ConnectionError(f"no connection to {where}, so that ammi failed to {doing} ({cause}): {advice}")
+        kind = UncertainError if doing.startswith("write") else ConnectionError
+        return kind(f"no connection to {where}, so that ammi failed to {doing} ({cause}): {advice}")
     return ValueError(f"the server of {where} refused to {doing} ({cause}): change that, or look at its log")

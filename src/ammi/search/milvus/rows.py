@@ -15,7 +15,7 @@ from zlib import crc32
 
 import numpy as np
 
-from ammi.features.alphabet import words_of
+from ammi.features.alphabet import terms_of
 from ammi.search.checks import DamagedError
 from ammi.search.documents import Entry, Id, Metadata, Record, id_key
 from ammi.search.filters import AnyOf, Filter, Scalar, lookups, values_of
@@ -26,6 +26,7 @@ from ammi.search.vectors import KeptVectors, unpacked
 WHOLE = ["position", "checksum", "metadata", "content", "code"]  # fields to read
 _PIECE = 16_000  # characters, of 4 bytes at most
 _MOST = 4096  # numbers in an ARRAY
+_LONGEST_CACHED = 128  # characters of what a number stands for, if the number is cached
 _UNSURE = 0  # the tag of a document that has more values than its tags can hold
 
 
@@ -44,7 +45,7 @@ class Stored(NamedTuple):
     def row(self, *, word_index: bool) -> Row:
         id, text, metadata, spelled = self.record
         content = json.dumps([id, text, b64encode(self.vector).decode()], ensure_ascii=False)
-        words = [*dict.fromkeys(words_of(text))] if word_index and text else []
+        words = [*dict.fromkeys(terms_of(text))] if word_index and text else []
         is_long = len(spelled) > _PIECE or len(content) > _PIECE
         return {
             "key": key_of(id),
@@ -78,6 +79,11 @@ def _checksum(spelled: str, content: str, code: bytes) -> int:
 def text_row(id: str, text: str) -> Row:
     """Return the row of a text that is not a document; Milvus wants a code in every row."""
     return Stored(0, Record(id, text, {}, "{}"), np.zeros(1, np.uint8), b"").row(word_index=False)
+
+
+def word_row(word: str, stem: str) -> Row:
+    """Return the row of a word of the vocabulary."""
+    return text_row("", "") | {"key": word, "metadata": "{}", "content": stem}
 
 
 def key_of(id: Id) -> str:
@@ -115,7 +121,12 @@ def _value_tag(key: str, scalar: Scalar) -> int:
     return _number("is", key, scalar.kind, str(value))
 
 
-@lru_cache(1 << 16)
 def _number(*parts: str) -> int:
     """Return a number for these strings, in practice a different one for others."""
-    return int.from_bytes(blake2b("\0".join(parts).encode(), digest_size=6).digest()) or 1
+    joined = "\0".join(parts)
+    return _number_of(joined) if len(joined) <= _LONGEST_CACHED else _number_of.__wrapped__(joined)
+
+
+@lru_cache(1 << 16)
+def _number_of(joined: str) -> int:
+    return int.from_bytes(blake2b(joined.encode(), digest_size=6).digest()) or 1

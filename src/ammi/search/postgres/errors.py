@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ammi.search.checks import DamagedError
+from ammi.search.checks import DamagedError, UncertainError
 from ammi.search.postgres.address import Address
 from ammi.search.postgres.driver import psycopg
 
@@ -66,8 +66,9 @@ def _explained(error: psycopg.Error, address: Address, commits: bool) -> Excepti
                 f"a text, a vector or a file is too long for {location} ({cause}): PostgreSQL takes a billion bytes"
             )
         case psycopg.OperationalError() | psycopg.InterfaceError():
-            advice = f"({cause}), and the change was not made: try again when the server is back"
+            lost = f"the connection to {location} was lost"
             if commits:
-                advice = f"while a change was committed ({cause}): check whether it was made, and make it again if not"
-            return ConnectionError(f"the connection to {location} was lost {advice}")
+                advice = "check whether it was made, and make it again if not"
+                return UncertainError(f"{lost} while a change was committed ({cause}): {advice}")
+            return ConnectionError(f"{lost} ({cause}), and the change was not made: try again when the server is back")
     return ValueError(f"the server of {location} refused the statement ({cause}): see its log")

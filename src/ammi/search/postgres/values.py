@@ -20,6 +20,7 @@ _NULL, _FALSE, _TRUE, _NUMBER, _TEXT, OTHER = (bytes([kind]) for kind in range(6
 AFTER_NULL, FIRST_NUMBER, FIRST_TEXT = _FALSE, _NUMBER, _TEXT
 _PREFIX = 200  # bytes of a text that the index of a key compares
 _BEYOND = "1e999"  # greater than all floats
+_LONGEST_CACHED = 64  # characters of a word whose number is cached
 
 
 def escaped(text: str) -> str:
@@ -98,7 +99,11 @@ def sortable(scalar: Scalar) -> bytes:
     return OTHER
 
 
-@lru_cache(1 << 16)
 def word_number(word: str) -> int:
     """Return a 64-bit number for a word, because words may be longer than an index takes."""
+    return _number(word) if len(word) <= _LONGEST_CACHED else _number.__wrapped__(word)
+
+
+@lru_cache(1 << 16)
+def _number(word: str) -> int:
     return int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), signed=True)

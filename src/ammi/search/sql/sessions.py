@@ -18,10 +18,12 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 from ammi.search.checks import change_in_snapshot
 from ammi.search.documents import Id, id_key
+from ammi.search.stopping import check_stopped
 from ammi.search.store_methods import About
 from ammi.search.vectors import KeptVectors
 
 _IDLE = 8  # connections kept for the threads to come
+_SECONDS_UNTIL_ASKED = 0.1  # whether a writer that waits has been stopped
 
 
 class Connection(Protocol):
@@ -47,6 +49,7 @@ class SqlState:
     vector_kind: str | None
     vector_width: int | None
     text_index: bool
+    language: str | None  # of the texts' words
     texts: int  # in the word index
     characters: int  # of these texts
     change: int  # the number of the last change
@@ -57,7 +60,7 @@ class SqlState:
     def about(self) -> About:
         """The settings of the store."""
         kept = KeptVectors(self.vector_kind, self.vector_width or 0) if self.vector_kind else None
-        return About(self.n_bits, self.fingerprint, kept, bool(self.text_index), self.number)
+        return About(self.n_bits, self.fingerprint, kept, bool(self.text_index), self.language, self.number)
 
     @classmethod
     def columns(cls) -> list[str]:
@@ -72,7 +75,8 @@ class SqlState:
     def first(about: About) -> dict[str, Any]:
         """The fields of the state of an empty collection."""
         kind, width = about.vectors or (None, None)
-        settings = {"n_bits": about.n_bits, "fingerprint": about.fingerprint, "text_index": about.text_index}
+        settings = {"n_bits": about.n_bits, "fingerprint": about.fingerprint}
+        settings |= {"text_index": about.text_index, "language": about.language}
         counters = ("texts", "characters", "change", "position", "number")
         return settings | {"vector_kind": kind, "vector_width": width} | dict.fromkeys(counters, 0)
 
@@ -187,6 +191,7 @@ class SqlDatabase(ABC, Generic[C, S]):
         self.close: Callable[[], object] = weakref.finalize(self, pool.close)  # also when this is forgotten
         self._turn = Lock()
         self._thread: Any = local()  # the session of each thread
+        self.undone = 0  # changes that failed, so that nobody caches what was part of them
 
     def view(self) -> Self:
         """The same database for one job that may move from thread to thread, beside all others."""
@@ -233,16 +238,30 @@ class SqlDatabase(ABC, Generic[C, S]):
                 return
             if session.state:
                 raise change_in_snapshot(self.location)
-            with self._turn:
+            with self._take_turn():
                 try:
                     session.state = state = self._begin_writing(session)
                     session.writes = True
                     self.set_state(change=state.change + 1)
                     yield
                     self._pool.check_process()
+                    check_stopped()
                     self._commit(session.db)
+                except BaseException:
+                    self.undone += 1
+                    raise
                 finally:
                     self._leave(session)
+
+    @contextmanager
+    def _take_turn(self) -> Iterator[None]:
+        """Wait for the other writers among the threads of this process."""
+        while not self._turn.acquire(timeout=_SECONDS_UNTIL_ASKED):
+            check_stopped()
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     def _leave(self, session: Session[C, S]) -> None:
         session.state, session.writes = None, False

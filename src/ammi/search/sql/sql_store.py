@@ -1,7 +1,7 @@
 """SqlStore: the part of a store that is the same on every SQL database."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
@@ -10,8 +10,9 @@ from ammi.search.filters import Filter
 from ammi.search.hamming import Codes
 from ammi.search.sql.sessions import SqlDatabase
 from ammi.search.sql.sql_tables import SqlTables
+from ammi.search.stopping import check_stopped
 from ammi.search.store import Store
-from ammi.search.store_methods import About
+from ammi.search.store_methods import About, ChangeKey
 from ammi.search.vectors import Packed
 
 
@@ -55,6 +56,7 @@ class SqlStore(Store):
         view = self if snapshot else self._beside()
         with view._reading():
             for block in view._read_blocks(filter):
+                check_stopped()
                 yield block
                 now = self._database.snapshot
                 if snapshot and now is not snapshot:
@@ -80,6 +82,12 @@ class SqlStore(Store):
     def _about(self) -> About:
         return self._database.state.about
 
+    def _words_with(self, stems: Collection[str]) -> Iterable[str]:
+        return self._tables.words_among("stem", stems)
+
+    def _set_language(self, language: str) -> None:
+        self._tables.set_language(language)
+
     def _put(self, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
         ids = [record.id for record in records]
         self._remove(ids)
@@ -93,6 +101,12 @@ class SqlStore(Store):
         found = zip(self._tables.find(metadata), metadata.values(), strict=True)
         if new := {position: keys for position, keys in found if position is not None}:
             self._tables.replace_metadata(new)
+
+    def _remembered(self, name: int) -> tuple[int, int] | None:
+        return self._tables.remembered(name)
+
+    def _remember(self, key: ChangeKey, outcome: int) -> None:
+        self._tables.remember(key, outcome)
 
     def _has(self, ids: list[Id]) -> list[bool]:
         return [position is not None for position in self._tables.find(ids)]

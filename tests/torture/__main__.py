@@ -25,6 +25,7 @@ from tests.torture import (
     inputs,
     runs,
     saves,
+    schedule,
     side_by_side,
     tables,
     unicode_texts,
@@ -66,6 +67,7 @@ ATTACKS: dict[str, Attack] = {
     "fits killed": Attack(50, runs.kill_fits),
     "searches for parameters killed": Attack(50, runs.kill_tunes),
     "encodings killed": Attack(50, runs.kill_encodes),
+    "builds of an index without ids killed, and finished by adding": Attack(50, runs.kill_builds),
     "rebuilds of an index killed": Attack(50, runs.kill_rebuilds),
     **{
         f"a full disk at every step: {name}": Attack(50, partial(disks.fill, work=work))
@@ -78,6 +80,7 @@ ATTACKS: dict[str, Attack] = {
     "texts of all of Unicode, with words of up to 100,000 characters": Attack(500, unicode_texts.index_texts),
     "checks of an index beside two writers": Attack(1000, side_by_side.check),
     "processes forked from one that has an index open": Attack(200, forks.fork),
+    "schedules of changes on every store for an hour, with kills, full disks and backups": Attack(3600, schedule.run),
     "two readers and two writers side by side for ten minutes": Attack(600, side_by_side.run),
 }
 

@@ -217,7 +217,7 @@ def main() -> None:
         for way in BYTES:
             if way in EMBEDDED and arguments.words_only:
                 continue
-            names = JUDGED if way in EMBEDDED else (*JUDGED, *KNOWN)
+            names = JUDGED if way in EMBEDDED or way in LEFT_OUT else (*JUDGED, *KNOWN)
             kept = {name: home / f"{name}, {way}.json" for name in names}
             rows.append(summary(way, {name: piece(kept[name], answered, name, way, home) for name in names}))
     table = Table(

@@ -138,6 +138,16 @@ def test_the_asymmetric_rank_goes_by_the_probability_that_the_query_gives_to_a_c
     assert [hit.distance for hit in hits] == [distances(model, "oil output")[int(hit.id[1:])] for hit in hits]
 
 
+def test_words_that_nobody_knows_are_reported_and_find_nothing(collection):
+    assert collection.search("crude oil").unknown == []
+    some = collection.search("crude xyzzyfoo barrels")
+    assert (some.unknown, len(some)) == (["xyzzyfoo"], 10)
+    for rank in ("text", "distance", "asymmetric"):
+        assert collection.search("xyzzyfoo C++", rank=rank) == []
+    assert collection.search("xyzzyfoo C++").unknown == ["xyzzyfoo", "c++"]
+    assert collection.search("") == []
+
+
 def test_a_text_is_found_by_its_words_unless_it_is_said_otherwise(collection, model):
     """U7: the documents that have the words of a question come first, those with its rare words before all."""
     assert collection.search("word17 barrels", 3) == collection.search("word17 barrels", 3, rank="text")
@@ -468,7 +478,7 @@ def test_any_texts_can_be_added_and_found(texts, query, model, tmp_path_factory)
         assert len(found) == min(len(texts) if created.knows(query) else having, 3)
         hits = created.search(query, k=3, rank="distance")
         away = (model.transform(texts) != model.transform([query])).sum(axis=1) if texts else np.empty(0)
-        assert [hit.distance for hit in hits] == sorted(away.tolist())[:3]
+        assert [hit.distance for hit in hits] == (sorted(away.tolist())[:3] if created.knows(query) else [])
 
 
 def open_files(folder: Path) -> list[str]:

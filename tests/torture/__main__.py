@@ -25,6 +25,7 @@ from tests.torture import (
     inputs,
     runs,
     saves,
+    schedule,
     side_by_side,
     tables,
     unicode_texts,
@@ -78,6 +79,7 @@ ATTACKS: dict[str, Attack] = {
     "texts of all of Unicode, with words of up to 100,000 characters": Attack(500, unicode_texts.index_texts),
     "checks of an index beside two writers": Attack(1000, side_by_side.check),
     "processes forked from one that has an index open": Attack(200, forks.fork),
+    "schedules of changes on every store for an hour, with kills, full disks and backups": Attack(3600, schedule.run),
     "two readers and two writers side by side for ten minutes": Attack(600, side_by_side.run),
 }
 

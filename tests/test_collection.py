@@ -83,7 +83,7 @@ def test_a_search_finds_what_plain_numpy_finds(collection, model):
     for query in ("oil output", "wheat", "nothing that is known", ""):
         hits = collection.search(query, k=7, rank="distance")
         assert [hit.id for hit in hits] == (expected_ids(model, query)[:7] if collection.knows(query) else [])
-        assert [hit.distance for hit in hits] == sorted(distances(model, query))[:7]
+        assert [hit.distance for hit in hits] == sorted(distances(model, query))[: len(hits)]
         assert all(hit.score == 1 - hit.distance / 16 for hit in hits)
     for rank in (None, "distance", "asymmetric", "text"):
         many = collection.search_many(["oil", "wheat"], k=3, rank=rank)

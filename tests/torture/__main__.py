@@ -67,6 +67,7 @@ ATTACKS: dict[str, Attack] = {
     "fits killed": Attack(50, runs.kill_fits),
     "searches for parameters killed": Attack(50, runs.kill_tunes),
     "encodings killed": Attack(50, runs.kill_encodes),
+    "builds of an index without ids killed, and finished by adding": Attack(50, runs.kill_builds),
     "rebuilds of an index killed": Attack(50, runs.kill_rebuilds),
     **{
         f"a full disk at every step: {name}": Attack(50, partial(disks.fill, work=work))

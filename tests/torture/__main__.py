@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ammi.tuning.machine import machine
-from tests.torture import crashes, disks, flips, forks, inputs, runs, saves, side_by_side, tables, unicode_texts
+from tests.torture import crashes, crowd, disks, flips, forks, inputs, runs, saves, side_by_side, tables, unicode_texts
 from tests.torture.outcome import Outcome
 
 HERE = Path(__file__).parent
@@ -65,6 +65,8 @@ ATTACKS: dict[str, Attack] = {
     "texts of all of Unicode, with words of up to 100,000 characters": Attack(500, unicode_texts.index_texts),
     "checks of an index beside two writers": Attack(1000, side_by_side.check),
     "processes forked from one that has an index open": Attack(200, forks.fork),
+    "requests of hostile sizes to a server, beside 400 silent and 60 slow clients": Attack(5000, crowd.hostile),
+    "changes over HTTP, while connections break off and the server is killed": Attack(1500, crowd.broken_changes),
     "two readers and two writers side by side for ten minutes": Attack(600, side_by_side.run),
 }
 

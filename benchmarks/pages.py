@@ -78,20 +78,20 @@ def threads() -> str:
     return table(("threads", *parts, "times one thread"), shown) + where
 
 
-def known_items() -> str:
-    """Titles that must find their document, by every rank."""
-    results, where = recorded("ranking")
+def retrieval() -> str:
+    """Test collections and known items, by ammi, parts of its score, BM25 and MiniLM."""
+    results, where = recorded("retrieval")
     if not results:
         return ""
-    columns = ("documents", "rank", "MRR", "beyond BM25, 95 %", "recall at 10", "ms of CPU")
+    judged, known = ("cranfield", "cacm", "cisi", "lisa"), ("reuters", "newsgroups")
+    columns = ("", "bytes a document", *judged, "mean of the four, 95 %", "recall at 100", "MRR", *known, "ms of CPU")
     rows = []
-    for row in results["known_items"]:
-        low, high = row["mrr_beyond_bm25"]
-        beyond = f"{low:+.3f} to {high:+.3f}" if low < high else "–"
-        corpus = f"{row['corpus']} ({row['documents']:,})"
-        rows.append(
-            (corpus, row["rank"], f"{row['mrr']:.3f}", beyond, f"{row['recall_at_10']:.3f}", f"{row['ms']:.1f}")
-        )
+    for row in results:
+        means = [f"{row[name]['ndcg'][0]:.3f}" for name in judged]
+        mean = "{:.3f} ({:.3f} to {:.3f})".format(*row["mean"]["ndcg"])
+        others = [f"{row['mean'][key][0]:.3f}" for key in ("recall", "mrr")]
+        items = [f"{row[name]['mrr'][0]:.3f}" if name in row else "–" for name in known]
+        rows.append((row["way"], row["bytes"], *means, mean, *others, *items, f"{row['mean']['ms']:.1f}"))
     return table(columns, rows) + where
 
 
@@ -188,7 +188,7 @@ BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
     "threads": ("hashers.md", threads),
     "priors": ("hashers.md", priors),
     "sampled gradient": ("hashers.md", sampled_gradient),
-    "known items": ("ranking.md", known_items),
+    "retrieval": ("ranking.md", retrieval),
     "planted": ("duplicates.md", planted),
     "scale": ("scale.md", scale),
     "serve": ("server.md", serve),

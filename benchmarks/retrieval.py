@@ -26,6 +26,7 @@ from rich.table import Table
 
 from ammi import AMMI, Collection, DocumentHasher
 from ammi.features import EmbeddingFeatures
+from ammi.search import ranking as ammi_ranking
 from pieces import piece
 from ranking import known_items
 from timing import save
@@ -43,6 +44,14 @@ OURS, PLAIN, STEMMED, COSINE, SIGNS, FUSION = (
     "rank fusion of BM25 stemmed and MiniLM",
 )
 BYTES = {OURS: 8, PLAIN: 0, STEMMED: 0, COSINE: 1536, SIGNS: 48, FUSION: 1536}
+# What each part of the score gives: it is left out.
+LEFT_OUT: dict[str, dict[str, Any]] = {
+    "ammi without codes": {"CODE_WEIGHT": 0.0},
+    "ammi without exact forms": {"EXACT_WEIGHT": 0.0},
+    "ammi without stop words": {"STOP_WORDS": {}},
+    "ammi without stems and stop words": {},  # language="none"
+}
+BYTES |= dict.fromkeys(LEFT_OUT, 8)
 EMBEDDED = (COSINE, SIGNS, FUSION)  # on the four only: all texts of the known items would take hours
 
 Ask = Callable[[str], list[int]]  # a question: the rows of the documents found, the best first
@@ -76,13 +85,15 @@ def load(name: str) -> Questions:
     return Questions(texts, [question["text"] for question in asked], [answers[question["id"]] for question in asked])
 
 
-def by_ammi(texts: list[str], folder: Path) -> Ask:
+def by_ammi(texts: list[str], folder: Path, language: str | None = None) -> Ask:
     """`Collection.search`; the ids are the rows."""
-    if not Collection.exists(folder):
-        model = DocumentHasher(AMMI(64, random_state=0, verbose=False)).fit(texts)
-        with Collection.create(folder, model) as new:
+    home = folder.with_name(f"{folder.name} in {language or 'its language'}")
+    if not Collection.exists(home):
+        if not folder.exists():
+            DocumentHasher(AMMI(64, random_state=0, verbose=False)).fit(texts).save(folder)
+        with Collection.create(home, folder, language=language) as new:
             new.add(texts)
-    collection = Collection.open(folder)
+    collection = Collection.open(home)
     return lambda question: [int(hit.id) for hit in collection.search(question, DEEP)]
 
 
@@ -138,8 +149,11 @@ def by_fusion(ways: list[Ask]) -> Ask:
 
 def way_of(name: str, way: str, home: Path) -> Ask:
     texts = load(name).texts
-    if way == OURS:
-        return by_ammi(texts, home / f"collection of {name}")
+    if way in LEFT_OUT:
+        for part, value in LEFT_OUT[way].items():  # for good: each way is measured in a process of its own
+            setattr(ammi_ranking, part, value)
+    if way == OURS or way in LEFT_OUT:
+        return by_ammi(texts, home / f"model of {name}", None if LEFT_OUT.get(way, True) else "none")
     if way in (PLAIN, STEMMED):
         return by_bm25(texts, Stemmer.Stemmer("english") if way == STEMMED else None)
     if way == FUSION:

@@ -65,10 +65,10 @@ def known(
 ) -> Iterator[dict[str, Any]]:
     """Titles that must find their article, by every rank, in a collection of texts with their embeddings."""
     ways: dict[str, Callable[[str, Matrix], Ranking]] = {
-        "text, of codes alone": lambda text, row: WordRanking(text),
-        "text": WordRanking,
+        "text, of words alone": lambda text, row: WordRanking(text, None),
+        "text": lambda text, row: WordRanking(text, VectorRanking(row)),
         "vectors, candidates by codes": lambda text, row: VectorRanking(row),
-        "vectors, candidates by codes and words": lambda text, row: VectorRanking(row, WordRanking(text).words),
+        "vectors, candidates by codes and words": lambda text, row: VectorRanking(row, text),
     }
     with TemporaryDirectory() as folder, Collection.create(Path(folder) / "p", hasher, vectors="float16") as collection:
         collection.add([{"text": text, "vector": row} for text, row in zip(texts, X, strict=True)])

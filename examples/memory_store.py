@@ -7,7 +7,7 @@ works from then on:
     memory = "memory_store:MemoryStore"
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from os import fspath
@@ -16,11 +16,12 @@ from typing import Self
 
 import numpy as np
 
-from ammi.features.alphabet import words_of
+from ammi.features.alphabet import distinct_terms, terms_of
 from ammi.search.documents import Entry, Id, Metadata, Record, codes_of, id_key
 from ammi.search.filters import Filter, matches
 from ammi.search.hamming import Codes
-from ammi.search.ranking import Candidates, WordStatistics, rarity_of
+from ammi.search.languages import stems as stems_of
+from ammi.search.ranking import Candidates, Term, WordStatistics
 from ammi.search.store import Store
 from ammi.search.store_methods import About, Encode, Found, Location
 from ammi.search.vectors import Packed, unpacked
@@ -100,22 +101,33 @@ class MemoryStore(Store):
         return found
 
     def _shortlists(
-        self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
+        self, queries: Codes, n: int, terms: Sequence[Sequence[Term]], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
         kept = self._kept(filter)
-        for near, query_terms in zip(self._nearest(queries, n, filter), words, strict=True):
+        for near, query_terms in zip(self._nearest(queries, n, filter), terms, strict=True):
             statistics = self._word_statistics(query_terms) if query_terms else None
             chosen = {id_key(record.id) for _, record in near}
-            chosen |= set(having_words(kept, statistics)[:n]) if statistics else set()
+            chosen |= set(having_terms(kept, query_terms, statistics)[:n]) if statistics else set()
             entries = [entry for entry in kept if id_key(entry.id) in chosen]
             kept_as = self._content.about.vectors if with_vectors else None
             yield Candidates.of_entries(entries, queries.shape[1], kept_as, statistics)
 
-    def _word_statistics(self, words: Sequence[str]) -> WordStatistics:
-        texts = [entry.text for entry in self._content.entries.values() if entry.text is not None]
-        split = [set(words_of(text)) for text in texts]
-        having = {word: sum(word in found for found in split) for word in words}
+    def _word_statistics(self, terms: Sequence[Term]) -> WordStatistics:
+        texts = self._texts()
+        split = [set(terms_of(text)) for text in texts]
+        having = {word: sum(word in found for found in split) for term in terms for word in term.words}
         return WordStatistics(len(texts), sum(map(len, texts)), having)
+
+    def _words_with(self, stems: Collection[str]) -> Iterable[str]:
+        words = [*distinct_terms(self._texts())]
+        found = zip(words, stems_of(self._content.about.language, words), strict=True)
+        return [word for word, stem in found if stem in stems]
+
+    def _set_language(self, language: str) -> None:
+        self._content.about = self._content.about._replace(language=language)
+
+    def _texts(self) -> list[str]:
+        return [entry.text for entry in self._content.entries.values() if entry.text is not None]
 
     def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
         kept = self._kept(filter)
@@ -138,11 +150,13 @@ class MemoryStore(Store):
                 self._content.entries[id_key(entry.id)] = entry._replace(code=code)
 
 
-def having_words(entries: list[Entry], statistics: WordStatistics) -> list[Id]:
-    """Return the keys of the documents that have any of the words, the sum of their rarities highest first."""
-    rarity = {word: rarity_of(count, statistics.texts) for word, count in statistics.having.items()}
+def having_terms(entries: list[Entry], terms: Sequence[Term], statistics: WordStatistics) -> list[Id]:
+    """Return the keys of the documents that have any of the terms, the sum of the terms' weights highest first."""
+    weights = {term.words: term.times * statistics.rarity(term) for term in terms}
+    by_rarity = sorted(weights, key=lambda words: -weights[words])
     scores: dict[Id, float] = {}
     for entry in entries:
-        if found := rarity.keys() & words_of(entry.text or ""):
-            scores[id_key(entry.id)] = sum(rarity[word] for word in sorted(found))
+        found = set(terms_of(entry.text or ""))
+        if there := [weights[words] for words in by_rarity if found.intersection(words)]:
+            scores[id_key(entry.id)] = sum(there)
     return sorted(scores, key=lambda key: -scores[key])

@@ -151,7 +151,7 @@ def test_the_words_of_a_text_find_candidates_for_its_vector(location, text_model
             codes, rankings = created._rank_policy(created._stored()).encode(["oil loan"], "vectors")
             assert codes.tobytes() == text_model.encode(["oil loan"]).tobytes()
             assert rankings
-            assert rankings[0].words == (["oil", "loan"] if text_index else ())
+            assert rankings[0].text == ("oil loan" if text_index else "")
             created.add(TEXTS)
             assert len(created.search("oil loan", 3, rank="vectors")) == 3
 

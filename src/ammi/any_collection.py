@@ -96,9 +96,9 @@ class AnyCollection(Protocol):
         Args:
             rank: the score that orders the hits. "distance": the number of bits in which codes differ. "asymmetric":
                 the same, each bit weighted by the query's logit. "text": the words that a text shares with the query,
-                and then the bits, or the cosine where vectors are kept. "vectors": the cosine of the query's vector
-                and the kept one. None means "text" for texts whose words are indexed, else "vectors" where these are
-                kept, else "distance". `ammi.search.ranking` has the formulas.
+                plus the bits, or the cosine where vectors are kept. "vectors": the cosine of the query's vector and
+                the kept one. None means "text" for texts whose words are indexed, else "vectors" where these are kept,
+                else "distance". `ammi.search.ranking` has the formulas.
             shortlist: how many candidates to take from the codes, and as many from the words, before the best are
                 chosen; by default 100, for "vectors" 1000, and at least 2 k.
         """

@@ -94,6 +94,7 @@ class Collection(AnyCollection):
         *,
         keys: Iterable[str] = (),
         text_index: bool = True,
+        language: str | None = None,
         vectors: str | None = None,
     ) -> Self:
         """Create an empty collection and open it.
@@ -103,6 +104,8 @@ class Collection(AnyCollection):
             model: a fitted model, or the folder of a saved one. A hasher without features reads vectors.
             keys: metadata keys to index, so that filters on them are fast.
             text_index: whether to index the words of texts, for `rank="text"`; it takes about a sixth of their space.
+            language: of the texts, such as "english", for the stems of words and for stop words; "none" compares words
+                as they are. By default the first texts that are added tell.
             vectors: "float16" or "int8" to keep each document's vector, the one the model reads or makes of a text,
                 for `rank="vectors"`, `duplicates` and `rebuild`; `ammi.search.vectors` says how they are rounded.
         """
@@ -117,7 +120,7 @@ class Collection(AnyCollection):
             fingerprint=stored.fingerprint,
             keys=keys,
             files=stored.files,
-            text_index=text_index,
+            text_index=text_index and (language or True),
             vectors=kept_vectors,
         )
         collection = cls(store)
@@ -402,7 +405,7 @@ class Collection(AnyCollection):
         return self.store.export()
 
     def bit_probabilities(self, queries: Sequence[Query]) -> NDArray[np.floating]:
-        logits = self._with_model(lambda model: model.logits(list(queries)))
+        logits = self._with_model(lambda model: model.codes_and_logits(list(queries))[1])
         return 1 / (1 + np.exp(-np.clip(logits.astype(np.float64), -500, 500)))
 
     def word_weights(self) -> tuple[list[str], NDArray[np.floating]] | None:
@@ -438,6 +441,7 @@ class Collection(AnyCollection):
             "distinct_codes": self.distinct_codes(),
             "keys": self.keys(),
             "indexed_keys": self.indexed_keys(),
+            "language": self.store.language,
             **about_vectors,
             **about_model,
         }

@@ -99,16 +99,18 @@ class StoredModel:
         documents = self._documents(queries)
         return self.encoder(len(documents)).encode(documents)
 
-    def logits(self, queries: list[Query]) -> NDArray[np.floating]:
-        """Return the logits of the queries' bits, (n, m)."""
+    def codes_and_logits(self, queries: list[Query]) -> tuple[Codes, NDArray[np.floating]]:
+        """Return the codes of queries and the logits of their bits, (n, m)."""
         documents = self._documents(queries)
-        if not queries:
-            return np.empty((0, self.n_bits))
         if self.quick:
-            return self.quick.logits(documents)
+            logits = self.quick.logits(documents)
+            return np.packbits(logits > 0, axis=1), logits
         from ammi.hashers.logits import bit_logits
 
-        return bit_logits(self.whole.hasher_, self.whole.features_.transform(documents))
+        codes = self.whole.encode(documents)
+        if not queries:
+            return codes, np.empty((0, self.n_bits))
+        return codes, bit_logits(self.whole.hasher_, self.whole.features_.transform(documents))
 
     def codes_and_vectors(self, queries: list[Query]) -> tuple[Codes, NDArray[np.floating]]:
         """Return the codes of queries and the vectors that these are made of, (n, d)."""

@@ -1,5 +1,6 @@
 """`ammi index …`: collections that are built, grow, shrink, change their model, and go to files and back."""
 
+import gzip
 import re
 import shutil
 from pathlib import Path
@@ -36,6 +37,22 @@ def test_it_grows_and_shrinks(index: Path, ammi: Run, tmp_path):
     assert (unknown.code, "no document has the id 'nothing'" in unknown.err) == (1, True)
     piped = ammi("index", "delete", index, "-", "--json", stdin="note-4\nnote-5\nnote-5\n")
     assert piped.json == {"location": str(index), "deleted": 2, "documents": 118}
+
+
+def test_an_interrupted_addition_goes_on_without_adding_twice(index: Path, ammi: Run, tmp_path):
+    lines = tmp_path / "lines.txt.gz"
+    lines.write_bytes(gzip.compress(b"a ship\n\na wave\n"))
+    assert ammi("index", "add", index, lines, "--json").json["added"] == 2
+    assert [entry[0] for entry in content(index)[120:]] == ["lines:1", "lines:3"]
+    before = content(index)
+    lines.write_bytes(gzip.compress(b"a ship\n\na wave\na cloud\n"))
+    assert ammi("index", "add", index, lines, "--json").json["added"] == 1
+    assert ammi("index", "add", index, lines, "--json").json["added"] == 0
+    assert (content(index)[:-1], content(index)[-1][0]) == (before, "lines:4")
+    lines.write_bytes(gzip.compress(b"a farmer\n"))
+    refused = ammi("index", "add", index, lines)
+    assert (refused.code, "has another document 'lines:1', which has its id from the name" in refused.err) == (1, True)
+    assert content(index)[:-1] == before
 
 
 @pytest.mark.parametrize("name", ["all.jsonl", "all.jsonl.gz", "all.jsonl.zst", "all.parquet"])

@@ -61,10 +61,10 @@ def test_one_document(ammi: Run, tmp_path):
     assert ammi("fit", source, "--out", model, "--epochs", 1).code == 0
     assert ammi("index", "build", index, source, "--model", model).code == 0
     (hit,) = ammi("search", index, "a single document", "--json").json["hits"]
-    assert (hit["id"], hit["distance"], hit["text"]) == (0, 0, "a single document")
-    assert ammi("search", index, "--like", 0, "--json").json["hits"] == []
+    assert (hit["id"], hit["distance"], hit["text"]) == ("one:1", 0, "a single document")
+    assert ammi("search", index, "--like", "one:1", "--json").json["hits"] == []
     assert ammi("duplicates", index, "--json").out == ""
-    assert ammi("drift", index, 0, "--json").json["steps"] == []
+    assert ammi("drift", index, "one:1", "--json").json["steps"] == []
     check_refused(ammi("evaluate", index), "two documents")
     check_refused(ammi("fit", source, "--out", model, "--labels", "labels"), "too few to hold out one in ten")
 

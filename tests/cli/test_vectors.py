@@ -216,7 +216,7 @@ def test_vectors_of_another_width(embedded: Embedded, ammi: Run, tmp_path):
         check_refused(ammi("index", "build", index, source, "--model", embedded.model), sentence)
         assert not index.exists()
     assert ammi("index", "build", index, embedded.npy, "--model", embedded.model).code == 0
-    check_refused(ammi("index", "add", index, narrow), "document 0 has a vector of 5 numbers")
+    check_refused(ammi("index", "add", index, narrow), "document 'narrow:0' has a vector of 5 numbers")
     check_refused(ammi("search", index, "--vector", narrow), f"has the shape (5,), and the model reads {WIDTH} numbers")
 
 

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from itertools import pairwise
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -17,6 +18,9 @@ from ammi.features.alphabet import (
     UNSPACED,
     character_classes,
     class_of,
+    distinct_terms,
+    has_names,
+    terms_of,
     words_of,
 )
 from ammi.features.occurrences import Occurrences
@@ -35,7 +39,7 @@ def tokens(texts: list[str], shortest: int = 2) -> list[list[str]]:
 
 @settings(max_examples=500, deadline=None)
 @given(st.lists(any_text, max_size=4))
-def test_features_ranking_duplicates_and_the_plain_tokenizer_agree_on_words(texts):
+def test_features_duplicates_and_the_plain_tokenizer_agree_on_words(texts):
     expected = [oracles.words(text) for text in texts]
     assert [words_of(text) for text in texts] == expected
     assert tokens(texts) == expected
@@ -43,17 +47,59 @@ def test_features_ranking_duplicates_and_the_plain_tokenizer_agree_on_words(text
     assert tokens(texts, shortest=1) == with_short
     _, first = numbered(texts)
     assert np.diff(first).tolist() == [max(len(found), PHRASE) for found in with_short]
-    occurrences = Occurrences(texts)
-    for word in {word for found in expected for word in found}:
-        assert occurrences.counts(word).tolist() == [found.count(word) for found in expected]
-    for pair in {pair for found in expected for pair in pairwise(found)}:
-        assert occurrences.have(pair).tolist() == [pair in pairwise(found) for found in expected]
+
+
+def plain_terms(text: str) -> list[str]:
+    """The words of a search: single characters too, and names that end in ++ or #, character by character."""
+    text = unicodedata.normalize("NFKC", text).lower()
+    found, end = [], 0
+    for word in oracles.words(text, shortest=1):
+        start = text.index(word, end)
+        end = start + len(word)
+        unspaced = re.fullmatch(f"[{UNSPACED}]+", word)
+        rest = text[end : end + 3]
+        if not unspaced and re.match(r"\+\+(?!\+)", rest) and not is_word(rest[2:]):
+            word += "++"
+        elif not unspaced and rest.startswith("#") and not is_word(rest[1:2]):
+            word += "#"
+        found.append(word)
+        end -= len(word) - 1 if unspaced else 0  # the next pair shares a character
+    return found
+
+
+def is_word(character: str) -> bool:
+    return bool(character) and class_of(character) == IS_WORD
+
+
+names = st.sampled_from(
+    ["C++", "C#", "f#m", "c+++", "a+b", "R", " ", ".", "é++", "convert", "converting", "日本", "日++"]
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(any_text | st.lists(names, max_size=6).map("".join), max_size=4), st.sampled_from([0, 2, 150]))
+def test_the_word_index_and_its_vocabulary_and_the_score_agree_on_words(texts, by_search):
+    expected = [plain_terms(text) for text in texts]
+    assert [terms_of(text) for text in texts] == expected
+    words = {word for found in expected for word in found}
+    assert distinct_terms(texts) == words
+    assert {*WordCounts(100).learn([text for text in texts if not has_names(text)])} == {
+        word for text, found in zip(texts, expected, strict=True) if not has_names(text) for word in found
+    }
+    with patch("ammi.features.occurrences._FOUND_BY_SEARCH", by_search):
+        occurrences = Occurrences(texts)
+        for n in (1, 3):
+            for some in (sorted(words)[start : start + n] for start in range(0, len(words), n)):
+                counts = occurrences.counts(some)
+                assert {word: found.tolist() for word, found in counts.items()} == {
+                    word: [found.count(word) for found in expected] for word in some
+                }
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(any_text.map(lambda text: text.encode(errors="replace").decode()), min_size=1, max_size=4))
 def test_the_word_index_finds_the_words_of_a_text(tmp_path_factory, texts):
-    words = [oracles.words(text) for text in texts]
+    words = [terms_of(text) for text in texts]
     with HammingIndex.create(tmp_path_factory.mktemp("index"), 8) as index:
         index.add(np.zeros((len(texts), 1), np.uint8), texts=texts)
         asked = sorted({word for found in words for word in found})[:20]

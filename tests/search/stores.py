@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from ammi.search import HammingIndex, Store
 from ammi.search.locations import STORES, store_class
-from ammi.search.ranking import WordStatistics
+from ammi.search.ranking import Term, WordStatistics
 from examples.memory_store import MemoryStore
 from tests.servers import postgres
 
@@ -70,7 +70,7 @@ def word_statistics(index: Store, words: list[str]) -> WordStatistics | None:
     """What a store knows of words."""
     with index._reading():
         query = np.zeros((1, -(-index.n_bits // 8)), np.uint8)
-        (candidates,) = index._shortlists(query, 1, [words], (), False)
+        (candidates,) = index._shortlists(query, 1, [[Term({word: 1}, (word,)) for word in words]], (), False)
     return candidates.statistics
 
 

@@ -107,10 +107,14 @@ def test_what_holds_something_else_is_refused_and_unharmed(store, tmp_path):
             with pytest.raises(FileExistsError, match="holds another collection"):
                 copy_store(index, location)
         others = [(16, {}), (20, {"fingerprint": "x"}), (20, {"fingerprint": "ab\0cd", "text_index": False})]
-        for n, (n_bits, about) in enumerate([*others, (20, {"fingerprint": "ab\0cd"})]):
+        others += [(20, {"fingerprint": "ab\0cd", "text_index": "german"})]
+        for n, (n_bits, about) in enumerate([*others, (20, {"fingerprint": "ab\0cd", "text_index": "english"})]):
             other = f"{location}{n}"
             store.create(other, n_bits, **about).close()  # type: ignore[arg-type]
-            with pytest.raises(FileExistsError, match=r"its (bits: 16, not 20|model|word index: none|files)"):
+            with pytest.raises(
+                FileExistsError,
+                match=r"its (bits: 16, not 20|model|word index: none|language: german, not english|files)",
+            ):
                 copy_store(index, other)
             with open_store(other) as target:
                 assert len(target) == 0

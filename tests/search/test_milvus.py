@@ -148,7 +148,7 @@ def test_ties_and_filters_go_beyond_what_a_server_finds_at_once(location, monkey
             expected = [[hit for hit in hits if hit.distance <= radius] for hits in plain.ranked(codes[:3], None)]
             assert index.within(codes[:3], radius) == expected
         assert list(index) == list(range(700))
-        assert len(index.search_ranked(codes[:1], [WordRanking("oil")], 650)[0]) == 650
+        assert len(index.search_ranked(codes[:1], [WordRanking("oil", None)], 650)[0]) == 650
         assert index.column("n") == list(range(700))
 
 
@@ -552,5 +552,9 @@ def test_what_is_written_during_a_recode_is_encoded_too(location):
         assert [of[id] for id in (0, 5, 8, 299, "new")] == [[3, 0x80], [3, 0x80], [103, 0x80], [103, 0x80], [3, 0x80]]
         assert sum(calls) == 305
         assert index.add(np.zeros((1, 2), np.uint8)) == [301]
-        assert index._client._client.list_collections() == ["ammi", "ammi_documents_2"]  # nothing is left of the old
+        assert index._client._client.list_collections() == [
+            "ammi",
+            "ammi_documents_2",
+            "ammi_words",
+        ]  # nothing is left of the old
         assert index._client.count("ammi") == 2  # the settings and the files

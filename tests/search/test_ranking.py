@@ -2,7 +2,6 @@
 
 import math
 from contextlib import suppress
-from itertools import pairwise
 from unittest.mock import patch
 
 import numpy as np
@@ -10,77 +9,78 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ammi.features.alphabet import words_of
-from ammi.features.occurrences import Occurrences
+from ammi.features.alphabet import terms_of
 from ammi.search import HammingIndex, KeptVectors
 from ammi.search.filters import matches, parse
+from ammi.search.languages import STOP_WORDS, detect_language, stems
 from ammi.search.ranking import (
-    MOST_WORDS,
+    MOST_TERMS,
     SHORTLIST,
     BitRanking,
+    Term,
+    VectorRanking,
     WordRanking,
     WordStatistics,
     most_told,
-    opening,
-    rarity_of,
+    words_by_stem,
 )
 from tests.search.plain import distances, random_codes
 from tests.search.stores import LOCATIONS, every_store, with_examples, word_statistics
 
 M = 24
-VOCABULARY = ["oil", "price", "of", "opec", "ab", "a", "ÉTÉ", "été", "日本", "日本語", "नमस्ते", "x_1", "Oil", "oils"]
+VOCABULARY = [
+    "oil",
+    "prices",
+    "price",
+    "of",
+    "opec",
+    "ab",
+    "a",
+    "ÉTÉ",
+    "été",
+    "日本",
+    "日本語",
+    "नमस्ते",
+    "x_1",
+    "Oil",
+    "oils",
+]
 # "e\u0301" is é in two characters, U+1D7CE a digit beyond the first plane, "\0" no letter
 pieces = st.sampled_from([*VOCABULARY, "e\u0301te", "\U0001d7ce\U0001d7cf", "\0", "--", "\n\n", "\n \n", "I", "'s"])
 gaps = st.sampled_from([" ", "", ", ", "\n"])
 texts = st.lists(st.tuples(pieces, gaps), max_size=30).map(lambda parts: "".join(piece + gap for piece, gap in parts))
 
 
-def plain_scores(query: str, documents: list[str | None], shares: np.ndarray, everything: list[str]) -> list[float]:
-    """The formula of WordRanking, term by term, over the words of every text."""
-    asked = list(dict.fromkeys(words_of(query)))[:MOST_WORDS]
-    n, average = len(everything), sum(map(len, everything)) / max(len(everything), 1)
-    had = [set(words_of(text)) for text in everything]
+def by_words(text: str) -> WordRanking:
+    """A ranking by words and by a code without ones."""
+    return WordRanking(text, BitRanking(np.full(M, -1.0)))
 
-    def rarity(word: str) -> float:
-        having = sum(word in words for words in had)
+
+def plain_scores(
+    query: str, documents: list[str | None], near: np.ndarray, everything: list[str], language: str | None
+):
+    """The formula of the score, term by term, over the words of every text; `near` is its part by codes or vectors."""
+    asked = [word for word in terms_of(query) if word not in STOP_WORDS.get(language or "", ())] or terms_of(query)
+    n, average = len(everything), sum(map(len, everything)) / max(len(everything), 1)
+    had = [set(terms_of(text)) for text in everything]
+
+    def stem(word: str) -> str:
+        return stems(language, [word])[0]
+
+    def rarity(of_stem: str) -> float:
+        having = min(n, sum(stem(word) == of_stem for words in had for word in words))
         return math.log(1 + (n - having + 0.5) / (having + 0.5))
 
-    def factor(length: float, usual: float) -> float:
-        return 1.2 * (0.25 + 0.75 * length / usual)
-
-    pairs = [pair for pair in dict.fromkeys(pairwise(words_of(query))) if set(pair) <= set(asked)]
+    total = sum(rarity(stem(word)) for word in asked)
     scores = []
-    for text, share in zip(documents, shares.tolist(), strict=True):
-        words, first = words_of(text or ""), opening(text or "")
-        begun = words_of(first)
-        score = share
+    for text, start in zip(documents, near.tolist(), strict=True):
+        words, score = terms_of(text or ""), 0.0
+        damping = 1.2 * (0.25 + 0.75 * len(text or "") / (average or 1))
         for word in asked:
-            if count := words.count(word):
-                score += rarity(word) * count * 2.2 / (count + factor(len(text or ""), average))
-            if word in words and word in begun:
-                score += 0.75 * 2.2 / (1 + factor(len(first), 100)) * rarity(word)
-        for pair in pairs:
-            weight = (rarity(pair[0]) + rarity(pair[1])) / 2
-            if pair in pairwise(words):
-                score += weight
-                if pair in pairwise(begun):
-                    score += 0.75 * 2.2 / (1 + factor(len(first), 100)) * weight
-        scores.append(score)
+            exact, alike = words.count(word), sum(stem(other) == stem(word) for other in words)
+            score += rarity(stem(word)) * 2.2 * (alike / (alike + damping) + 0.25 * exact / (exact + damping))
+        scores.append(start + score / math.sqrt(total or 1))
     return scores
-
-
-@settings(max_examples=300, deadline=None)
-@given(many=st.lists(texts, max_size=5), words=st.lists(st.sampled_from(VOCABULARY).map(words_of), min_size=1))
-def test_the_words_that_there_are_are_found(many, words):
-    spoken = [word for those in words for word in those]
-    all_words = [words_of(text) for text in many]
-    for often in (0, 2, 150):
-        with patch("ammi.features.occurrences._FOUND_BY_SEARCH", often):
-            found = Occurrences(many)
-            for word in spoken:
-                assert found.counts(word).tolist() == [those.count(word) for those in all_words]
-            for pair in pairwise(spoken):
-                assert found.have(pair).tolist() == [pair in pairwise(those) for those in all_words]
 
 
 @settings(max_examples=300, deadline=None)
@@ -90,22 +90,28 @@ def test_the_words_that_there_are_are_found(many, words):
     more=st.integers(0, 1000),
 )
 def test_texts_with_most_of_the_words_are_those_of_the_plain_sum(lists, n, more):
+    """Word i of the query stands there 1 + i % 3 times; of three words, two are of one stem."""
     having = {f"word {i}": len(places) for i, places in enumerate(lists)}
     statistics = WordStatistics(41 + more, 1000, having)
+    numbers = [(0, 1)[: len(lists)], *((i,) for i in range(2, len(lists)))] if lists else []
+    terms = [Term({f"word {i[0]}": 1 + i[0] % 3}, tuple(f"word {j}" for j in i)) for i in numbers]
     told: dict[int, float] = {}
-    for places in sorted(lists, key=len):
-        for location in places:
-            told[location] = told.get(location, 0) + rarity_of(len(places), statistics.texts)
+    for term, i in sorted(zip(terms, numbers, strict=True), key=lambda item: statistics.having_term(item[0])):
+        for location in set().union(*(lists[j] for j in i)):
+            told[location] = told.get(location, 0) + term.times * statistics.rarity(term)
     expected = sorted(sorted(told), key=lambda location: -told[location])[:n]
-    found = most_told(statistics, lambda word: np.array(sorted(lists[int(word[5:])]), np.int64), n)
+    found = most_told(statistics, terms, lambda word: np.array(sorted(lists[int(word[5:])]), np.int64), n)
     assert found.tolist() == sorted(expected)
 
 
-def test_the_opening_is_the_first_paragraph_or_a_hundred_characters():
-    assert opening(" \n Compute the inverse.\n \nParameters\n") == "Compute the inverse."
-    assert opening("a line\nand another") == "a line\nand another"
-    assert opening("word " * 50) == "word " * 20
-    assert opening("") == ""
+def test_stop_words_and_initials_count_only_where_a_query_has_nothing_else():
+    assert words_by_stem("the inverse of inverses", "english") == {"invers": {"inverse": 1, "inverses": 1}}
+    assert words_by_stem("To be, or not to be", "english").keys() == {"to", "be", "or", "not"}
+    assert words_by_stem("the prices of oil, e.g. by H. C. Liu in R.", None).keys() == {
+        "the", "prices", "of", "oil", "by", "liu", "in", "r",
+    }  # fmt: skip
+    assert words_by_stem("C++ or C", "english") == {"c++": {"c++": 1}, "c": {"c": 1}}
+    assert len(words_by_stem(" ".join(f"w{n}" for n in range(600)), None)) == MOST_TERMS
 
 
 @every_store
@@ -120,10 +126,13 @@ def test_words_are_scored_by_the_formula(store, tmp_path_factory):
         where=st.sampled_from([None, {"odd": True}]),
         k=st.integers(1, 20),
         seed=st.integers(0, 5),
+        language=st.sampled_from([None, "none", "english", "german"]),
     )
-    def check(first, later, query, where, k, seed):
+    def check(first, later, query, where, k, seed, language):
         rng = np.random.default_rng(seed)
-        with store.create(LOCATIONS[store](tmp_path_factory.mktemp("ranking")), 8) as index:
+        with store.create(
+            LOCATIONS[store](tmp_path_factory.mktemp("ranking")), 8, text_index=language or True
+        ) as index:
             index.add(random_codes(rng, len(first), 8, 5), texts=first, metadata=[{"odd": False}] * len(first))
             replaced = list(range(0, 2 * len(later), 2))
             marks = [{"odd": bool(number % 4)} for number in replaced]
@@ -140,10 +149,13 @@ def test_words_are_scored_by_the_formula(store, tmp_path_factory):
             code = random_codes(rng, 1, M, 5)
             away = distances(np.array([entry.code for entry in kept], np.uint8).reshape(len(kept), 3), code)[0]
             everything = [entry.text for entry in entries if entry.text is not None]
-            scores = plain_scores(query, [entry.text for entry in kept], 1 - away / M, everything)
+            logits = rng.normal(size=M)
+            bits = np.array([np.unpackbits(entry.code, count=M) for entry in kept], float).reshape(-1, M)
+            near = 1.5 * (2 * bits - 1) @ logits / np.abs(logits).sum()
+            scores = plain_scores(query, [entry.text for entry in kept], near, everything, index.language)
             order = sorted(range(len(kept)), key=lambda row: -round(scores[row], 9))[:k]
             if kept or not entries:
-                (hits,) = index.search_ranked(code, [WordRanking(query)], k, where)
+                (hits,) = index.search_ranked(code, [WordRanking(query, BitRanking(logits))], k, where)
                 assert [hit.score for hit in hits] == pytest.approx([scores[row] for row in order])
                 assert [hit.distance for hit in hits] == [away[[e.id for e in kept].index(hit.id)] for hit in hits]
                 expected = {entry.id: (entry.text, entry.metadata) for entry in kept}
@@ -151,7 +163,7 @@ def test_words_are_scored_by_the_formula(store, tmp_path_factory):
 
 
 @every_store
-def test_the_cosine_counts_three_times_what_the_words_tell_where_vectors_are_kept(store, tmp_path_factory):
+def test_the_cosine_takes_the_place_of_the_bits_where_vectors_are_kept(store, tmp_path_factory):
     @with_examples(
         store, documents=st.lists(st.none() | texts, min_size=1, max_size=12), query=texts, seed=st.integers(0, 5)
     )
@@ -159,20 +171,14 @@ def test_the_cosine_counts_three_times_what_the_words_tell_where_vectors_are_kep
         rng = np.random.default_rng(seed)
         rows, asked = rng.integers(-3, 4, (len(documents), 5)).astype(np.float64), rng.normal(size=5)
         location = LOCATIONS[store](tmp_path_factory.mktemp("ranking"))
-        with store.create(location, M, vectors=KeptVectors("float16", 5)) as index:
+        with store.create(location, M, text_index="english", vectors=KeptVectors("float16", 5)) as index:
             codes = random_codes(rng, len(documents), M, 5)
             index.add(codes, texts=documents, vectors=rows)
-            (hits,) = index.search_ranked(codes[:1], [WordRanking(query, asked)], len(documents))
+            (hits,) = index.search_ranked(codes[:1], [WordRanking(query, VectorRanking(asked))], len(documents))
         lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(asked)
         cosines = np.divide(rows @ asked, lengths, out=np.zeros(len(rows)), where=lengths > 0)
         everything = [text for text in documents if text is not None]
-        had = [set(words_of(text)) for text in everything]
-        told = 0.0
-        for word in list(dict.fromkeys(words_of(query)))[:MOST_WORDS]:
-            having = sum(word in words for words in had)
-            told += math.log(1 + (len(had) - having + 0.5) / (having + 0.5))
-        weight = 3 * told if words_of(query) else 1
-        scores = plain_scores(query, documents, weight * cosines, everything)
+        scores = plain_scores(query, documents, 10 * cosines, everything, "english")
         assert [hit.score for hit in hits] == pytest.approx(sorted(scores, reverse=True))
 
 
@@ -184,33 +190,36 @@ def index(store, tmp_path):
 
 @every_store
 def test_certain_bits_count_more_than_others(index):
-    """The asymmetric score is the log probability of a code under independent bits, less that of the likeliest one."""
+    """The similarity orders codes as their probability under independent bits does, and is 1 for the likeliest."""
     rng = np.random.default_rng(0)
     codes, logits = random_codes(rng, 150, M, 60), rng.normal(size=(3, M))
-    index.add(codes)
     queries = np.packbits(logits > 0, axis=1)
+    index.add(np.concatenate([codes, queries]))
     found = index.search_ranked(queries, [BitRanking(row) for row in logits], 12)
-    bits = np.unpackbits(codes, axis=1, count=M)
+    bits = np.unpackbits(np.concatenate([codes, queries]), axis=1, count=M)
     for row, hits in zip(logits, found, strict=True):
         p = 1 / (1 + np.exp(-row))
         log_p = (np.log(p) * bits + np.log(1 - p) * (1 - bits)).sum(axis=1)
         surest = np.log(np.maximum(p, 1 - p)).sum()
         expected = np.argsort(-np.round(log_p, 9), kind="stable")[:12]
         assert [hit.id for hit in hits] == expected.tolist()
-        assert [hit.score for hit in hits] == pytest.approx((log_p - surest)[expected].tolist())
+        assert [hit.score for hit in hits] == pytest.approx(
+            (1 + 2 * (log_p - surest) / np.abs(row).sum())[expected].tolist()
+        )
+        assert hits[0].score == pytest.approx(1)
 
 
 @every_store
 def test_ties_are_in_insertion_order_and_far_documents_with_the_words_are_found(index):
     n = 3 * SHORTLIST
-    near, far = np.zeros((n, 3), np.uint8), np.full((2, 3), 255, np.uint8)
+    near, far = np.zeros((n, 3), np.uint8), np.array([[255, 0, 0]] * 2, np.uint8)
     index.add(near, [f"near {i}" for i in range(n)], ["about prices"] * n)
     index.add(far, ["far", "farther"], ["the zyzzyva", "the zyzzyva and more"])
     index.add(near[:1], ["near 0"], ["about prices"])
-    (hits,) = index.search_ranked(near[:1], [WordRanking("a zyzzyva")], 4)
+    (hits,) = index.search_ranked(near[:1], [by_words("a zyzzyva")], 4)
     assert [hit.id for hit in hits] == ["far", "farther", "near 1", "near 2"]
-    assert [hit.distance for hit in hits] == [M, M, 0, 0]
-    assert [hit.id for hit in index.search_ranked(near[:1], [WordRanking("!")], 2)[0]] == ["near 1", "near 2"]
+    assert [hit.distance for hit in hits] == [8, 8, 0, 0]
+    assert [hit.id for hit in index.search_ranked(near[:1], [by_words("!")], 2)[0]] == ["near 1", "near 2"]
 
 
 @every_store
@@ -218,8 +227,8 @@ def test_of_many_documents_with_a_word_those_with_the_rarer_words_are_scored(ind
     """More documents have "common" than a shortlist holds; the one with "rare", too, is the last of them."""
     n = 3 * SHORTLIST
     index.add(np.zeros((n, 3), np.uint8), texts=["nothing"] * n)
-    index.add(np.full((n, 3), 255, np.uint8), texts=["common"] * (n - 1) + ["common rare"])
-    (hits,) = index.search_ranked(np.zeros((1, 3), np.uint8), [WordRanking("common rare")], 1)
+    index.add(np.array([[255, 0, 0]] * n, np.uint8), texts=["common"] * (n - 1) + ["common rare"])
+    (hits,) = index.search_ranked(np.zeros((1, 3), np.uint8), [by_words("common rare")], 1)
     assert hits[0].id == 2 * n - 1
 
 
@@ -228,7 +237,7 @@ def test_filters_hold_in_every_stage(index):
     """A document that has the words, and one that is near, are both left out."""
     codes = np.array([[0, 0, 0], [255, 255, 255], [0, 0, 1]], np.uint8)
     index.add(codes, ["near", "words", "kept"], [None, "opec", "other"], [{"y": 1}, {"y": 1}, {"y": 2}])
-    for ranking in (WordRanking("opec"), BitRanking(np.full(M, -1.0))):
+    for ranking in (by_words("opec"), BitRanking(np.full(M, -1.0))):
         (hits,) = index.search_ranked(codes[:1], [ranking], 5, {"y": 2})
         assert [hit.id for hit in hits] == ["kept"]
         with pytest.raises(ValueError, match="'z'"):
@@ -243,9 +252,9 @@ def test_an_index_can_do_without_words(store, tmp_path):
         index.add(np.zeros((1, 1), np.uint8), [0], ["price"])
         index.delete([1])
         (hits,) = index.search_ranked(np.zeros((1, 1), np.uint8), [BitRanking(np.full(8, -1.0))])
-        assert [(hit.id, hit.score) for hit in hits] == [(0, 0.0)]
+        assert [(hit.id, hit.score) for hit in hits] == [(0, 1.0)]
         with pytest.raises(ValueError, match="text_index=False"):
-            index.search_ranked(np.zeros((1, 1), np.uint8), [WordRanking("oil")])
+            index.search_ranked(np.zeros((1, 1), np.uint8), [by_words("oil")])
 
 
 def test_words_are_in_the_transaction_of_their_documents(tmp_path):
@@ -296,11 +305,58 @@ def test_what_is_remembered_of_words_changes_no_answer(tmp_path_factory, steps, 
             entries = [entry for block in writer.entries() for entry in block]
             everything = [entry.text for entry in entries if entry.text is not None]
             for asked in (query, steps[0][2]):
-                scores = plain_scores(asked, [entry.text for entry in entries], np.ones(len(entries)), everything)
-                (hits,) = index.search_ranked(np.zeros((1, 1), np.uint8), [WordRanking(asked)], 100)
+                near = np.full(len(entries), 1.5)
+                scores = plain_scores(asked, [entry.text for entry in entries], near, everything, index.language)
+                ranking = WordRanking(asked, BitRanking(np.full(8, -1.0)))
+                (hits,) = index.search_ranked(np.zeros((1, 1), np.uint8), [ranking], 100)
                 best = sorted(range(len(entries)), key=lambda row: -round(scores[row], 9))
                 assert [hit.score for hit in hits] == pytest.approx([scores[row] for row in best])
                 assert {hit.id: hit.text for hit in hits} == {entry.id: entry.text for entry in entries}
+
+
+ENGLISH = ["the prices of oil rise", "it converts the old files", "converting of the currency", "oil and gas for all"]
+
+
+@every_store
+def test_the_language_is_detected_and_other_forms_of_a_word_are_found(index):
+    """The first text tells no language; its words are stemmed nevertheless, once others tell it."""
+    code = np.zeros((1, 3), np.uint8)
+    index.add(code, ["first"], ["Conversions"])
+    assert index.language is None
+    index.add(np.repeat(code, 4, axis=0), [f"{n}" for n in range(4)], ENGLISH)
+    assert index.language == "english"
+    for query, found in {"convert": ["1", "2"], "conversion": ["first"], "price": ["0"]}.items():
+        (hits,) = index.search_ranked(code, [by_words(query)], 10)
+        assert [hit.id for hit in hits if hit.score > 1.5] == found
+    (hits,) = index.search_ranked(code, [by_words("converting")], 2)
+    assert [hit.id for hit in hits] == ["2", "1"]  # the exact form first
+    with type(index).open(index.location) as again:
+        assert again.language == "english"
+
+
+def test_texts_tell_their_language():
+    told = {
+        "german": "Die Preise für Öl sind in diesem Jahr nicht so hoch wie in dem davor.",
+        "french": "Les prix du pétrole ne sont pas aussi élevés que dans les années passées.",
+        "spanish": "Los precios del petróleo no son tan altos como en los años anteriores.",
+        "russian": "Цены на нефть в этом году не так высоки, как были до того.",
+        "swedish": "Priset på olja är inte så högt som det var för ett år sedan.",
+        None: "石油の価格 def f(x): return x + 1",
+    }
+    assert {detect_language([text]): text for text in told.values()} == told
+    assert stems("german", ["preise", "x" * 65]) == ["preis", "x" * 65]
+    with pytest.raises(ValueError, match="language is 'klingon', expected one of arabic"):
+        HammingIndex.create("nowhere", text_index="klingon")
+
+
+def test_words_of_a_failed_change_are_not_taken_for_known(tmp_path):
+    with HammingIndex.create(tmp_path / "index", 8, text_index="english") as index:
+        with suppress(ZeroDivisionError), index._writing():
+            index.add(np.zeros((1, 1), np.uint8), ["a"], ["converting"])
+            1 / 0  # noqa: B018
+        index.add(np.zeros((1, 1), np.uint8), ["a"], ["converting"])
+        (hits,) = index.search_ranked(np.zeros((1, 1), np.uint8), [by_words("converted")])
+        assert hits[0].score > 1.5
 
 
 def test_an_sqlite_without_fts5_says_what_to_do(tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ammi.features.alphabet import UNSPACED, words_of
+from ammi.features.alphabet import UNSPACED, terms_of
 from ammi.search import HammingIndex, check_store
 from ammi.search.documents import Id
 from tests.torture.outcome import Outcome
@@ -39,7 +39,7 @@ def index_texts(folder: Path, tries: int, seed: int = 0) -> Outcome:
                 codes = np.zeros((len(ids), 1), np.uint8)
                 index.add(codes, [*ids], [given[-1 - id] for id in ids])
             index.delete(range(1, len(given), 5))
-            there = {entry.id: words_of(entry.text or "") for block in index.entries() for entry in block}
+            there = {entry.id: terms_of(entry.text or "") for block in index.entries() for entry in block}
             with index._reading():
                 asked = [(id, word) for id, words in there.items() for word in words[:3]]
                 missed = [id for id, word in asked if id not in _having(index, word)]

@@ -52,8 +52,8 @@ class SearchOptions:
     rank: Annotated[
         Rank | None,
         typer.Option(
-            help="Score that orders the hits: words shared with the query (text), bits weighted by how certain the "
-            "query's are (asymmetric), the distance, or the cosine of kept vectors (vectors).",
+            help="Score that orders the hits: words shared with the query plus similar codes (text), bits weighted by "
+            "how certain the query's are (asymmetric), the distance, or the cosine of kept vectors (vectors).",
             show_default="text for texts with a word index, else vectors if they are kept, else distance",
         ),
     ] = None
@@ -134,7 +134,7 @@ def _queries(collection: "Collection", texts: list[str], file: Path | None) -> "
     for text in texts or query_lines():
         check_query_kind(collection, "text")
         if not collection.knows(text):
-            note(f"the model knows no word of {text[:60]!r}: it is searched for like an empty document")
+            note(f"the model knows no word of {text[:60]!r}: its code says nothing, and only words can find documents")
         yield text, text
 
 

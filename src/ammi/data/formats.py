@@ -52,6 +52,14 @@ def read_rows(source: str | Path, name: str, format: str | None, text: str | Non
     return _rows_of_format(name, path, format)
 
 
+def source_name(path: Path) -> str:
+    """Return the name of a file without the endings that tell how to read it."""
+    name = path
+    while name.suffix.lower() in (".gz", ".zst"):
+        name = name.with_suffix("")
+    return name.stem if name.suffix.lower() in ENDINGS else name.name
+
+
 def _format_of(path: Path) -> str:
     endings = [ending for ending in path.suffixes if ending not in (".gz", ".zst")]
     format = ENDINGS.get(endings[-1].lower() if endings else "")

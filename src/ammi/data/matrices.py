@@ -79,6 +79,11 @@ class VectorMatrix:
         """The metadata keys of the documents."""
         return list(self._columns)
 
+    @property
+    def numbered(self) -> bool:
+        """Whether the rows have no ids but their numbers."""
+        return self._ids is None
+
     def with_ids(self, ids: Iterable[Id]) -> Self:
         """Return the same rows under other ids."""
         return type(self)(
@@ -162,7 +167,7 @@ class VectorMatrix:
         columns = [column[numbers] for column in self._columns.values()]
         metadata = [dict(zip(self._columns, values, strict=True)) for values in zip(*columns, strict=True)]
         described = zip(ids, texts, metadata if columns else [{}] * len(rows), strict=True)
-        return [Document(*about, numbered=self._ids is None) for about in described]
+        return [Document(*about, numbered=self.numbered) for about in described]
 
 
 def _vstack(parts: list[Rows]) -> Rows:

@@ -1,4 +1,4 @@
-r"""The rule for words, on which features, word index, ranking, duplicates and page agree, in plain Python.
+r"""The rule for words, on which features, duplicates and page agree, and that for search, in plain Python.
 
 A text is put into Unicode's normal form NFKC and into lower case. Its words are then the matches of
 
@@ -7,7 +7,8 @@ A text is put into Unicode's normal form NFKC and into lower case. Its words are
     (?<!U)U(?!U)       such a character alone
 
 where W leaves out U, the characters of `UNSPACED`. On text without U or combining marks these are the words that
-scikit-learn finds with its `(?u)\b\w\w+\b`.
+scikit-learn finds with its `(?u)\b\w\w+\b`. A search can also be for a single W, and for names such as C++ and C#:
+`terms_of` finds W+ followed by ++ or # if no other name begins there.
 
 Three modules follow the same rule for other purposes, and tests compare them with one reference: `tokens` in compiled
 loops for many texts (and for duplicates, where single characters count, too), `occurrences` for some words in the texts
@@ -17,6 +18,7 @@ of a shortlist, and `web/page/tokenizer.js` in the browser.
 import re
 import sys
 import unicodedata
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
@@ -32,6 +34,10 @@ IS_OTHER, IS_WORD, IS_UNSPACED = 0, 1, 2
 
 _IS_UNSPACED = re.compile(f"[{UNSPACED}]").match
 _WORD = re.compile("(WW+|(?<!U)U(?!U))|U(?=U)")  # over the letters of the characters' classes
+_TERM = re.compile(r"(W+(?:\+\+(?![W+])|#(?!W))?|(?<!U)U(?!U))|U(?=U)")
+_SIGNS = "+#⁺₊﬩﹟﹢＃＋"  # all that are + or # in NFKC
+_ASCII_TERM = re.compile(r"[a-z0-9_]+(?:\+\+(?![a-z0-9_+])|#(?![a-z0-9_]))?")
+_ASCII_WORDS = {code: chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else " " for code in range(128)}
 
 
 def normal(text: str) -> str:
@@ -56,13 +62,45 @@ class _ClassLetters(dict[int, str]):
 
 
 _CLASS_LETTERS = _ClassLetters()
+_TERM_LETTERS = _ClassLetters({ord("+"): "+", ord("#"): "#"})
 
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text, in their order."""
+    return _found(_WORD, normal(text), _CLASS_LETTERS)
+
+
+def terms_of(text: str) -> list[str]:
+    """Return the words of a text that a search can be for, in their order."""
     text = normal(text)
-    found = _WORD.finditer(text.translate(_CLASS_LETTERS))
-    return [text[match.start() : match.end() + (match[1] is None)] for match in found]
+    return _ASCII_TERM.findall(text) if text.isascii() else _found(_TERM, text, _TERM_LETTERS)
+
+
+def has_names(text: str) -> bool:
+    """Return whether a text may have names such as C++ and C#; otherwise its terms are words of any length."""
+    return any(map(text.__contains__, _SIGNS))
+
+
+def is_plain(text: str) -> bool:
+    """Return whether the terms of a text are its runs of ASCII letters, digits and underscores."""
+    return text.isascii() and not has_names(text)
+
+
+def distinct_terms(texts: Iterable[str]) -> set[str]:
+    """Return the different terms of texts, some times faster than `terms_of` each."""
+    found: set[str] = set()
+    plain: list[str] = []
+    for text in texts:
+        if is_plain(text):
+            plain.append(text)
+        else:
+            found.update(terms_of(text))
+    return found.union("\n".join(plain).translate(_ASCII_WORDS).split())
+
+
+def _found(pattern: re.Pattern[str], text: str, letters: _ClassLetters) -> list[str]:
+    matches = pattern.finditer(text.translate(letters))
+    return [text[match.start() : match.end() + (match[1] is None)] for match in matches]
 
 
 @cache

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -161,6 +162,14 @@ class WordCounts:
         self.n_documents += len(texts)
         if self.n_words > self.limit:
             self._forget()
+
+    def learn(self, texts: Sequence[str]) -> list[str]:
+        """Return the words of texts, single letters and digits too, that were not met before."""
+        known = self.n_words
+        self._count(tokenize(texts, shortest=1))
+        bounds = self.table.bounds[known : self.n_words + 1].tolist()
+        letters = self.table.letters[: bounds[-1]].tobytes()
+        return [letters[start:end].decode() for start, end in pairwise(bounds)]
 
     def _count(self, tokens: Tokens) -> None:
         self._make_room(len(tokens.begin), int((tokens.end - tokens.begin).sum()))

@@ -214,6 +214,7 @@ class RemoteCollection(AnyCollection):
             "distinct_codes": about["distinct_codes"],
             "keys": self.keys(),
             "indexed_keys": self.indexed_keys(),
+            "language": about["language"],
             "reads": about["reads"],
             "writable": about["writable"],
             "fingerprint": about["fingerprint"],

@@ -15,7 +15,7 @@ from ammi.search.store import Store
 from ammi.search.store_methods import Location
 
 _AT_ONCE = 1000
-_SETTINGS = ("bits", "model", "vectors", "word index")  # the first fields of About
+_SETTINGS = ("bits", "model", "vectors", "word index", "language")  # the first fields of About
 
 
 class Copied(NamedTuple):
@@ -91,7 +91,7 @@ def _target(source: Store, location: Location) -> Store:
             fingerprint=about.fingerprint,
             keys=keys,
             files=files,
-            text_index=about.text_index,
+            text_index=about.words,
             vectors=about.vectors,
         )
     target = open_store(location)

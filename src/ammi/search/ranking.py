@@ -1,59 +1,79 @@
-r"""Ranking in two stages: a shortlist by Hamming distance and by words is ordered by a finer score.
+r"""The score of a search, which orders candidates found by words and by codes.
 
-`BitRanking`, the asymmetric score: the query keeps the logits l_j of its bits, positive if bit j of its own code c
-is 1. The score of a document with code z is
+    score = words / sqrt(Σ_t q_t i_t) + CODE_WEIGHT · similarity
 
-    s = - Σ_{j: z_j ≠ c_j} |l_j|,
+    words = Σ_t i_t (q_t f(n_t) + EXACT_WEIGHT Σ_w q_w f(n_w)),    f(n) = n (k + 1) / (n + k L)
 
-0 for the query's own code. For logits of independent bits, s = log p(z | query) - log p(c | query).
+The terms t of a query are its words by stem, without stop words. q_t is how often the query has a word of the stem, n_t
+how often the text has one; q_w and n_w count the word w exactly as the query has it. i_t = log(1 + (N - N_t + 1/2) /
+(N_t + 1/2)) for N texts, where N_t adds up how many have each word of the stem, at most N. k = 1.2, and L = 1/4 + 3/4
+of the text's length in characters over the average one: this is BM25. The root puts short and long queries on one
+scale, because sums of that many terms differ between texts by about as much.
 
-`VectorRanking`, the score by vectors, is the cosine of the query's row and the stored vector of a document.
+    similarity = Σ_j l_j (2 z_j - 1) / Σ_j |l_j|
 
-`WordRanking`, the score by words, is a sum over the words w of the query and its pairs v of neighbouring words:
-
-    s = Σ_w i_w n_w (k + 1) / (n_w + k L(text))     BM25; n_w is how often the text has w
-      + Σ_v i_v [the text has v]
-      + 3/4 (k + 1) / (1 + k L(opening)) (Σ_w i_w [the opening has w] + Σ_v i_v [the opening has v])
-      + 1 - distance / m
-
-with i_w = log(1 + (N - N_w + 1/2) / (N_w + 1/2)) for a word that N_w of N texts have, i_v the mean of its two words,
-k = 1.2, and L = 1/4 + 3/4 of a length in characters over the average one. The opening is the first paragraph of a text,
-or 100 characters of it, which also count as its average length: that is where titles and summaries are. If the store
-keeps vectors, 3 Σ_w i_w times the cosine replaces the last line: the cosine says far more than the codes, and with
-this weight as much as all words together.
+is between -1 and 1: l_j is the query's logit of bit j, and z the text's code. Where vectors are kept, COSINE_WEIGHT
+times the cosine replaces the similarity of codes. `BitRanking` orders by the similarity alone, `VectorRanking` by the
+cosine alone.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.features.alphabet import words_of
-from ammi.features.occurrences import Occurrences, WordPair
+from ammi.features.alphabet import terms_of
+from ammi.features.occurrences import Occurrences
 from ammi.search.documents import Entry, Record, codes_of
 from ammi.search.hamming import Codes
+from ammi.search.languages import STOP_WORDS, stems
 from ammi.search.vectors import KeptVectors, cosines
+
+# The weights, chosen on the test collections cranfield and cacm (benchmarks/retrieval.py).
+EXACT_WEIGHT = 0.25  # of a word just as the query has it, beside 1 of any word of its stem
+CODE_WEIGHT = 1.5
+COSINE_WEIGHT = 10
+SATURATION, LENGTH_SHARE = 1.2, 0.75  # k and b of BM25
 
 RANKS = ("distance", "asymmetric", "text", "vectors")
 SHORTLIST = 100  # fewest documents by codes, and fewest by words
 VECTOR_SHORTLIST = 1000  # for a ranking by vectors, which orders candidates well
-MOST_WORDS = 32  # most words of a query that are searched for; a longer text is found by its code
+MOST_TERMS = 500  # of a query; a longer text is found by its code, too
 
-_SATURATION, _LENGTH_SHARE = 1.2, 0.75  # k1 and b of BM25
-_OPENING, _OPENING_SHARE = 100, 0.75
-_COSINE_WEIGHT = 3  # times the rarities of all words of the query
-_PARAGRAPH_END = re.compile(r"\n\s*\n")
-_ENOUGH_PLACES, _ENOUGH_SHARE = 10_000, 30  # after 10,000 positions, or 1/30 of the texts, no further word is read
-_MOST_PLACES = 100_000  # positions of one word, which are read in a hundredth of a second
+_ENOUGH_PLACES, _ENOUGH_SHARE = 30_000, 30  # positions, or a share of the texts, that all terms after the first may add
+_MOST_PLACES = 100_000  # positions of one term, which are read in a hundredth of a second
 _MOST_KNOWN = 100_000  # words whose counts are cached
+_INITIALS = re.compile(r"\b\w\.(?=\s*\S)")  # of names and in "e.g.": single letters that say little
 
 Query: TypeAlias = str | Sequence[float] | NDArray[np.floating]  # a text or a vector, whichever the model reads
 Scores = NDArray[np.float64]
 
-_NONE: Scores = np.zeros(1)  # the start of a sum
+
+class Term(NamedTuple):
+    """The words of a query that have one stem, and the words of the collection that have it."""
+
+    asked: dict[str, int]  # how often the query has each of its words
+    words: tuple[str, ...]  # of the collection and the query, sorted
+
+    @property
+    def times(self) -> int:
+        """q_t: how often the query has a word of the stem."""
+        return sum(self.asked.values())
+
+
+def words_by_stem(text: str, language: str | None) -> dict[str, dict[str, int]]:
+    """Return how often a query has each of its words, by their stems; without stop words unless all words are."""
+    words = terms_of(_INITIALS.sub(" ", text))
+    stop_words = STOP_WORDS.get(language or "", frozenset())
+    counts = Counter(word for word in words if word not in stop_words) or Counter(words)
+    found: dict[str, dict[str, int]] = {}
+    for (word, count), stem in zip(counts.items(), stems(language, [*counts]), strict=True):
+        if stem in found or len(found) < MOST_TERMS:
+            found.setdefault(stem, {})[word] = count
+    return found
 
 
 class KnownCounts:
@@ -75,6 +95,15 @@ class WordStatistics(NamedTuple):
     texts: int
     characters: int
     having: dict[str, int]
+
+    def having_term(self, term: Term) -> int:
+        """Return N_t: how many texts have each word of a term, added up, at most all."""
+        return min(sum(self.having[word] for word in term.words), self.texts)
+
+    def rarity(self, term: Term) -> float:
+        """Return the weight i_t of a term."""
+        having = self.having_term(term)
+        return float(np.log1p((self.texts - having + 0.5) / (having + 0.5)))
 
 
 class Candidates(NamedTuple):
@@ -104,28 +133,29 @@ class Candidates(NamedTuple):
 class Ranking(Protocol):
     """Scores the candidates of one query, the best highest."""
 
-    words: Sequence[str]  # to search for in the texts
+    text: str  # whose words are looked for
     vector: NDArray[np.floating] | None  # (d,) to compare with the stored vectors
     shortlist: int  # fewest candidates, unless the caller passes a number
 
-    def scores(self, candidates: Candidates, shares: Scores, statistics: WordStatistics | None) -> Scores:
-        """Return the score of each candidate; `shares` are the shares of bits that equal the query's."""
+    def scores(self, candidates: Candidates, terms: Sequence[Term]) -> Scores:
+        """Return the score of each candidate; minus infinity for one that does not answer the query at all."""
         ...
 
 
 class BitRanking:
-    """The asymmetric score, by the query's logits."""
+    """The similarity of codes, by the query's logits."""
 
-    words: Sequence[str] = ()
+    text = ""
     vector: NDArray[np.floating] | None = None
     shortlist = SHORTLIST
 
     def __init__(self, logits: NDArray[np.floating]):
         self._logits = logits.astype(np.float64)  # (m,)
 
-    def scores(self, candidates: Candidates, shares: Scores, statistics: WordStatistics | None) -> Scores:
+    def scores(self, candidates: Candidates, terms: Sequence[Term] = ()) -> Scores:
         bits = np.unpackbits(candidates.codes, axis=1, count=len(self._logits))  # (n, m)
-        return -((bits != (self._logits > 0)) @ np.abs(self._logits))
+        total = np.abs(self._logits).sum()
+        return (2.0 * bits - 1) @ self._logits / (total or 1)
 
 
 class VectorRanking:
@@ -133,68 +163,55 @@ class VectorRanking:
 
     shortlist = VECTOR_SHORTLIST
 
-    def __init__(self, vector: NDArray[np.floating], words: Sequence[str] = ()):
+    def __init__(self, vector: NDArray[np.floating], text: str = ""):
         self.vector: NDArray[np.floating] | None = vector
-        self.words = words
+        self.text = text
 
-    def scores(self, candidates: Candidates, shares: Scores, statistics: WordStatistics | None) -> Scores:
-        return _nearness(self.vector, candidates, shares)
+    def scores(self, candidates: Candidates, terms: Sequence[Term] = ()) -> Scores:
+        assert self.vector is not None
+        assert candidates.vectors is not None
+        return cosines(self.vector, candidates.vectors)
 
 
 class WordRanking:
-    """The score by the words of the query's text, and by its vector if the store keeps vectors."""
+    """The score of the module: words, and codes, or vectors where these are kept.
+
+    If the model knows no word of the query, its code says nothing, and `near` is None: only texts with words of the
+    query are found, by their words alone.
+    """
 
     shortlist = SHORTLIST
 
-    def __init__(self, text: str, vector: NDArray[np.floating] | None = None):
-        self.vector = vector
-        query_terms = words_of(text)
-        self.words: Sequence[str] = list(dict.fromkeys(query_terms))[:MOST_WORDS]
-        known = set(self.words)
-        self._pairs = [pair for pair in dict.fromkeys(pairwise(query_terms)) if known.issuperset(pair)]
+    def __init__(self, text: str, near: BitRanking | VectorRanking | None):
+        self.text, self._near = text, near
+        self.vector = near.vector if near else None
 
-    def scores(self, candidates: Candidates, shares: Scores, statistics: WordStatistics | None) -> Scores:
-        near = _nearness(self.vector, candidates, shares)
-        if statistics is None:  # the query has no words
-            return near
-        rarity = {word: rarity_of(statistics.having[word], statistics.texts) for word in self.words}
-        of_pairs = {pair: (rarity[pair[0]] + rarity[pair[1]]) / 2 for pair in self._pairs}
-        average = statistics.characters / max(statistics.texts, 1)
-        weight = 1 if self.vector is None else _COSINE_WEIGHT * sum(rarity.values())
-        rows = [row for row, text in enumerate(candidates.texts) if text]
-        lexical = np.zeros(len(near))
-        texts = [text for text in candidates.texts if text]
-        lexical[rows] = self._lexical_score(texts, rarity, of_pairs, average)
-        return lexical + weight * near
-
-    def _lexical_score(
-        self, texts: list[str], rarity: dict[str, float], of_pairs: dict[WordPair, float], average: float
-    ) -> Scores:
-        """Return the score without its last line, (n,)."""
-        found = Occurrences(texts)
-        counts = {word: found.counts(word) for word in self.words}
-        pairs = {pair: found.have(pair) for pair in self._pairs}
-        damping = _damping(_lengths(texts), average)
-        score = sum((rarity[word] * n * (_SATURATION + 1) / (n + damping) for word, n in counts.items()), _NONE)
-        score = score + sum((of_pairs[pair] * there for pair, there in pairs.items()), _NONE)
-        openings = [opening(text) for text in texts]
-        opened = Occurrences(openings)
-        # A word at the cut of an opening may be part of a longer one, so it must be a word of the text, too.
-        bonus = sum((rarity[word] * ((n > 0) & (opened.counts(word) > 0)) for word, n in counts.items()), _NONE)
-        bonus = bonus + sum((of_pairs[pair] * (there & opened.have(pair)) for pair, there in pairs.items()), _NONE)
-        return score + bonus * _OPENING_SHARE * (_SATURATION + 1) / (1 + _damping(_lengths(openings), _OPENING))
+    def scores(self, candidates: Candidates, terms: Sequence[Term]) -> Scores:
+        lexical = np.zeros(len(candidates.codes))
+        if candidates.statistics is not None:
+            rows = [row for row, text in enumerate(candidates.texts) if text]
+            texts = [text for text in candidates.texts if text]
+            lexical[rows] = lexical_scores(texts, terms, candidates.statistics)
+        if self._near is None:
+            return np.where(lexical > 0, lexical, -np.inf)
+        return lexical + (CODE_WEIGHT if self.vector is None else COSINE_WEIGHT) * self._near.scores(candidates)
 
 
-def rarity_of(having: int, texts: int) -> float:
-    """Return the weight i_w of a word that `having` of the texts have."""
-    return float(np.log1p((texts - having + 0.5) / (having + 0.5)))
-
-
-def opening(text: str) -> str:
-    """Return the first paragraph of a text, or its first 100 characters."""
-    beginning = text.lstrip()[:_OPENING]
-    end = _PARAGRAPH_END.search(beginning)
-    return beginning[: end.start()] if end else beginning
+def lexical_scores(texts: Sequence[str], terms: Sequence[Term], statistics: WordStatistics) -> Scores:
+    """Return the first part of the score of each text, (n,)."""
+    lengths = np.array([len(text) for text in texts], np.float64)
+    average = statistics.characters / max(statistics.texts, 1)
+    damping = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths / average)  # k L
+    found, score, total = Occurrences(texts), np.zeros(len(texts)), 0.0
+    for term in terms:
+        rarity = statistics.rarity(term)
+        counts = found.counts([word for word in term.words if statistics.having[word]])
+        total += term.times * rarity
+        if counts:
+            parts = [(float(term.times), np.sum([*counts.values()], axis=0))]
+            parts += [(EXACT_WEIGHT * n, counts[word]) for word, n in term.asked.items() if word in counts]
+            score += rarity * sum(weight * n * (SATURATION + 1) / (n + damping) for weight, n in parts)
+    return score / np.sqrt(total or 1)
 
 
 def best(scores: Scores, k: int) -> NDArray[np.int64]:
@@ -203,51 +220,51 @@ def best(scores: Scores, k: int) -> NDArray[np.int64]:
 
 
 def most_told(
-    statistics: WordStatistics, positions_of: Callable[[str], NDArray[np.int64]], n: int
+    statistics: WordStatistics, terms: Iterable[Term], positions_of: Callable[[str], NDArray[np.int64]], n: int
 ) -> NDArray[np.int64]:
-    """Return the sorted positions of the n texts whose words have the highest sum of rarities.
+    """Return the sorted positions of the n texts whose terms have the highest sum of q_t i_t.
 
-    The rarest words are read first, and common words not at all once thousands of positions were read.
+    The rarest terms are read first, and common ones not at all once thousands of positions were read.
     """
     enough = max(_ENOUGH_PLACES, statistics.texts // _ENOUGH_SHARE)
-    positions, rarities, read = [np.empty(0, np.int64)], [0.0], 0
-    for word, count in sorted(statistics.having.items(), key=lambda item: item[1]):
-        if read >= enough or count > _MOST_PLACES:
+    positions, weights, read = [np.empty(0, np.int64)], [0.0], 0
+    for count, term in sorted(((statistics.having_term(term), term) for term in terms), key=lambda item: item[0]):
+        if (read and read + count > enough) or count > _MOST_PLACES:
             break
         read += count
         if count:
-            positions.append(positions_of(word))
-            rarities.append(rarity_of(count, statistics.texts))
+            positions.append(merged([positions_of(word) for word in term.words if statistics.having[word]]))
+            weights.append(term.times * statistics.rarity(term))
     for end in range(2, len(positions)):
-        rare = np.unique(np.concatenate(positions[:end]))
-        # Texts that have only the remaining words cannot be among the best any more.
-        if len(rare) >= n and rarities[end - 1] > sum(rarities[end:]):
+        # Texts that have only the remaining terms cannot be among the best any more.
+        if min(weights[1:end]) > sum(weights[end:]) and len(rare := merged(positions[:end])) >= n:
             positions[end:] = [rare[is_in(rare, others)] for others in positions[end:]]
             break
-    found, row = np.unique(np.concatenate(positions), return_inverse=True)
-    scores = np.bincount(row, np.repeat(rarities, [len(texts) for texts in positions]), len(found))
-    return np.sort(found[np.argsort(-scores, kind="stable")[:n]])
+    together = np.concatenate(positions)
+    order = np.argsort(together, kind="stable")  # sorted lists are merged, many times faster than np.unique
+    together = together[order]
+    first = np.flatnonzero(_is_first(together))
+    each = np.repeat(weights, [len(texts) for texts in positions])[order]
+    scores = np.add.reduceat(each, first) if len(first) else each
+    return np.sort(together[first[best(scores, n)]])
+
+
+def merged(positions: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return the positions that stand in any of several sorted lists, sorted."""
+    if len(positions) == 1:
+        return positions[0]
+    together = np.sort(np.concatenate(positions), kind="stable")
+    return together[_is_first(together)]
+
+
+def _is_first(positions: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which of sorted positions differ from the one before."""
+    return np.concatenate([positions[:1] == positions[:1], positions[1:] != positions[:-1]])
 
 
 def is_in(positions: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which positions are among others, which are sorted."""
     return np.searchsorted(others, positions, side="right") > np.searchsorted(others, positions)
-
-
-def _nearness(vector: NDArray[np.floating] | None, candidates: Candidates, shares: Scores) -> Scores:
-    """Return the cosine of the query and each candidate; the share of equal bits if the query has no vector."""
-    if vector is None:
-        return shares
-    assert candidates.vectors is not None
-    return cosines(vector, candidates.vectors)
-
-
-def _damping(lengths: NDArray[np.int64], average: float) -> Scores:
-    return _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * lengths.astype(np.float64) / average)
-
-
-def _lengths(texts: Sequence[str]) -> NDArray[np.int64]:
-    return np.array([len(text) for text in texts], np.int64)
 
 
 class QueryEncoder(Protocol):
@@ -257,11 +274,16 @@ class QueryEncoder(Protocol):
     def reads(self) -> str: ...  # what a query is: "text" or "vector"
 
     @property
+    def n_bits(self) -> int: ...
+
+    @property
     def has_logits(self) -> bool: ...
+
+    def knows(self, query: Query) -> bool: ...  # whether the query's code says anything
 
     def encode(self, queries: list[Query]) -> Codes: ...
 
-    def logits(self, queries: list[Query]) -> NDArray[np.floating]: ...  # (n, m)
+    def codes_and_logits(self, queries: list[Query]) -> tuple[Codes, NDArray[np.floating]]: ...  # logits (n, m)
 
     def codes_and_vectors(self, queries: list[Query]) -> tuple[Codes, NDArray[np.floating]]: ...  # vectors (n, d)
 
@@ -306,19 +328,22 @@ class RankPolicy(NamedTuple):
             raise ValueError('rank is "text", but queries are vectors here: use "distance", "asymmetric" or "vectors"')
         if rank == "distance":
             return EncodedQueries(self.model.encode(queries), None)
-        if rank == "asymmetric":
-            logits = self.model.logits(queries)
-            return EncodedQueries(self.model.encode(queries), [BitRanking(row) for row in logits])
-        if rank == "text" and not self.vectors:
-            return EncodedQueries(self.model.encode(queries), [WordRanking(str(query)) for query in queries])
-        codes, vectors = self.model.codes_and_vectors(queries)
-        return EncodedQueries(codes, [self._by_vector(*query, rank) for query in zip(queries, vectors, strict=True)])
-
-    def _by_vector(self, query: Query, vector: NDArray[np.floating], rank: str) -> Ranking:
-        if not isinstance(query, str):
-            return VectorRanking(vector)
-        by_words = WordRanking(query, vector)
+        if rank == "vectors" or (rank == "text" and self.vectors):
+            codes, vectors = self.model.codes_and_vectors(queries)
+            # Words find candidates, too: a shortlist of 200 then finds what would need thousands by codes alone.
+            texts = [query if self.text_index and isinstance(query, str) else "" for query in queries]
+            near: list[BitRanking | VectorRanking] = [*map(VectorRanking, vectors, texts)]
+        else:
+            codes, logits = self._codes_and_logits(queries, rank)
+            near = [*map(BitRanking, logits)]
         if rank == "text":
-            return by_words
-        # Words find candidates, too: a shortlist of 200 then finds what would need thousands by codes alone.
-        return VectorRanking(vector, by_words.words if self.text_index else ())
+            known = [one if self.model.knows(query) else None for query, one in zip(queries, near, strict=True)]
+            return EncodedQueries(codes, [*map(WordRanking, map(str, queries), known)])
+        return EncodedQueries(codes, [*near])
+
+    def _codes_and_logits(self, queries: list[Query], rank: str) -> tuple[Codes, NDArray[np.floating]]:
+        """Return codes, and the logits of bits; if the model has none, -1 and 1, so that all bits count alike."""
+        if rank == "asymmetric" or self.model.has_logits:
+            return self.model.codes_and_logits(queries)
+        codes = self.model.encode(queries)
+        return codes, 2.0 * np.unpackbits(codes, axis=1, count=self.model.n_bits) - 1

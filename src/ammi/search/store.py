@@ -39,7 +39,8 @@ from ammi.search.documents import (
 )
 from ammi.search.filters import Filter, Where
 from ammi.search.hamming import Codes
-from ammi.search.ranking import Candidates, Ranking, best
+from ammi.search.languages import checked_language, detect_language, stems
+from ammi.search.ranking import Candidates, Ranking, Term, best, words_by_stem
 from ammi.search.store_methods import About, ChangeKey, Found, Location, Repaired, StoreMethods
 from ammi.search.vectors import KeptVectors, Packed, Rows
 from ammi.urls import shown
@@ -66,7 +67,7 @@ class Store(StoreMethods):
         fingerprint: str | None = None,
         keys: Iterable[str] = (),
         files: Mapping[str, bytes] | None = None,
-        text_index: bool = True,
+        text_index: bool | str = True,
         vectors: KeptVectors | None = None,
     ) -> Self:
         """Create an empty store and open it.
@@ -77,10 +78,17 @@ class Store(StoreMethods):
             fingerprint: of the model that makes the codes.
             keys: metadata keys to index, as by `index_keys`.
             files: to keep beside the documents, such as the model.
-            text_index: whether to index the words of texts, for `WordRanking`.
+            text_index: whether to index the words of texts, for `WordRanking`; the first texts tell their language,
+                unless it is named: as Snowball calls it, or "none".
             vectors: how to keep a vector of each document, for `VectorRanking`; None to keep none.
         """
-        about = About(checked_bits(n_bits), checked_fingerprint(fingerprint), checked_vectors(vectors), text_index)
+        about = About(
+            checked_bits(n_bits),
+            checked_fingerprint(fingerprint),
+            checked_vectors(vectors),
+            bool(text_index),
+            checked_language(text_index) if isinstance(text_index, str) else None,
+        )
         return cls._create(fspath(location), about, checked_keys(keys), dict(files or {}))
 
     @classmethod
@@ -127,6 +135,11 @@ class Store(StoreMethods):
     def vectors(self) -> KeptVectors | None:
         """How the vectors of documents are kept; None if they are not."""
         return self.about.vectors
+
+    @property
+    def language(self) -> str | None:
+        """The language of the words; None if it is not known yet."""
+        return self.about.language
 
     @property
     def text_index(self) -> bool:
@@ -185,6 +198,10 @@ class Store(StoreMethods):
             ids = [record.id for record in records]
             rows = sorted({id_key(id): row for row, id in enumerate(ids)}.values())  # of each id the last
             chosen = [records[row] for row in rows]
+            if about.text_index and about.language is None:
+                language = detect_language(record.text for record in chosen if record.text)
+                if language:
+                    self._set_language(language)
             self._put(codes[rows], chosen, None if kept_vectors is None else kept_vectors[rows])
         return ids
 
@@ -268,18 +285,16 @@ class Store(StoreMethods):
         with self._reading():
             about = self._about()
             check_codes(queries, about, fingerprint, self.location)
-            words, vectors = [one.words for one in rankings], [one.vector for one in rankings if one.vector is not None]
-            if any(words) and not about.text_index:
+            vectors = [one.vector for one in rankings if one.vector is not None]
+            terms = self._terms([one.text for one in rankings], about.language)
+            if any(terms) and not about.text_index:
                 raise ValueError(
                     f"{self.location} was created with text_index=False and cannot look for words: "
                     "rank by distance, or create it anew"
                 )
             check_query_vectors(vectors, about.vectors, self.location)
-            shortlists = self._shortlists(queries, n, words, filter, bool(vectors))
-            found = [
-                self._scored(query, ranking, candidates, k, about.n_bits)
-                for query, ranking, candidates in zip(queries, rankings, shortlists, strict=True)
-            ]
+            shortlists = self._shortlists(queries, n, terms, filter, bool(vectors))
+            found = [_best_hits(*asked, k) for asked in zip(queries, rankings, terms, shortlists, strict=True)]
         self._check_filter(filter, found)
         return found
 
@@ -398,12 +413,18 @@ class Store(StoreMethods):
             Hits([new_tuple(Hit, (id, d, 1 - d / n, text, kept)) for d, (id, text, kept, _) in hits]) for hits in found
         ]
 
-    def _scored(self, query: Codes, ranking: Ranking, candidates: Candidates, k: int, n_bits: int) -> Hits:
-        distances = np.bitwise_count(candidates.codes ^ query).sum(axis=1, dtype=np.int64)  # (n,)
-        scores = ranking.scores(candidates, 1 - distances / n_bits, candidates.statistics)
-        rows = best(scores, k)
-        chosen = zip(distances[rows].tolist(), scores[rows].tolist(), candidates.records(rows), strict=True)
-        return Hits(Hit(one.id, distance, score, one.text, one.metadata) for distance, score, one in chosen)
+    def _terms(self, texts: list[str], language: str | None) -> list[list[Term]]:
+        """Return the terms of each query, with the words of the collection that have their stems."""
+        asked = [words_by_stem(text, language) for text in texts]
+        words: dict[str, set[str]] = {}
+        for by_stem in asked:
+            for stem, counts in by_stem.items():
+                words.setdefault(stem, set()).update(counts)
+        if language is not None and words:
+            known = [*self._words_with(words.keys())]
+            for word, stem in zip(known, stems(language, known), strict=True):
+                words[stem].add(word)
+        return [[Term(counts, tuple(sorted(words[stem]))) for stem, counts in by_stem.items()] for by_stem in asked]
 
     def _entries(self, filter: Filter) -> Iterator[list[Entry]]:
         block: list[Entry] = []
@@ -425,3 +446,13 @@ class Store(StoreMethods):
     def _check_known(self, ids: list[Id], known: list[bool]) -> None:
         if missing := [id for id, there in zip(ids, known, strict=True) if not there]:
             raise ValueError(f"no document has the id {missing[0]!r} ({len(missing)} of {len(ids)} ids are unknown)")
+
+
+def _best_hits(query: Codes, ranking: Ranking, terms: list[Term], candidates: Candidates, k: int) -> Hits:
+    """Return the k candidates that a ranking scores highest, ties in insertion order."""
+    scores = ranking.scores(candidates, terms)
+    rows = best(scores, k)
+    rows = rows[scores[rows] > -np.inf]
+    distances = np.bitwise_count(candidates.codes[rows] ^ query).sum(axis=1, dtype=np.int64)  # (k,)
+    chosen = zip(distances.tolist(), scores[rows].tolist(), candidates.records(rows), strict=True)
+    return Hits(Hit(one.id, distance, score, one.text, one.metadata) for distance, score, one in chosen)

@@ -1,7 +1,7 @@
 """What a store implements to hold a collection. `store.Store` checks arguments, and does the rest."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from hashlib import blake2b
@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 from ammi.search.documents import Entry, Id, Metadata, Record
 from ammi.search.filters import Filter, count_kinds
 from ammi.search.hamming import MOST_FOUND, Codes, too_many_within
-from ammi.search.ranking import Candidates
+from ammi.search.ranking import Candidates, Term
 from ammi.search.vectors import KeptVectors, Packed
 
 Location = str | PathLike[str]
@@ -28,7 +28,13 @@ class About(NamedTuple):
     fingerprint: str | None  # of the model that makes the codes
     vectors: KeptVectors | None = None  # how vectors are kept, if they are
     text_index: bool = True  # whether there is a word index
+    language: str | None = None  # of the words of texts; None until it is known
     next_number: int = 0  # the number after the greatest that was ever an id
+
+    @property
+    def words(self) -> bool | str:
+        """The setting `text_index` of a store like this one."""
+        return self.language or True if self.text_index else False
 
 
 class Repaired(NamedTuple):
@@ -59,7 +65,7 @@ class ChangeKey(NamedTuple):
 
 
 class StoreMethods(ABC):
-    """The part of a Store that differs from store to store: twelve abstract methods, and others with a default.
+    """The part of a Store that differs from store to store: fourteen abstract methods, and others with a default.
 
     Arguments are checked already. The ids of one call differ from each other by `id_key`, and ids to remove or to
     alter exist. Unless its docstring says otherwise, a method whose name begins with _ is called inside of `_reading`
@@ -109,10 +115,19 @@ class StoreMethods(ABC):
 
     @abstractmethod
     def _shortlists(
-        self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
+        self, queries: Codes, n: int, terms: Sequence[Sequence[Term]], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
         """Yield the candidates of each query, in insertion order: its n nearest documents that pass a filter, and the
-        n that its words find (`ranking.most_told`). Texts come if the query has words, vectors if asked for."""
+        n that its terms find (`ranking.most_told`). Texts come if the query has terms, vectors if asked for."""
+
+    @abstractmethod
+    def _words_with(self, stems: Collection[str]) -> Iterable[str]:
+        """Return the words of all texts that have one of these stems, in the store's language; perhaps also words that
+        only deleted texts had."""
+
+    @abstractmethod
+    def _set_language(self, language: str) -> None:
+        """Set the language of the words, also of those that are there."""
 
     @abstractmethod
     def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:

@@ -41,6 +41,7 @@ def collection(served: ServedHere) -> schemas.CollectionAnswer:
             codes=round(figures.code_entropy, 3),
         ),
         reads=served.reads(),
+        language=served.store.language,
         keys=[
             schemas.Key(
                 name=key,

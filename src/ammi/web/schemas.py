@@ -235,6 +235,7 @@ class CollectionAnswer(Model):
     balance: list[Share] = Field(description="For each bit the share of documents in which it is 1.")
     entropy: Entropy
     reads: Reads | None = Field(description="The kind of a query; null without a model.")
+    language: str | None = Field(description="The language of the texts' words; null if unknown.", examples=["english"])
     keys: list[Key]
     ranks: list[Rank] = Field(description="The available scores.", examples=[["text", "asymmetric", "distance"]])
     default_rank: Rank | None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ammi.cli.shards import ShardJob
     from ammi.collection import Collection
     from ammi.data import CodeFile
+    from ammi.hashers import DocumentHasher
 
 
 class VectorType(StrEnum):
@@ -46,6 +47,22 @@ class StoreOptions:
             show_default="not kept",
         ),
     ] = None
+    language: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Language of the texts, such as english or german, for the stems of words and for stop words; none "
+            "compares words as they are.",
+            show_default="detected",
+        ),
+    ] = None
+
+    def create(self, location: str, model: "DocumentHasher | Path") -> "Collection":
+        """Create an empty collection with these settings."""
+        from ammi.collection import Collection
+
+        keys, vectors, language = self.keys or [], self.keep_vectors, self.language
+        return Collection.create(location, model, keys=keys, vectors=vectors, language=language)
 
 
 def build(
@@ -70,7 +87,7 @@ def build(
     Without --model, learn one from the documents first: from vectors if the source has them, else from words.
     The collection contains the model, the texts and all other columns; a search needs nothing else.
     Documents are written in blocks of a thousand.
-    After an interruption the blocks before it stay, and [bold]ammi index add[/] adds the rest.
+    After an interruption the blocks before it stay, and [bold]ammi index add[/] adds the rest, none twice.
 
     With --ray, SOURCE is shards (.parquet, .jsonl, also .gz or .zst), as files or folders, and --model is required.
     Workers encode; they also write if COLLECTION is on a server.
@@ -110,7 +127,6 @@ def build(
 def _build_of_documents(
     location: str, source: str, folder: Path | None, store: StoreOptions, options: ReadOptions, as_json: bool
 ) -> None:
-    from ammi.collection import Collection
 
     if folder is not None:
         model = load_model(folder)
@@ -123,7 +139,7 @@ def _build_of_documents(
             model = fit_defaults(features, documents)
         note(f"A model of {model.n_bits} bits was learned from {documents.name}; ammi fit has more options.")
         incoming = Incoming(documents, None)
-    with Collection.create(location, folder or model, keys=store.keys or [], vectors=store.keep_vectors) as collection:
+    with store.create(location, folder or model) as collection:
         incoming.add_to(collection, as_json)
 
 
@@ -187,7 +203,7 @@ def _opened(location: str, job: "ShardJob", model: Path, store: StoreOptions) ->
         for block in blocks_of(job.reading.documents(job.shards[0], [])):
             block.codes(job.model.whole, job.model.fingerprint)
             break
-        return Collection.create(location, model, keys=store.keys or [], vectors=store.keep_vectors)
+        return store.create(location, model)
     collection = Collection.open(location)
     if collection.fingerprint != job.model.fingerprint:
         found = collection.fingerprint

@@ -20,7 +20,9 @@ from ammi.urls import shown
 def add(location: Location, source: Source, options: ReadOptions, as_json: AsJson = False) -> None:
     """Add documents to a collection: from a source, a file of codes, or an export.
 
-    A document replaces the one with the same id. Documents without ids get the next free numbers.
+    A document replaces the one with the same id.
+    Documents without ids get the name of their file and their line as an id, and those that are there are left out:
+    the same command goes on after an interruption. Those of a pipe get the next free numbers.
     Codes of another model are refused.
 
     [bold]Examples[/]

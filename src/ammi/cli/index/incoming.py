@@ -1,6 +1,8 @@
 """Add documents from a source, or codes from a file, to a collection."""
 
+from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ammi.cli.command import if_stopped
@@ -9,11 +11,12 @@ from ammi.cli.screen import note, show
 from ammi.cli.sources import Documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ammi.collection import Collection
-    from ammi.data import CodeFile, Document
+    from ammi.data import CodeFile, Document, VectorMatrix
     from ammi.hashers import DocumentHasher
+    from ammi.search.hamming import Codes
 
 
 def codes_of(source: str, format: str | None) -> "CodeFile | None":
@@ -55,7 +58,13 @@ class Incoming:
 
     def add_to(self, collection: "Collection", as_json: bool) -> None:
         """Add everything, in durable blocks of a thousand documents, and print the outcome."""
-        before = len(collection)
+        from ammi.data import VectorMatrix
+
+        before, coming = len(collection), self._coming
+        if not self.documents.is_pipe:  # which has no name
+            coming = named_after(self.documents.name, coming, collection if before else None)
+        if isinstance(coming, VectorMatrix):
+            self.documents.matrix = coming  # which counts its zero rows
         try:
             with if_stopped(lambda: self._kept(collection)), counter(f"adding {self.documents.name}") as advance:
 
@@ -67,7 +76,7 @@ class Incoming:
                     codes, fingerprint = self.codes, self.codes.fingerprint
                     collection.add_codes(codes.codes, codes.ids, fingerprint=fingerprint, advance=count)
                 else:
-                    collection.add(self._coming, advance=count)
+                    collection.add(coming, advance=count)
         except Exception:
             if self._added:
                 note(self._kept(collection))
@@ -83,3 +92,52 @@ class Incoming:
         if not self._added:
             return f"nothing was added to {collection.location}"
         return f"{self._added:,} documents were added before this, and stay in {collection.location}"
+
+
+def named_after(
+    source: str, documents: "Iterable[Document] | VectorMatrix", collection: "Collection | None" = None
+) -> "Iterable[Document] | VectorMatrix":
+    """Give documents without ids the ids SOURCE:POSITION, which are the same whenever the source is read.
+
+    With a collection, leave out those that are in it: an interrupted addition goes on after them.
+    """
+    from ammi.data import VectorMatrix
+    from ammi.data.formats import source_name
+
+    name = source_name(Path(source))
+    if collection is None and isinstance(documents, VectorMatrix):
+        return documents.with_ids(f"{name}:{row}" for row in range(len(documents))) if documents.numbered else documents
+    return _named_blocks(name, documents, collection)
+
+
+def _named_blocks(name: str, documents: "Iterable[Document]", collection: "Collection | None") -> "Iterator[Document]":
+    from ammi.data import blocks
+
+    for block in blocks(documents):
+        if block[0].numbered:
+            block = [replace(document, id=f"{name}:{document.id}", numbered=False) for document in block]
+            block = block if collection is None else _missing(block, collection)
+        yield from block
+
+
+def _missing(block: "list[Document]", collection: "Collection") -> "list[Document]":
+    """Return the documents that are not in a collection; refuse those for which it has another one of the same id."""
+    known = [document for document in block if document.id in collection] if block[0].id in collection else []
+    found = collection.get([document.id for document in known])
+    for document, entry, code in zip(known, found, _codes_of(collection, known), strict=True):
+        same = (entry.text, entry.metadata) == (document.text, document.metadata)
+        if not same or (code is not None and (entry.code != code).any()):
+            raise ValueError(
+                f"{collection.location} has another document {document.id!r}, which has its id from the name of its "
+                "file: rename this file to add its documents as well, or give them ids to replace the others"
+            )
+    there = {document.id for document in known}
+    return [document for document in block if document.id not in there]
+
+
+def _codes_of(collection: "Collection", documents: "list[Document]") -> "Sequence[Codes | None]":
+    """Return the codes of documents without texts, which only their codes tell apart."""
+    vectors = [document.vector for document in documents if document.text is None and document.vector is not None]
+    if not vectors or len(vectors) < len(documents):
+        return [None] * len(documents)
+    return list(collection.encode(vectors))

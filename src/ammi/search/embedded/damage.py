@@ -29,6 +29,7 @@ from ammi.search.embedded.pages import JOURNAL, readable_folder, wrong_pages
 from ammi.search.embedded.store import HammingIndex
 from ammi.search.embedded.word_index import TermMaker
 from ammi.search.filters import kinds_by_key
+from ammi.search.languages import LONGEST, stems
 from ammi.search.store_methods import About, Repaired
 from ammi.search.vectors import KeptVectors, vector_checksum
 
@@ -114,7 +115,7 @@ def _copy(inspection: "_Inspection", home: Path) -> tuple[int, SqliteState]:
         fingerprint=about.fingerprint,
         keys=[*inspection.keys],
         files=inspection.files,
-        text_index=about.text_index,
+        text_index=about.words,
         vectors=about.vectors,
     ) as new:
         for block in inspection.documents():
@@ -283,6 +284,16 @@ class _Inspection:
             totals = self.state and (self.state.texts, self.state.characters)
             if words is not None and (dict(words), totals) != (self._tally.words, self._tally.totals):
                 self.damage.append("the word index does not agree with the texts")
+            vocabulary = self._read("SELECT word, stem FROM vocabulary", "the vocabulary")
+            if vocabulary is not None and not self._is_vocabulary(dict(vocabulary)):
+                self.damage.append("the vocabulary does not agree with the texts")
+
+    def _is_vocabulary(self, stem_of: dict[str, str]) -> bool:
+        """Return whether all words of the texts are there, and every word has its stem; words may be left over."""
+        there = {word for term in self._tally.words if len(word := term.decode(errors="replace")) <= LONGEST}
+        words = [*stem_of]
+        language = self.about.language if self.about else None
+        return there <= stem_of.keys() and stems(language, words) == [*stem_of.values()]
 
     def _block(self, first: int) -> Iterator[Intact]:
         rows = {row[0]: row[1:] for row in self._rows("documents", "id, id_is_text, metadata, checksum", first)}

@@ -28,7 +28,7 @@ from ammi.search.sql.sql_tables import KEYED_CHANGES
 from ammi.search.store_methods import About
 
 MAGIC = 0x616D6D69  # "ammi" in the header of the file, unlike databases of other programs
-FORMAT = 4
+FORMAT = 5
 _MILLISECONDS_FOR_READERS = 1000  # to wait for readers before the file shrinks; a later compact can do it
 
 # Documents are ordered by position; positions only grow and are never used again. Codes and texts have tables of their
@@ -36,7 +36,7 @@ _MILLISECONDS_FOR_READERS = 1000  # to wait for readers before the file shrinks;
 # journal contains it.
 SCHEMA = (
     "CREATE TABLE state (n_bits INTEGER, fingerprint TEXT, vector_kind TEXT, vector_width INTEGER, text_index INTEGER, "
-    "texts INTEGER, characters INTEGER, change INTEGER, position INTEGER, number INTEGER, uid BLOB, "
+    "language TEXT, texts INTEGER, characters INTEGER, change INTEGER, position INTEGER, number INTEGER, uid BLOB, "
     "code_change INTEGER, checksum INTEGER)",
     "CREATE TABLE documents (position INTEGER PRIMARY KEY, id NOT NULL UNIQUE, id_is_text INTEGER NOT NULL, "
     "change INTEGER NOT NULL, checksum INTEGER NOT NULL, for_python INTEGER NOT NULL, metadata TEXT NOT NULL)",
@@ -51,11 +51,13 @@ SCHEMA = (
     "CREATE TABLE files (name TEXT PRIMARY KEY, content BLOB NOT NULL)",
     KEYED_CHANGES,
 )
-TOKENIZER = ("ascii", "tokenchars", "_")
+TOKENIZER = ("ascii", "tokenchars", "_+#")
 WORD_TABLES = (
     "CREATE VIRTUAL TABLE words USING fts5(text, content = '', contentless_delete = 1, detail = none, "
     f'tokenize = "{" ".join(map(repr, TOKENIZER))}")',
     "CREATE VIRTUAL TABLE word_counts USING fts5vocab(words, row)",
+    "CREATE TABLE vocabulary (word TEXT PRIMARY KEY, stem TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE INDEX words_by_stem ON vocabulary (stem)",
 )
 VECTOR_COLUMNS = "(position INTEGER PRIMARY KEY, vector BLOB NOT NULL, checksum INTEGER NOT NULL)"
 VECTOR_TABLES = (f"CREATE TABLE vectors {VECTOR_COLUMNS}",)
@@ -71,7 +73,7 @@ class SqliteState(SqlState):
     checksum: int = 0  # of the settings, so that a repair can trust them on a damaged page
 
     def right_checksum(self) -> int:
-        return crc32(repr(self.about[:4]).encode())
+        return crc32(repr(self.about[:5]).encode())
 
 
 SqliteSession = Session[apsw.Connection, SqliteState]

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,10 @@ class EmbeddedTables(SqlTables):
         """Return the texts of the documents at these positions, as far as they have one."""
         return dict(self._at("text FROM texts", positions))
 
+    def words_among(self, column: str, values: Collection[str]) -> list[str]:
+        select = f"SELECT word FROM vocabulary WHERE {column} IN (SELECT value FROM json_each(?))"
+        return [word for (word,) in self._database.execute(select, (json.dumps([*values]),))]
+
     def vectors(self, positions: Positions) -> NDArray[np.float32] | None:
         """Return the vectors at sorted positions, all of which must exist, (n, d); None if no vectors are kept."""
         kept = self._database.state.about.vectors
@@ -110,6 +114,7 @@ class EmbeddedTables(SqlTables):
             self._database.insert("vectors", vector_rows(positions, vectors))
         if self._database.state.text_index:
             self.words.add(texts)
+            self.learn_words([text for _, text in texts])
             self.count_texts(len(texts), sum(len(text) for _, text in texts))
         self._count_keys((record.metadata for record in records), 1)
         self.add_values(self.indexed(), ((position, record.metadata) for position, record in placed))

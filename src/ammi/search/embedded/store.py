@@ -18,7 +18,7 @@ from ammi.search.embedded.database import VECTOR_COLUMNS, SqliteDatabase
 from ammi.search.embedded.embedded_tables import EmbeddedTables
 from ammi.search.filters import Filter
 from ammi.search.hamming import Codes
-from ammi.search.ranking import Candidates
+from ammi.search.ranking import Candidates, Term
 from ammi.search.sql.rebuild import NewRow, Rebuild
 from ammi.search.sql.sql_store import SqlStore
 from ammi.search.store_methods import About, Encode, Found, Location, Repaired
@@ -109,21 +109,20 @@ class HammingIndex(SqlStore):
         ]
 
     def _shortlists(
-        self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
+        self, queries: Codes, n: int, terms: Sequence[Sequence[Term]], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
         table = self._table()
         among = self._tables.matching(filter) if filter else None
         kept = None if among is None else table.rows(among)
         _, near = hamming.nearest(table.codes if kept is None else table.codes[kept], queries, n)
-        for rows, query_terms in zip(near, words, strict=True):
-            positions = np.sort(table.positions(rows if kept is None else kept[rows]))
+        for rows, query_terms in zip(near, terms, strict=True):
+            positions, statistics = np.sort(table.positions(rows if kept is None else kept[rows])), None
             texts: dict[int, str] = {}
             if query_terms:  # a text without any of the words has no lexical score, so it is not read
-                positions, having = self._tables.words.shortlist(positions, query_terms, n, among)
+                positions, having, statistics = self._tables.words.shortlist(positions, query_terms, n, among)
                 texts = self._tables.texts(having)
             found = [texts.get(position) for position in positions.tolist()] if query_terms else []
             vectors = self._tables.vectors(positions) if with_vectors else None
-            statistics = self._tables.words.statistics(query_terms) if query_terms else None
             codes = table.codes[table.rows(positions)]
             yield Candidates(codes, found, vectors, statistics, partial(self._records_at, positions))
 

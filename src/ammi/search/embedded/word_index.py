@@ -1,7 +1,7 @@
 """The word index of an embedded store, kept by SQLite's FTS5 in the same transactions as the documents.
 
 FTS5 stores neither the texts, which another table has, nor the places of words. Its ASCII tokenizer takes every other
-character for a letter: so FTS5 splits an ASCII text itself, and gets any other text as words with spaces between them.
+character for a letter: so FTS5 splits a plain text itself, and gets any other text as words with spaces between them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,10 +10,10 @@ from sys import getsizeof
 import apsw
 import numpy as np
 
-from ammi.features.alphabet import words_of
+from ammi.features.alphabet import is_plain, terms_of
 from ammi.search.embedded.blocks import Positions
 from ammi.search.embedded.database import TOKENIZER, SqliteDatabase
-from ammi.search.ranking import WordStatistics, is_in, most_told
+from ammi.search.ranking import Term, WordStatistics, is_in, most_told
 
 PlacedText = tuple[int, str]
 
@@ -59,8 +59,8 @@ class WordIndex:
         return WordStatistics(state.texts, state.characters, {word: self._look_up(word, known)[0] for word in words})
 
     def shortlist(
-        self, near: Positions, words: Sequence[str], n: int, among: Positions | None
-    ) -> tuple[Positions, Positions]:
+        self, near: Positions, terms: Sequence[Term], n: int, among: Positions | None
+    ) -> tuple[Positions, Positions, WordStatistics]:
         """Add the texts that `most_told` finds to sorted positions; also return which of them may have a word."""
         read: dict[str, Positions] = {}
 
@@ -69,13 +69,13 @@ class WordIndex:
             read[word] = found if among is None else np.intersect1d(found, among, assume_unique=True)
             return read[word]
 
-        statistics = self.statistics(words)
-        by_words = most_told(statistics, positions, n)
+        statistics = self.statistics([word for term in terms for word in term.words])
+        by_words = most_told(statistics, terms, positions, n)
         candidates = np.union1d(near, by_words)
         if any(count and word not in read for word, count in statistics.having.items()):
-            return candidates, candidates
+            return candidates, candidates, statistics
         has_word = np.any([np.zeros(len(near), bool), *(is_in(near, found) for found in read.values())], axis=0)
-        return candidates, np.union1d(by_words, near[has_word])
+        return candidates, np.union1d(by_words, near[has_word]), statistics
 
     def _known(self) -> _KnownWords:
         """Return the cache of words for the current state."""
@@ -125,5 +125,5 @@ class TermMaker:
 
 
 def _split(text: str) -> str:
-    """Return a text that FTS5 splits into the words of `words_of`, and single characters, which no query has."""
-    return text if text.isascii() else " ".join(words_of(text))
+    """Return a text that FTS5 splits into the words of `terms_of`."""
+    return text if is_plain(text) else " ".join(terms_of(text))

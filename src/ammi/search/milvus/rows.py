@@ -15,7 +15,7 @@ from zlib import crc32
 
 import numpy as np
 
-from ammi.features.alphabet import words_of
+from ammi.features.alphabet import terms_of
 from ammi.search.checks import DamagedError
 from ammi.search.documents import Entry, Id, Metadata, Record, id_key
 from ammi.search.filters import AnyOf, Filter, Scalar, lookups, values_of
@@ -45,7 +45,7 @@ class Stored(NamedTuple):
     def row(self, *, word_index: bool) -> Row:
         id, text, metadata, spelled = self.record
         content = json.dumps([id, text, b64encode(self.vector).decode()], ensure_ascii=False)
-        words = [*dict.fromkeys(words_of(text))] if word_index and text else []
+        words = [*dict.fromkeys(terms_of(text))] if word_index and text else []
         is_long = len(spelled) > _PIECE or len(content) > _PIECE
         return {
             "key": key_of(id),
@@ -79,6 +79,11 @@ def _checksum(spelled: str, content: str, code: bytes) -> int:
 def text_row(id: str, text: str) -> Row:
     """Return the row of a text that is not a document; Milvus wants a code in every row."""
     return Stored(0, Record(id, text, {}, "{}"), np.zeros(1, np.uint8), b"").row(word_index=False)
+
+
+def word_row(word: str, stem: str) -> Row:
+    """Return the row of a word of the vocabulary."""
+    return text_row("", "") | {"key": word, "metadata": "{}", "content": stem}
 
 
 def key_of(id: Id) -> str:

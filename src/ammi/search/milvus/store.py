@@ -1,6 +1,7 @@
 """MilvusStore: documents in Milvus, on a server or in a milvus-lite file, found by its exact search of codes.
 
-The collection NAME has a row with the settings, and rows with the files; NAME_documents_N has the documents. The
+The collection NAME has a row with the settings, and rows with the files; NAME_words has the words of all texts, with
+their stems; NAME_documents_N has the documents. The
 settings say which N, so that a rebuild changes over by the upsert of one row. That is what aliases are for, which
 milvus-lite does not have.
 """
@@ -8,7 +9,7 @@ milvus-lite does not have.
 import json
 import time
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import count
 from operator import itemgetter
@@ -19,14 +20,16 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ammi.features.alphabet import distinct_terms
 from ammi.plain import as_json
 from ammi.search.documents import Entry, Id, Metadata, Record, id_key
 from ammi.search.filters import Filter, count_kinds, matches
 from ammi.search.hamming import MOST_FOUND, Codes, too_many_within
+from ammi.search.languages import LONGEST, stems
 from ammi.search.milvus.client import Client, Row
-from ammi.search.milvus.rows import WHOLE, Stored, key_of, pieces, read, text_row, to_condition
+from ammi.search.milvus.rows import WHOLE, Stored, key_of, pieces, read, text_row, to_condition, word_row
 from ammi.search.milvus.server import parsed_address
-from ammi.search.ranking import Candidates, WordStatistics, most_told
+from ammi.search.ranking import Candidates, Term, WordStatistics, most_told
 from ammi.search.store import Store
 from ammi.search.store_methods import About, Encode, Found, Location
 from ammi.search.vectors import KeptVectors, Packed
@@ -60,6 +63,8 @@ class MilvusStore(Store):
         self._client, self._name = client, client.address.name
         self._writers = RLock()  # threads take turns
         self._now = local()  # each thread has the settings that its last block of calls began with
+        self._vocabulary = f"{self._name}_words"
+        self._learned: set[str] = set()  # words that are in it
 
     @classmethod
     def _create(cls, location: str, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
@@ -67,6 +72,7 @@ class MilvusStore(Store):
             if index._client.exists(index._name) and index._client.get(index._name, [key_of("settings")], []):
                 raise FileExistsError(f"{index.location} holds a collection: open it, or create the new one elsewhere")
             index._client.create(index._name, 8)
+            index._client.create(index._vocabulary, 8)
             index._save(index._prepare(about, 1, files))
             return cls.open(location)
 
@@ -140,7 +146,23 @@ class MilvusStore(Store):
             self._save(self._now.settings._replace(about=about._replace(next_number=number)))
         packed = [b""] * len(records) if vectors is None else map(bytes, vectors)
         columns = zip(count(time.time_ns()), records, codes, packed, strict=False)
+        if about.text_index:
+            words = distinct_terms(record.text for record in records if record.text)
+            self._learn([word for word in words - self._learned if len(word) <= LONGEST], about.language)
         self._write(map(Stored._make, columns), self._documents)
+
+    def _learn(self, words: list[str], language: str | None) -> None:
+        """Put words with their stems into the vocabulary."""
+        self._client.upsert(self._vocabulary, map(word_row, words, stems(language, words)))
+        self._learned.update(words)
+
+    def _words_with(self, stems: Collection[str]) -> Iterable[str]:
+        condition = f"content in {json.dumps([*stems], ensure_ascii=False)}"
+        return [row["key"] for rows in self._client.scan(self._vocabulary, condition, []) for row in rows]
+
+    def _set_language(self, language: str) -> None:
+        self._learn([row["key"] for rows in self._client.scan(self._vocabulary, "", []) for row in rows], language)
+        self._save(self._now.settings._replace(about=self._about()._replace(language=language)))
 
     def _write(self, documents: Iterable[Stored], collection: str) -> None:
         self._client.upsert(collection, (one.row(word_index=self._about().text_index) for one in documents))
@@ -241,19 +263,19 @@ class MilvusStore(Store):
         return [[hit for hit in found[n] if hit[0] <= radius][:k] for n in range(len(queries))]
 
     def _shortlists(
-        self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
+        self, queries: Codes, n: int, terms: Sequence[Sequence[Term]], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
         kept = self._about().vectors if with_vectors else None
-        for hits, query_terms in zip(self._near(queries, n, self._about().n_bits, filter), words, strict=True):
+        for hits, query_terms in zip(self._near(queries, n, self._about().n_bits, filter), terms, strict=True):
             keys, statistics = {key for _, _, key in hits}, None
             if query_terms:
-                statistics = self._word_statistics(query_terms)
-                keys |= self._having_words(statistics, n, filter)
+                statistics = self._word_statistics([word for term in query_terms for word in term.words])
+                keys |= self._having_words(statistics, query_terms, n, filter)
             stored = sorted(self._read([*keys]).items(), key=lambda item: (item[1].position, item[0]))
             yield Candidates.of_entries([one.entry(kept) for _, one in stored], queries.shape[1], kept, statistics)
 
-    def _having_words(self, statistics: WordStatistics, n: int, filter: Filter) -> set[str]:
-        """Return the keys of the n documents that `most_told` finds by the words."""
+    def _having_words(self, statistics: WordStatistics, terms: Sequence[Term], n: int, filter: Filter) -> set[str]:
+        """Return the keys of the n documents that `most_told` finds by the terms."""
         key_at: dict[int, str] = {}
 
         def positions_of(word: str) -> NDArray[np.int64]:
@@ -261,7 +283,7 @@ class MilvusStore(Store):
             key_at.update((row["position"], row["key"]) for row in rows)
             return np.unique([row["position"] for row in rows]).astype(np.int64)
 
-        return {key_at[position] for position in most_told(statistics, positions_of, n).tolist()}
+        return {key_at[position] for position in most_told(statistics, terms, positions_of, n).tolist()}
 
     def _word_statistics(self, words: Sequence[str]) -> WordStatistics:
         having = {word: self._client.count(self._documents, to_condition((), word)) for word in words}

@@ -5,16 +5,17 @@ documents      id, text and metadata, ordered by position; a position is never u
 codes_N        a code bit(m), and the checksum of the document with it; a rebuild makes the next N
 vectors_N      a vector as `vectors` packs it, if vectors are kept
 words          the words of a text as numbers, if there is a word index
+vocabulary     each word of the texts, and its stem
 key_values     the values of indexed keys; the table indexed_keys has the keys
 files          the model
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.features.alphabet import words_of
+from ammi.features.alphabet import terms_of
 from ammi.plain import as_json
 from ammi.search.checks import DamagedError
 from ammi.search.documents import Entry, Id, Metadata, Record, altered, parsed
@@ -37,8 +38,8 @@ Positions = NDArray[np.int64]
 
 SCHEMA = (
     "CREATE TABLE ammi (n_bits int, fingerprint text, vector_kind text, vector_width int, text_index boolean, "
-    "texts bigint, characters bigint, change bigint, position bigint, number bigint, format int, codes int, "
-    "vectors int)",
+    "language text, texts bigint, characters bigint, change bigint, position bigint, number bigint, format int, "
+    "codes int, vectors int)",
     'CREATE TABLE documents (position bigint PRIMARY KEY, id text COLLATE "C" NOT NULL, id_is_text boolean NOT NULL, '
     "change bigint NOT NULL, text text, metadata jsonb NOT NULL, metadata_text text NOT NULL)",
     "CREATE INDEX documents_id ON documents USING hash (id)",  # takes ids of any length
@@ -51,6 +52,8 @@ SCHEMA = (
 WORD_TABLES = (
     "CREATE TABLE words (position bigint PRIMARY KEY, characters bigint NOT NULL, words bigint[] NOT NULL)",
     "CREATE INDEX words_words ON words USING gin (words)",
+    'CREATE TABLE vocabulary (word text COLLATE "C" PRIMARY KEY, stem text COLLATE "C" NOT NULL)',
+    "CREATE INDEX words_by_stem ON vocabulary (stem)",
 )
 _DOCUMENT = "position, id, id_is_text, text, metadata_text, code, codes.checksum"
 _KIND = (
@@ -100,8 +103,13 @@ class PostgresTables(SqlTables):
         if state.text_index:
             texts = [(position, record.text) for position, record in placed if record.text is not None]
             insert("words", ((position, len(text), _word_numbers(text)) for position, text in texts))
+            self.learn_words([text for _, text in texts])
             self.count_texts(len(texts), sum(len(text) for _, text in texts))
         self.add_values(self.indexed(), ((position, record.metadata) for position, record in placed))
+
+    def words_among(self, column: str, values: Collection[str]) -> list[str]:
+        select = f"SELECT word FROM vocabulary WHERE {column} = ANY(%s::text[])"
+        return [word for (word,) in self._database.execute(select, ([*values],)).fetchall()]
 
     def remove(self, positions: Sequence[int]) -> None:
         state, chosen = self._database.state, ([*positions],)
@@ -222,7 +230,7 @@ def read_codes(rows: Sequence[bytes], width: int) -> Codes:
 
 def _word_numbers(text: str) -> str:
     """Return the numbers of a text's words as a PostgreSQL array literal, far faster than psycopg does."""
-    return f"{{{','.join(map(str, map(word_number, set(words_of(text)))))}}}"
+    return f"{{{','.join(map(str, map(word_number, set(terms_of(text)))))}}}"
 
 
 def _row(position: int, record: Record, change: int) -> tuple[int, str, bool, int, str | None, str, str]:

@@ -16,7 +16,7 @@ from ammi.search.postgres.postgres_rebuild import rebuild
 from ammi.search.postgres.postgres_tables import Positions, PostgresTables, bit_strings, read_codes
 from ammi.search.postgres.schema import create_schema, drop_old, has_hnsw, holds_index, make_hnsw
 from ammi.search.postgres.values import read_id, word_number
-from ammi.search.ranking import Candidates, KnownCounts, WordStatistics, most_told
+from ammi.search.ranking import Candidates, KnownCounts, Term, WordStatistics, most_told
 from ammi.search.sql.sql_store import SqlStore
 from ammi.search.sql.translation import SqlCondition, SqlValue
 from ammi.search.store_methods import About, Encode, Found, Location, Repaired
@@ -192,19 +192,19 @@ class PostgresStore(SqlStore):
         return {position: entry.record for position, entry in entries.items()}
 
     def _shortlists(
-        self, queries: Codes, n: int, words: Sequence[Sequence[str]], filter: Filter, with_vectors: bool
+        self, queries: Codes, n: int, terms: Sequence[Sequence[Term]], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
-        for (_, near), query_terms in zip(self._near(queries, n, filter), words, strict=True):
-            positions = np.sort(np.array(near, np.int64))
+        for (_, near), query_terms in zip(self._near(queries, n, filter), terms, strict=True):
+            positions, statistics = np.sort(np.array(near, np.int64)), None
             if query_terms:
-                positions = np.union1d(positions, self._having(query_terms, n, filter))
+                statistics = self._word_statistics([word for term in query_terms for word in term.words])
+                positions = np.union1d(positions, self._having(statistics, query_terms, n, filter))
             entries = list(self._tables.entries(positions.tolist()).values())
-            statistics = self._word_statistics(query_terms) if query_terms else None
             kept = self._about().vectors if with_vectors else None
             yield Candidates.of_entries(entries, queries.shape[1], kept, statistics)
 
-    def _having(self, words: Sequence[str], n: int, filter: Filter) -> Positions:
-        statistics, sql = self._word_statistics(words), self._sql(filter)
+    def _having(self, statistics: WordStatistics, terms: Sequence[Term], n: int, filter: Filter) -> Positions:
+        sql = self._sql(filter)
         documents = f"JOIN documents USING (position) WHERE {sql.text} AND" if filter else "WHERE"
         select = f"SELECT position FROM words {documents} words @> ARRAY[%(word)s::bigint] ORDER BY position"
 
@@ -212,7 +212,7 @@ class PostgresStore(SqlStore):
             rows = self._database.execute(select, {**sql.values, "word": word_number(word)}).fetchall()
             return np.array([position for (position,) in rows], np.int64)
 
-        return most_told(statistics, positions, n)
+        return most_told(statistics, terms, positions, n)
 
     def _word_statistics(self, words: Sequence[str]) -> WordStatistics:
         state = self._database.state

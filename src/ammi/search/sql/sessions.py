@@ -49,6 +49,7 @@ class SqlState:
     vector_kind: str | None
     vector_width: int | None
     text_index: bool
+    language: str | None  # of the texts' words
     texts: int  # in the word index
     characters: int  # of these texts
     change: int  # the number of the last change
@@ -59,7 +60,7 @@ class SqlState:
     def about(self) -> About:
         """The settings of the store."""
         kept = KeptVectors(self.vector_kind, self.vector_width or 0) if self.vector_kind else None
-        return About(self.n_bits, self.fingerprint, kept, bool(self.text_index), self.number)
+        return About(self.n_bits, self.fingerprint, kept, bool(self.text_index), self.language, self.number)
 
     @classmethod
     def columns(cls) -> list[str]:
@@ -74,7 +75,8 @@ class SqlState:
     def first(about: About) -> dict[str, Any]:
         """The fields of the state of an empty collection."""
         kind, width = about.vectors or (None, None)
-        settings = {"n_bits": about.n_bits, "fingerprint": about.fingerprint, "text_index": about.text_index}
+        settings = {"n_bits": about.n_bits, "fingerprint": about.fingerprint}
+        settings |= {"text_index": about.text_index, "language": about.language}
         counters = ("texts", "characters", "change", "position", "number")
         return settings | {"vector_kind": kind, "vector_width": width} | dict.fromkeys(counters, 0)
 
@@ -189,6 +191,7 @@ class SqlDatabase(ABC, Generic[C, S]):
         self.close: Callable[[], object] = weakref.finalize(self, pool.close)  # also when this is forgotten
         self._turn = Lock()
         self._thread: Any = local()  # the session of each thread
+        self.undone = 0  # changes that failed, so that nobody caches what was part of them
 
     def view(self) -> Self:
         """The same database for one job that may move from thread to thread, beside all others."""
@@ -244,6 +247,9 @@ class SqlDatabase(ABC, Generic[C, S]):
                     self._pool.check_process()
                     check_stopped()
                     self._commit(session.db)
+                except BaseException:
+                    self.undone += 1
+                    raise
                 finally:
                     self._leave(session)
 

@@ -1,7 +1,7 @@
 """SqlStore: the part of a store that is the same on every SQL database."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
@@ -81,6 +81,12 @@ class SqlStore(Store):
 
     def _about(self) -> About:
         return self._database.state.about
+
+    def _words_with(self, stems: Collection[str]) -> Iterable[str]:
+        return self._tables.words_among("stem", stems)
+
+    def _set_language(self, language: str) -> None:
+        self._tables.set_language(language)
 
     def _put(self, codes: Codes, records: list[Record], vectors: Packed | None) -> None:
         ids = [record.id for record in records]

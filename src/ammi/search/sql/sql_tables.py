@@ -2,20 +2,27 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from ammi.features.alphabet import distinct_terms, has_names
 from ammi.search.checks import DamagedError
 from ammi.search.documents import Entry, Id, Metadata, Record, checksums, parsed
 from ammi.search.filters import Scalar, values_of
 from ammi.search.hamming import Codes
+from ammi.search.languages import LONGEST, stems
 from ammi.search.sql.sessions import SqlDatabase
 from ammi.search.store_methods import MOST_REMEMBERED, ChangeKey
 from ammi.search.vectors import Packed
 
+if TYPE_CHECKING:
+    from ammi.features.tokens import WordCounts
+
 Placed = tuple[int, Metadata]  # a document's position and metadata
 Stored = int | float | str | bytes  # a value in the table key_values
 _ROWS_AT_ONCE = 10_000
+_MANY = 100  # texts for which it pays to import numba
+_MOST_LEARNED = 2_000_000  # words that are cached as known, some 100 MB
 _SECONDS_KNOWN = 24 * 3600  # of a key
 
 # The changes that were made under a key, by the number of the change; collections of earlier versions lack the table.
@@ -36,6 +43,7 @@ class SqlTables(ABC):
 
     def __init__(self, database: SqlDatabase[Any, Any]):
         self._database = database
+        self._learned: tuple[int, WordCounts | None] = -1, None  # words that are in the vocabulary
 
     def all_metadata(self) -> Iterator[list[Placed]]:
         """Yield positions and metadata of all documents in blocks, in insertion order; documents may share a dict."""
@@ -69,6 +77,38 @@ class SqlTables(ABC):
                 if metadata.get(name) not in (None, []):
                     for value in set(map(cls.stored, values_of(metadata[name]))):
                         yield key, value, position
+
+    def learn_words(self, texts: Sequence[str]) -> None:
+        """Put the words of texts into the vocabulary, from which they are never taken out."""
+        words = self._new_words(texts) if len(texts) >= _MANY else distinct_terms(texts)
+        new = {word for word in words if len(word) <= LONGEST}
+        self._insert_words(sorted(new.difference(self.words_among("word", new))))
+
+    def _new_words(self, texts: Sequence[str]) -> set[str]:
+        """Return the words of many texts, without most of those that are known; compiled."""
+        from ammi.features.tokens import WordCounts  # imports numba
+
+        of, learned = self._learned
+        if learned is None or of != self._database.undone or learned.n_words > _MOST_LEARNED:
+            learned = WordCounts(_MOST_LEARNED)
+            self._learned = self._database.undone, learned
+        with_names = [text for text in texts if has_names(text)]
+        others = [text for text in texts if not has_names(text)] if with_names else texts
+        return distinct_terms(with_names).union(learned.learn(others))
+
+    def set_language(self, language: str) -> None:
+        """Change the language, and give every word of the vocabulary its stem."""
+        self._database.set_state(language=language)
+        words = [word for (word,) in self._database.execute("SELECT word FROM vocabulary").fetchall()]
+        self._database.execute("DELETE FROM vocabulary")
+        self._insert_words(words)
+
+    def _insert_words(self, words: Sequence[str]) -> None:
+        self._database.insert("vocabulary", zip(words, stems(self._database.state.language, words), strict=True))
+
+    @abstractmethod
+    def words_among(self, column: str, values: Collection[str]) -> list[str]:
+        """The words of the vocabulary whose `word`, or whose `stem`, is one of these."""
 
     def remembered(self, name: int) -> tuple[int, int] | None:
         """The digest and the outcome of the change that was made under a name."""

@@ -7,12 +7,9 @@ import { count, counted, decimals, factsOf, snippetOf, titleOf } from "./words.j
 
 const FACTS = 4; // of the metadata, in a result
 
-/**
- * Return the relevant hits of an answer. For words that the model does not know, as while one is being typed, these are
- * the documents that contain them: all others are only near to an empty text.
- */
+/** Return the relevant hits of an answer: by codes, words that the model does not know are only near to an empty text. */
 export function pertinent({ query, rank, hits }) {
-  return query.known ? hits : hits.filter((hit) => rank === "text" && hit.score > 1); // more than a code alone can score
+  return query.known || rank === "text" ? hits : [];
 }
 
 /** Return a text with these words marked, as nodes. */

@@ -164,7 +164,13 @@ def sampled_gradient() -> str:
     results, where = recorded("priors")
     columns = ("bits", "estimate", "codes a document", "variance / squared norm of the gradient", "ms of CPU")
     rows = (
-        (row["bits"], row["estimate"], row["codes"], f"{row['noise']:.2g}", f"{row['ms']:.1f}")
+        (
+            row["bits"],
+            row["estimate"],
+            row["codes"],
+            f"{row['noise']:,.{0 if row['noise'] > 9 else 1}f}",
+            f"{row['ms']:.1f}",
+        )
         for row in (results["variance"] if results else ())
     )
     return table(columns, rows) + where

@@ -69,8 +69,8 @@ def run(key: Row) -> Row:
 
 def wanted(runs: list[Row]) -> Iterator[Row]:
     """The runs in the order of their use: few bits first, the chains and the sampled prior before the trees."""
-    stages = [(PRIORS[:3], BITS[:2]), (PRIORS[:3], BITS[2:3]), (PRIORS[3:], BITS[:2]), (PRIORS[:3], BITS[3:])]
-    for priors, widths in (*stages, (PRIORS[3:], BITS[2:])):
+    stages = [(priors, widths) for priors in (PRIORS[:3], PRIORS[3:]) for widths in (BITS[:2], BITS[2:3], BITS[3:])]
+    for priors, widths in stages:
         names = [(name, bits, prior) for bits in widths for name in SETS for prior in priors]
         cells: list[Row] = [{"set": name, "bits": bits, "prior": prior} for name, bits, prior in names]
         for cell in cells:

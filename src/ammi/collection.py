@@ -20,14 +20,16 @@ from ammi.search import (
     Hits,
     OtherModelError,
     Repaired,
+    Restored,
     Store,
+    Upgraded,
     check_store,
     is_served,
     open_store,
     repair_store,
     store_exists,
 )
-from ammi.search.copying import Copied, copy_store
+from ammi.search.copying import Copied, backup_store, copy_store, restore_store
 from ammi.search.documents import Id
 from ammi.search.filters import Where
 from ammi.search.hamming import Codes
@@ -393,6 +395,28 @@ class Collection(AnyCollection):
         """
         check_location(location)
         return copy_store(self.store, location, advance=advance)
+
+    def backup(self, file: str | PathLike[str], *, advance: Advance = no_progress) -> int:
+        """Write the collection, as it is at one moment, to one file; return its number of documents.
+
+        Others read and write meanwhile. A file that is there is replaced at the end. `advance` counts pages of SQLite,
+        and documents where the collection is not in a folder.
+        """
+        return backup_store(self.store, Path(file), advance=advance)
+
+    @staticmethod
+    def restore(file: str | PathLike[str], location: Location, *, advance: Advance = no_progress) -> Restored:
+        """Make the collection that a backup holds; return where it is and how many documents it has.
+
+        A collection in that folder, damaged or not, is replaced in one step, and its file is kept beside the new one.
+        On a server the location must be empty.
+        """
+        return restore_store(Path(file), location, advance=advance)
+
+    @staticmethod
+    def upgrade(location: Location, *, advance: Advance = no_progress) -> Upgraded:
+        """Convert a collection of an earlier format to that of this version, in one step; the old file is kept."""
+        return store_class(location).upgrade(location, advance=advance)
 
     def knows(self, query: Query) -> bool:
         return self._stored().knows(query)

@@ -16,7 +16,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ammi.tuning.machine import machine
-from tests.torture import crashes, crowd, disks, flips, forks, inputs, runs, saves, side_by_side, tables, unicode_texts
+from tests.torture import (
+    backups,
+    crashes,
+    crowd,
+    disks,
+    flips,
+    forks,
+    inputs,
+    runs,
+    saves,
+    side_by_side,
+    tables,
+    unicode_texts,
+)
 from tests.torture.outcome import Outcome
 
 HERE = Path(__file__).parent
@@ -60,6 +73,7 @@ ATTACKS: dict[str, Attack] = {
         for name, work in disks.WORKS.items()
     },
     **{f"one bit flipped: {name}": Attack(5000, partial(flips.flip, kind=kind)) for name, kind in flips.KINDS.items()},
+    "collections damaged, and restored from a backup": Attack(100, backups.restore),
     "mutated Arrow and Parquet files": Attack(5000, tables.attack),
     "generated inputs to every command and public function": Attack(N_INPUTS, generated_inputs),
     "texts of all of Unicode, with words of up to 100,000 characters": Attack(500, unicode_texts.index_texts),

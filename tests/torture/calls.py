@@ -119,6 +119,7 @@ OF_COLLECTION: dict[str, tuple[st.SearchStrategy, ...]] = {
     "describe": (),
     "compact": (),
     "copy": (any_places,),
+    "backup": (new_files,),
     "encode": (st.lists(queries, max_size=3),),
     "bit_probabilities": (st.lists(queries, max_size=3),),
     "codes": (),

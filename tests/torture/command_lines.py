@@ -58,6 +58,9 @@ SHORT: dict[str, tuple[int, tuple[str, ...]]] = {
     "index rebuild": (3, ()),
     "index export": (3, ()),
     "index copy": (3, ()),
+    "index backup": (3, ()),
+    "index restore": (3, ()),
+    "index upgrade": (2, ()),
     "index check": (3, ()),
     "index compact": (2, ()),
     "data list": (1, ()),
@@ -118,7 +121,7 @@ def _values(command: str, name: str) -> st.SearchStrategy[str]:
         return _numbers
     if name in ("model", "config", "out", "view", "file", "cache", "tensorboard", "markdown", "pairs"):
         return _places
-    if command == "index copy":
+    if command in ("index copy", "index restore"):
         return _copied
     if name in ("source", "sources", "queries", "path", "data") or (name == "vector" and command == "search"):
         return _sources

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ammi import load
-from ammi.search import HammingIndex, check_store, repair_store
+from ammi.search import HammingIndex, Store, check_store, repair_store
 from tests.search.plain import PlainIndex
 from tests.torture import jobs
 from tests.torture.commands import FORK
@@ -23,7 +23,7 @@ Job = Callable[[Path, int, int, jobs.Say], None]
 Look = Callable[[Path], object]  # what is there now
 
 
-def content(index: HammingIndex | PlainIndex) -> list[tuple]:
+def content(index: Store | PlainIndex) -> list[tuple]:
     """Everything an index holds, in order."""
     blocks = [list(index.documents.values())] if isinstance(index, PlainIndex) else index.entries()
     return [(one.id, one.code.tobytes(), one.text, one.metadata) for block in blocks for one in block]

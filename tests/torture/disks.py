@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ammi import Collection, load
 from ammi.data import read_codes
 from ammi.search import HammingIndex, check_store, repair_store
-from ammi.search.copying import copy_store
+from ammi.search.copying import backup_store, copy_store, restore_store
 from tests.torture import jobs, runs
 from tests.torture.commands import FORK, run
 from tests.torture.crashes import content_at
@@ -215,6 +215,27 @@ def _copied(folder: Path) -> Any:
     return source, copied == source
 
 
+def _back_up(location: Path) -> None:
+    with HammingIndex.open(location / "index") as index:
+        backup_store(index, location / "backup")
+
+
+def _backed_up(folder: Path) -> Any:
+    """The source, and whether there is a backup, which is whole."""
+    if not (folder / "backup").exists():
+        return content_at(folder / "index"), False
+    with tempfile.TemporaryDirectory() as copy:
+        restore_store(folder / "backup", Path(copy, "index"))
+        assert content_at(Path(copy, "index")) == content_at(folder / "index")
+    return content_at(folder / "index"), True
+
+
+def _index_and_backup(folder: Path) -> None:
+    _half_empty_index(folder)
+    _back_up(folder)
+    jobs.change_index(folder / "index", 12, 13, lambda step: None)
+
+
 def _exported(folder: Path) -> Any:
     file = folder / "all.jsonl"
     return file.read_text() if file.exists() else None
@@ -252,6 +273,12 @@ WORKS = {
     "check": Work(_half_empty_index, _check, _whole_index),
     "read": Work(_half_empty_index, _read, _whole_index),
     "copy": Work(_half_empty_index, _copy, _copied),
+    "backup": Work(_half_empty_index, _back_up, _backed_up),
+    "restore": Work(
+        _index_and_backup,
+        lambda location: ["index", "restore", location / "backup", location / "index"],
+        _whole_index,
+    ),
     "export": Work(
         _collection, lambda location: ["index", "export", location / "index", location / "all.jsonl"], _exported
     ),

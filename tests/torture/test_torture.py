@@ -7,7 +7,7 @@ import pytest
 
 from ammi.search import HammingIndex
 from tests.search.stores import LOCATIONS, PostgresStore
-from tests.torture import crashes, crowd, disks, flips, forks, runs, saves, side_by_side, tables, unicode_texts
+from tests.torture import backups, crashes, crowd, disks, flips, forks, runs, saves, side_by_side, tables, unicode_texts
 from tests.torture.outcome import Outcome
 
 
@@ -58,6 +58,10 @@ def test_a_full_disk(name, tmp_path):
 @pytest.mark.parametrize("name", flips.KINDS)
 def test_one_flipped_bit(name, tmp_path):
     check(flips.flip(tmp_path, 40, flips.KINDS[name]), 40)
+
+
+def test_damaged_collections_are_restored_from_a_backup(tmp_path):
+    check(backups.restore(tmp_path, len(backups.DAMAGES)), len(backups.DAMAGES))
 
 
 def test_mutated_arrow_and_parquet_files(tmp_path):

@@ -6,7 +6,7 @@ from ammi.search.embedded.store import HammingIndex
 from ammi.search.hamming import nearest, within
 from ammi.search.locations import check_store, is_served, open_store, repair_store, store_exists
 from ammi.search.store import Store
-from ammi.search.store_methods import Repaired
+from ammi.search.store_methods import Repaired, Restored, Upgraded
 from ammi.search.vectors import KeptVectors
 
 __all__ = [
@@ -19,7 +19,9 @@ __all__ = [
     "KeptVectors",
     "OtherModelError",
     "Repaired",
+    "Restored",
     "Store",
+    "Upgraded",
     "check_store",
     "is_served",
     "nearest",

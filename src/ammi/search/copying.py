@@ -1,9 +1,15 @@
-"""Copy a whole collection from one location to another, whatever their stores: restartable, compared at the end."""
+"""Copy a whole collection from one location to another, whatever their stores: restartable, compared at the end.
+
+And to one file, the backup, and back.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +18,7 @@ from ammi.search.checks import DamagedError
 from ammi.search.documents import Entry, Record
 from ammi.search.locations import open_store, store_class, store_exists
 from ammi.search.store import Store
-from ammi.search.store_methods import Location
+from ammi.search.store_methods import Location, Restored
 
 _AT_ONCE = 1000
 _SETTINGS = ("bits", "model", "vectors", "word index", "language")  # the first fields of About
@@ -56,6 +62,47 @@ def copy_store(
                 "delete it and copy again"
             )
         return Copied(target.location, sent.count, there, sent.hexdigest())
+
+
+def backup_store(source: Store, file: Path, *, advance: Callable[[int], None] = lambda n_steps: None) -> int:
+    """Write a store to one file, as it is at one moment, and return its number of documents.
+
+    Of a folder the file is a copy, page by page; another store is copied to a folder first.
+    """
+    from ammi.search.embedded.backup import write_backup
+    from ammi.search.embedded.store import HammingIndex
+
+    if isinstance(source, HammingIndex):
+        return write_backup(Path(source.location), file, advance)
+    with _folder_beside(file) as folder:
+        copy_store(source, folder, advance=advance)
+        return write_backup(folder, file, advance)
+
+
+def restore_store(file: Path, location: Location, *, advance: Callable[[int], None] = lambda n_steps: None) -> Restored:
+    """Make the store that a file of `backup_store` holds, at a location of any store.
+
+    In a folder it replaces what is there, which is kept beside it; elsewhere only an empty location is taken.
+    """
+    from ammi.search.embedded.backup import restore_backup
+    from ammi.search.embedded.store import HammingIndex
+
+    if store_class(location) is HammingIndex:
+        return restore_backup(file, Path(location), advance)
+    with _folder_beside(file) as folder:
+        restore_backup(file, folder, advance)
+        with open_store(folder) as source:
+            copied = copy_store(source, location, advance=advance)
+        return Restored(copied.location, copied.documents, None)
+
+
+@contextmanager
+def _folder_beside(file: Path) -> Iterator[Path]:
+    """Yield a folder for a while, on the disk of a file."""
+    if not file.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {file.parent} for {file.name}: make it first")
+    with TemporaryDirectory(prefix=".ammi-backup-", dir=file.parent) as folder:
+        yield Path(folder, "copy")
 
 
 class _Digest:

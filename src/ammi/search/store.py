@@ -41,7 +41,7 @@ from ammi.search.filters import Filter, Where
 from ammi.search.hamming import Codes
 from ammi.search.languages import checked_language, detect_language, stems
 from ammi.search.ranking import Candidates, Ranking, Term, best, words_by_stem
-from ammi.search.store_methods import About, ChangeKey, Found, Location, Repaired, StoreMethods
+from ammi.search.store_methods import About, ChangeKey, Found, Location, Repaired, StoreMethods, Upgraded
 from ammi.search.vectors import KeptVectors, Packed, Rows
 from ammi.urls import shown
 
@@ -107,6 +107,14 @@ class Store(StoreMethods):
     def repair(cls, location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> Repaired:
         """Replace a damaged store by one with all intact documents; whoever has it open must open it again."""
         raise ValueError(f"the store of {shown(location)} has no repair: restore a copy")
+
+    @classmethod
+    def upgrade(cls, location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> Upgraded:
+        """Convert a store of an earlier format; whoever has it open must open it again."""
+        raise ValueError(
+            f"the store of {shown(location)} is not converted: export its documents with the ammi that wrote it, and "
+            "build it again"
+        )
 
     def compact(self) -> tuple[int, int]:
         """Free the space of deleted documents; return the bytes on disk before and after. Writers wait meanwhile."""

@@ -47,6 +47,22 @@ class Repaired(NamedTuple):
     old: str | None  # where the damaged file is now; None if nothing was damaged
 
 
+class Restored(NamedTuple):
+    """The result of a restore."""
+
+    location: str
+    documents: int
+    old: str | None  # where the file is that was there before
+
+
+class Upgraded(NamedTuple):
+    """The result of an upgrade."""
+
+    format: int  # that it had before
+    documents: int
+    old: str | None  # where the old file is now; None if it had the format of this version
+
+
 class ChangeKey(NamedTuple):
     """The name of a change and a digest of what it is, both as numbers of 64 bits: a change is made once under a name.
 

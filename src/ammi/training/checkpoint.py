@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from ammi.files import read_with_digest, write_with_digest
 
+FORMAT = 1
+
 
 class Checkpoint:
     """Files in a folder, each replaced as a whole, with a digest. They belong to one configuration and one data set.
@@ -47,7 +49,7 @@ class Checkpoint:
 
     def _write(self, path: Path, content: object) -> None:
         buffer = io.BytesIO()
-        torch.save({"identity": {**self.identity, "file": path.name}, "content": content}, buffer)
+        torch.save({"format": FORMAT, "identity": {**self.identity, "file": path.name}, "content": content}, buffer)
         write_with_digest(path, buffer.getvalue())
 
     def _read(self, path: Path) -> Any:
@@ -55,11 +57,13 @@ class Checkpoint:
             return None
         try:
             saved = torch.load(io.BytesIO(read_with_digest(path)), map_location="cpu", weights_only=True)
-            identity, content = saved["identity"], saved["content"]
+            format, identity, content = saved.get("format", 1), saved["identity"], saved["content"]
         except Exception as error:
             raise ValueError(
                 f"{path} is damaged and cannot be read as a checkpoint: delete it to start anew"
             ) from error
+        if format != FORMAT:
+            raise ValueError(f"{path} has format {format}, and this ammi reads {FORMAT}: delete it to start anew")
         expected = {**self.identity, "file": path.name}
         different = sorted(key for key in expected if identity.get(key) != expected[key])
         if different:

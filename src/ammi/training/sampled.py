@@ -59,7 +59,8 @@ class SampledAdversary(Adversary):
     Args:
         n_bits: m.
         steps: G.
-        learning_rate: of these steps.
+        learning_rate: of these steps; beyond 32 bits it is divided by m / 32, since a logit is a sum of up to m
+            weights, all of which move.
     """
 
     def __init__(self, n_bits: int, steps: int = 4, learning_rate: float = 0.01, init_range: float = 0.1):
@@ -79,7 +80,8 @@ class SampledAdversary(Adversary):
             return sampled_cross_entropy(p, self.prior, DRAWS)
 
     def _respond(self, p: Distributions) -> None:
-        optimiser = torch.optim.Adam(self.prior.parameters(), lr=self.learning_rate)
+        rate = self.learning_rate * min(1, 32 / self.n_bits)
+        optimiser = torch.optim.Adam(self.prior.parameters(), lr=rate)
         for _ in range(self.steps):
             optimiser.zero_grad()
             self.prior(p.sample(torch.Size())).mean().backward()

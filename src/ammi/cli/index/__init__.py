@@ -3,7 +3,7 @@
 import typer
 
 from ammi.cli.command import add_command
-from ammi.cli.index import build, changes, upkeep
+from ammi.cli.index import backups, build, changes, upkeep
 
 app = typer.Typer(no_args_is_help=True, help="Build, change, check, copy and export collections.")
 for _command in (
@@ -13,6 +13,9 @@ for _command in (
     changes.rebuild,
     upkeep.export,
     upkeep.copy,
+    backups.backup,
+    backups.restore,
+    backups.upgrade,
     changes.set_,
     changes.keys,
     upkeep.check,

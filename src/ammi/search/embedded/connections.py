@@ -212,6 +212,11 @@ def _code(error: apsw.Error) -> int:
     return getattr(error, "extendedresult", 0)
 
 
+def is_damage(error: apsw.Error) -> bool:
+    """Return whether an error of reading says that the file is damaged."""
+    return _code(error) in _DAMAGED
+
+
 def _explained(error: apsw.Error, folder: Path) -> Exception:
     cause, code = str(error), _code(error)
     if is_stopped() and isinstance(error, apsw.InterruptError | apsw.BusyError):
@@ -222,7 +227,7 @@ def _explained(error: apsw.Error, folder: Path) -> Exception:
                 f"{folder} has a journal that cannot be read without 32 kB of space beside it "
                 f"({cause}): make space and try again"
             )
-        case apsw.FullError() | apsw.IOError() if code not in _DAMAGED:
+        case apsw.FullError() | apsw.IOError() if not is_damage(error):
             return full(folder, cause)
         case apsw.BusyError() | apsw.LockedError():
             return TimeoutError(f"another process has been writing to {folder} for {PATIENCE} s: try again")

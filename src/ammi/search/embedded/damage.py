@@ -8,7 +8,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -23,18 +23,18 @@ from ammi.search.embedded.acknowledged import FILE as ACKNOWLEDGED
 from ammi.search.embedded.acknowledged import Acknowledged, AcknowledgedFile
 from ammi.search.embedded.blocks import BLOCK
 from ammi.search.embedded.connections import FILE, SqliteFile, connect, explaining, full
-from ammi.search.embedded.database import SqliteState, check_ours, check_schema, problem_with
+from ammi.search.embedded.database import FORMAT, STEPS, SqliteState, check_ours, check_schema, problem_with
 from ammi.search.embedded.embedded_tables import EmbeddedTables
 from ammi.search.embedded.pages import JOURNAL, readable_folder, wrong_pages
 from ammi.search.embedded.store import HammingIndex
 from ammi.search.embedded.word_index import TermMaker
 from ammi.search.filters import kinds_by_key
 from ammi.search.languages import LONGEST, stems
-from ammi.search.store_methods import About, Repaired
+from ammi.search.store_methods import About, Repaired, Upgraded
 from ammi.search.vectors import KeptVectors, vector_checksum
 
 Advance = Callable[[int], None]
-_NEW = ".repair"  # the folder in which the new file is made
+NEW = ".repair"  # the folder in which the new file is made
 _UNREADABLE = (apsw.Error, UnicodeDecodeError)
 
 
@@ -61,21 +61,15 @@ def find_damage(folder: Path, advance: Advance) -> list[str]:
 
 
 def repair(folder: Path, advance: Advance) -> Repaired:
-    """Replace a damaged file by a new one with all intact documents; write nothing if nothing is damaged.
-
-    Repairs take turns, and each begins with the rest of a killed one: its new file takes its place, or is removed.
-    """
-    home, intact = folder / _NEW, 0
+    """Replace a damaged file by a new one with all intact documents; write nothing if nothing is damaged."""
+    home, intact = folder / NEW, 0
 
     def count(n_documents: int) -> None:
         nonlocal intact
         intact += n_documents
         advance(n_documents)
 
-    with lock(folder, wait=True):
-        if _is_acknowledged(folder, home):
-            _finish(folder, home)
-        shutil.rmtree(home, ignore_errors=True)
+    with making(folder, home):
         if not find_damage(folder, count):
             return Repaired(intact, [], 0, [], None)
         try:
@@ -91,20 +85,49 @@ def repair(folder: Path, advance: Advance) -> Repaired:
                 inspection.compare_tables()
                 if not kept and (inspection.lost or inspection.unnamed):
                     raise DamagedError("no document is whole")
-                _read_back(folder, home, state)
-                old = _change_over(folder, home)
+                read_back(folder, home, state)
+                old = change_over(folder, home)
                 return Repaired(kept, inspection.lost, inspection.unnamed, inspection.damage, old)
         except DamagedError as error:
             raise DamagedError(
                 f"{folder} cannot be repaired ({error.__cause__ or error}): restore a copy of the "
                 "folder, or build it again from the documents"
             ) from error
+
+
+@contextmanager
+def making(folder: Path, home: Path) -> Iterator[None]:
+    """While a new file is made in `home`: repairs and restores take turns, and each finishes what a killed one left."""
+    with lock(folder, wait=True):
+        if _is_acknowledged(folder, home):
+            _finish(folder, home)
+        shutil.rmtree(home, ignore_errors=True)
+        try:
+            yield
         finally:
-            if not _is_acknowledged(folder, home):  # or else the next repair finishes the change over
+            if not _is_acknowledged(folder, home):  # or else the next one finishes the change over
                 shutil.rmtree(home, ignore_errors=True)
 
 
-def _copy(inspection: "_Inspection", home: Path) -> tuple[int, SqliteState]:
+def upgrade(folder: Path, advance: Advance) -> Upgraded:
+    """Replace a file of an earlier format by one of this format with the same documents and files.
+
+    Words, counts and keys are made anew from the documents, which must all be intact.
+    """
+    home = folder / NEW
+    with making(folder, home), _Inspection(folder, alone=True, older=True) as inspection:
+        if inspection.format == FORMAT:
+            return Upgraded(FORMAT, sum(map(len, inspection.documents(advance))), None)
+        kept, state = _copy(inspection, home, advance)
+        if inspection.damage:
+            raise DamagedError(f"{folder} cannot be converted, since it is damaged ({'; '.join(inspection.damage)})")
+        read_back(folder, home, state)
+        return Upgraded(inspection.format, kept, change_over(folder, home, "before"))
+
+
+def _copy(
+    inspection: "_Inspection", home: Path, advance: Advance = lambda n_documents: None
+) -> tuple[int, SqliteState]:
     """Create a new store with the intact documents; return their number, and the final state of the store."""
     about = inspection.about
     if about is None:
@@ -118,7 +141,7 @@ def _copy(inspection: "_Inspection", home: Path) -> tuple[int, SqliteState]:
         text_index=about.words,
         vectors=about.vectors,
     ) as new:
-        for block in inspection.documents():
+        for block in inspection.documents(advance):
             codes = np.frombuffer(b"".join(document.code for document in block), np.uint8).reshape(len(block), -1)
             vectors = None
             if about.vectors:
@@ -134,7 +157,7 @@ def _copy(inspection: "_Inspection", home: Path) -> tuple[int, SqliteState]:
             return new._count(), new._database.state
 
 
-def _read_back(folder: Path, home: Path, state: SqliteState) -> None:
+def read_back(folder: Path, home: Path, state: SqliteState) -> None:
     """Refuse a new file that is not complete without its journal, or not in the state in which it was left."""
     problem = f"its journal could not be written into {FILE}"  # SQLite does so on close, and is silent if it fails
     if not Path(f"{home / FILE}{JOURNAL}").exists():
@@ -146,18 +169,18 @@ def _read_back(folder: Path, home: Path, state: SqliteState) -> None:
             return
         problem = "; ".join(new.damage) or "it is not in the state in which it was left"
     raise OSError(
-        f"the repaired collection could not be read back whole ({problem}), so {folder} is as it was: make "
-        "space, or see to the disk, and repair it again"
+        f"the new file could not be read back whole ({problem}), so {folder} is as it was: make space, or see to the "
+        "disk, and try again"
     )
 
 
-def _change_over(folder: Path, home: Path) -> str:
+def change_over(folder: Path, home: Path, name: str = "damaged") -> str:
     """Let the new file take the place of the old one, which is kept; returns where.
 
     The file of acknowledged changes comes first: from then on the old file is refused, and the next repair would go on.
     """
     file, n = folder / FILE, 1
-    while (old := folder / f"{FILE}.damaged-{n}").exists() and not old.samefile(file):  # that of a killed repair
+    while (old := folder / f"{FILE}.{name}-{n}").exists() and not old.samefile(file):  # that of a killed repair
         n += 1
     for kind in ("", JOURNAL):
         if (part := Path(f"{file}{kind}")).exists():
@@ -197,11 +220,11 @@ def _is_acknowledged(folder: Path, home: Path) -> bool:
 class _Inspection:
     """Reads a file that may be damaged anywhere, and notes the damage."""
 
-    def __init__(self, folder: Path, alone: bool = False):
+    def __init__(self, folder: Path, alone: bool = False, older: bool = False):
         self.damage: list[str] = []
         self.lost: list[Id] = []
         self.unnamed = 0
-        self._folder = folder
+        self._folder, self._older = folder, older
         file = SqliteFile(folder)
         if alone and not file.writable:
             raise PermissionError(f"{folder} can only be read: make the folder writable to repair it")
@@ -228,8 +251,9 @@ class _Inspection:
         acknowledged = self._acknowledged()  # before the snapshot is taken, since others go on
         with explaining(self._folder):
             self._db.execute("BEGIN IMMEDIATE" if alone else "BEGIN")
-            check_ours(self._db, self._folder, True)
-            if not pages:  # or else the damage may be in the schema itself
+            check_ours(self._db, self._folder, True, self._older)
+            self.format = self._db.pragma("user_version")
+            if not pages and self.format == FORMAT:  # or else the damage may be in the schema itself
                 check_schema(self._db, self._folder)
         if not pages:
             found = self._read("PRAGMA integrity_check(100)", "the structure of the tables") or []
@@ -242,22 +266,29 @@ class _Inspection:
         self.files: dict[str, bytes] = dict(files or [])
         if files is None:
             self.damage[-1] += ": once it is repaired, ammi index rebuild gives it a model again"
-        rows = self._read("SELECT * FROM state", "the number of changes")
-        self.state = SqliteState(*rows[0]) if rows else None
+        states = self._states("the number of changes")
+        self.state = states[0] if states else None
         if self.state and acknowledged and (problem := problem_with(self.state, acknowledged)):
             self.damage.append(problem)
         self._verify(False)
-        has_words = self.about is not None and self.about.text_index
+        has_words = self.about is not None and self.about.text_index and self.format == FORMAT
         self._tally = _Tally(self.keys, TermMaker(self._db) if has_words else None)
 
     def _read_about(self) -> About | None:
         """The settings, which are a part of the state with a checksum of its own."""
-        for row in self._read("SELECT * FROM state", "what codes it has") or []:
-            state = SqliteState(*row)
-            if state.checksum == state.right_checksum():
+        for state in self._states("what codes it has"):
+            if self.format != FORMAT or state.checksum == state.right_checksum():
                 return state.about
         self.damage.append("what codes it has is not as it was written")
         return None
+
+    def _states(self, what: str) -> list[SqliteState]:
+        """Read the row of the state, and take it step by step from the format of the file to that of this version."""
+        names = [name for _, name, *_ in self._read("PRAGMA table_info(state)", what) or []]
+        rows = [dict(zip(names, row, strict=True)) for row in self._read("SELECT * FROM state", what) or []]
+        for step in range(self.format, FORMAT):
+            rows = [STEPS[step](row) for row in rows]
+        return [SqliteState(**row) for row in rows if row.keys() == set(SqliteState.columns())]
 
     def documents(self, advance: Advance = lambda n_documents: None) -> Iterator[list[Intact]]:
         """Yield all intact documents, in blocks, in insertion order; the others are noted."""

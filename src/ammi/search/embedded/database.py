@@ -1,12 +1,12 @@
 """The database of an embedded store: one SQLite file, so that every change is one transaction."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 from zlib import crc32
 
 import apsw
@@ -29,6 +29,12 @@ from ammi.search.store_methods import About
 
 MAGIC = 0x616D6D69  # "ammi" in the header of the file, unlike databases of other programs
 FORMAT = 5
+# From the row `state` of a format to that of the next, by column. Whatever else differs (words, counts, keys) is made
+# anew from the documents, so that a step is all that a new format needs, as long as documents, texts, codes, vectors
+# and files are where they were. tests/golden has a collection of each format.
+STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    4: lambda state: state | {"language": None},
+}
 _MILLISECONDS_FOR_READERS = 1000  # to wait for readers before the file shrinks; a later compact can do it
 
 # Documents are ordered by position; positions only grow and are never used again. Codes and texts have tables of their
@@ -190,7 +196,7 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
             ) from error
         db.execute(statement)
         self.file.check_same_file()
-        state = SqliteState(*next(db.execute("SELECT * FROM state")))
+        state = read_state(db)
         if problem := acknowledged and problem_with(state, acknowledged):
             raise DamagedError(
                 f"{self.location} is not as it was left: {problem}; restore all files of the folder "
@@ -211,6 +217,10 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
             db.execute("ROLLBACK")
 
 
+def read_state(db: apsw.Connection) -> SqliteState:
+    return SqliteState(*next(db.execute("SELECT * FROM state")))
+
+
 def problem_with(state: SqliteState, acknowledged: Acknowledged) -> str | None:
     """Return why the state is not that of the acknowledged changes, or None."""
     if state.uid != acknowledged.uid:
@@ -229,14 +239,21 @@ def _check_blank(db: apsw.Connection, folder: Path) -> None:
         raise FileExistsError(f"{folder} holds a collection: open it, or create the new one elsewhere")
 
 
-def check_ours(db: apsw.Connection, folder: Path, was_made: bool) -> None:
+def check_ours(db: apsw.Connection, folder: Path, was_made: bool, older: bool = False) -> None:
+    """Refuse a file of another program, or of another format; `older` ones pass if they can be converted."""
     if _is_blank(db):
         if was_made:
             raise damaged(folder, f"{FILE} is empty")
         raise FileNotFoundError(f"the creation of {folder} was interrupted: delete the folder, and create it again")
     if db.pragma("application_id") != MAGIC:
         raise ValueError(f"{folder / FILE} belongs to another program: name the folder of a collection")
-    check_format(str(folder), db.pragma("user_version"), FORMAT)
+    if (found := db.pragma("user_version")) not in STEPS:
+        check_format(str(folder), found, FORMAT)
+    elif not older:
+        raise ValueError(
+            f"{folder} has format {found}, and this ammi reads format {FORMAT}: convert it with ammi index upgrade "
+            f"{folder}"
+        )
     if db.reserve_bytes() != CHECKSUM_BYTES:
         raise damaged(folder, "its pages have no checksums")
 

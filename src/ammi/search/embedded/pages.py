@@ -64,6 +64,12 @@ def _measured(file: Path) -> tuple[int, int, list[str]]:
     return size, max(pages, there), lost
 
 
+def is_whole(file: Path) -> bool:
+    """Return whether a file has as many pages as its header says, each with its checksum."""
+    size, _, lost = _measured(file)
+    return size > 0 and not lost and not wrong_pages(file)
+
+
 def _page_size(header: bytes) -> int:
     """Return the bytes of a page, from the first 100 bytes of a file; 0 if they are not a valid header."""
     size = int.from_bytes(header[16:18], "big")

@@ -21,7 +21,7 @@ from ammi.search.hamming import Codes
 from ammi.search.ranking import Candidates, Term
 from ammi.search.sql.rebuild import NewRow, Rebuild
 from ammi.search.sql.sql_store import SqlStore
-from ammi.search.store_methods import About, Encode, Found, Location, Repaired
+from ammi.search.store_methods import About, Encode, Found, Location, Repaired, Upgraded
 
 FoundRows = Iterable[tuple[NDArray[np.int32], NDArray[np.int64]]]  # for each query, the distances and rows of its hits
 
@@ -65,6 +65,12 @@ class HammingIndex(SqlStore):
         from ammi.search.embedded.damage import repair
 
         return repair(Path(location), advance)
+
+    @classmethod
+    def upgrade(cls, location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> Upgraded:
+        from ammi.search.embedded.damage import upgrade
+
+        return upgrade(Path(location), advance)
 
     def state(self) -> str | None:
         with self._reading():

@@ -32,7 +32,7 @@ fast: $(DEV)
 browser: $(DEV)
 	@$(BIN)/python -m tests.chromium
 
-# Kills, power losses, flipped bits, full disks and generated inputs, for about two hours: the table of docs/reliability.md.
+# Kills, power losses, flipped bits, full disks and generated inputs, for about three hours: the table of docs/reliability.md.
 torture: $(DEV)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.torture
 

@@ -93,6 +93,9 @@ class AnyCollection(Protocol):
     ) -> Hits:
         """Return the k documents that answer a text, or a vector, best.
 
+        The result's `unknown` has the words of a text that no document has. If the model knows no word of it, its code
+        says nothing: "text" then finds only documents with its words, and the other ranks find none.
+
         Args:
             rank: the score that orders the hits. "distance": the number of bits in which codes differ. "asymmetric":
                 the same, each bit weighted by the query's logit. "text": the words that a text shares with the query,
@@ -192,7 +195,7 @@ class AnyCollection(Protocol):
         return write_export(Path(file), entries(), self.n_bits, self.fingerprint or "")
 
     def knows(self, query: Query) -> bool:
-        """Return whether the model knows a word of a text; a text without known words is like an empty one."""
+        """Return whether the model knows a word of a text; otherwise its code says nothing."""
 
     def encode(self, queries: Sequence[Query]) -> Codes:
         """Return the codes (n, ceil(m / 8)) of texts or vectors."""

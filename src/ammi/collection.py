@@ -256,13 +256,17 @@ class Collection(AnyCollection):
             return []
 
         def find(model: StoredModel) -> list[Hits]:
-            codes, rankings = self._rank_policy(model).encode(asked, rank)
+            policy, of = self._rank_policy(model), model.fingerprint
+            codes, rankings = policy.encode(asked, rank)
             if rankings is None:
-                return self.store.search(codes, k, where, fingerprint=model.fingerprint)
-            # The store finds candidates by the codes and the words, and orders them by the rankings' scores.
-            return self.store.search_ranked(
-                codes, rankings, k, where, shortlist=shortlist, fingerprint=model.fingerprint
-            )
+                found = self.store.search(codes, k, where, fingerprint=of)
+            else:  # the store finds candidates by codes and words, and orders them by the rankings' scores
+                found = self.store.search_ranked(codes, rankings, k, where, shortlist=shortlist, fingerprint=of)
+            by_words = (rank or policy.default) == "text"
+            return [
+                hits if by_words or not isinstance(query, str) or model.knows(query) else Hits()
+                for query, hits in zip(asked, found, strict=True)
+            ]
 
         with self.store.snapshot():
             return self._with_model(find)

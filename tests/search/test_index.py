@@ -41,12 +41,15 @@ class Changes(RuleBasedStateMachine):
         m=st.integers(1, 130), keys=st.sets(st.sampled_from(KEYS)), kind=st.none() | st.sampled_from(VECTOR_KINDS)
     )
     def create(self, m, keys, kind):
-        self.home = tempfile.TemporaryDirectory()
+        self.home = self.folder()
         self.m = m
         self.vectors = None if kind is None else KeptVectors(kind, 3)
         location = LOCATIONS[self.store](Path(self.home.name))
         self.index = self.store.create(location, m, keys=keys, vectors=self.vectors)
         self.plain = PlainIndex(m)
+
+    def folder(self) -> tempfile.TemporaryDirectory:
+        return tempfile.TemporaryDirectory()
 
     def codes(self, n, seed):
         return random_codes(np.random.default_rng(seed % 7), n, self.m, distinct=5)  # few seeds: many equal codes

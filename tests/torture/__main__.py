@@ -26,6 +26,7 @@ from tests.torture import (
     inputs,
     runs,
     saves,
+    schedule,
     side_by_side,
     tables,
     unicode_texts,
@@ -67,6 +68,7 @@ ATTACKS: dict[str, Attack] = {
     "fits killed": Attack(50, runs.kill_fits),
     "searches for parameters killed": Attack(50, runs.kill_tunes),
     "encodings killed": Attack(50, runs.kill_encodes),
+    "builds of an index without ids killed, and finished by adding": Attack(50, runs.kill_builds),
     "rebuilds of an index killed": Attack(50, runs.kill_rebuilds),
     **{
         f"a full disk at every step: {name}": Attack(50, partial(disks.fill, work=work))
@@ -81,6 +83,7 @@ ATTACKS: dict[str, Attack] = {
     "processes forked from one that has an index open": Attack(200, forks.fork),
     "requests of hostile sizes to a server, beside 400 silent and 60 slow clients": Attack(5000, crowd.hostile),
     "changes over HTTP, while connections break off and the server is killed": Attack(1500, crowd.broken_changes),
+    "schedules of changes on every store for an hour, with kills, full disks and backups": Attack(3600, schedule.run),
     "two readers and two writers side by side for ten minutes": Attack(600, side_by_side.run),
 }
 

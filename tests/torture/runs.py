@@ -1,6 +1,7 @@
 """Fits, searches for parameters, encodings and rebuilds that are killed until one ends: it ends as if none had been."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -71,6 +72,30 @@ def kill_encodes(folder: Path, kills: int) -> Outcome:
         return np.array_equal(read_codes(folder / f"codes {number}.npz").codes, right)
 
     return _killed(encode, done, kills, 0.3, folder)
+
+
+def kill_builds(folder: Path, kills: int) -> Outcome:
+    """`ammi index build` of documents without ids, which `ammi index add` finishes without adding one twice."""
+    lines = [f"{text} of line {number}" for number, text in enumerate(texts(3000), 1)]
+    (folder / "lines.txt").write_text("\n".join(lines))
+    model(0).save(folder / "model")
+
+    def build(number: int) -> list[object]:
+        index = folder / f"index {number}"
+        try:
+            Collection.open(index).close()
+        except FileNotFoundError:
+            shutil.rmtree(index, ignore_errors=True)  # as the error says
+            return ["index", "build", index, folder / "lines.txt", "--model", folder / "model"]
+        return ["index", "add", index, folder / "lines.txt"]
+
+    def whole(number: int) -> bool:
+        with Collection.open(folder / f"index {number}") as collection:
+            return [(entry.id, entry.text) for entry in collection] == [
+                (f"lines:{number}", line) for number, line in enumerate(lines, 1)
+            ]
+
+    return _killed(build, whole, kills, 0.6, folder)
 
 
 def kill_rebuilds(folder: Path, kills: int) -> Outcome:

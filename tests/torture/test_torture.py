@@ -7,7 +7,20 @@ import pytest
 
 from ammi.search import HammingIndex
 from tests.search.stores import LOCATIONS, PostgresStore
-from tests.torture import backups, crashes, crowd, disks, flips, forks, runs, saves, side_by_side, tables, unicode_texts
+from tests.torture import (
+    backups,
+    crashes,
+    crowd,
+    disks,
+    flips,
+    forks,
+    runs,
+    saves,
+    schedule,
+    side_by_side,
+    tables,
+    unicode_texts,
+)
 from tests.torture.outcome import Outcome
 
 
@@ -62,6 +75,11 @@ def test_one_flipped_bit(name, tmp_path):
 
 def test_damaged_collections_are_restored_from_a_backup(tmp_path):
     check(backups.restore(tmp_path, len(backups.DAMAGES)), len(backups.DAMAGES))
+
+
+@pytest.mark.slow
+def test_a_schedule_of_changes_kills_full_disks_and_backups(tmp_path):
+    check(schedule.run(tmp_path, 0, [HammingIndex], examples=2), 2)
 
 
 def test_mutated_arrow_and_parquet_files(tmp_path):

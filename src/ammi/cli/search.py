@@ -134,7 +134,7 @@ def _queries(collection: "Collection", texts: list[str], file: Path | None) -> "
     for text in texts or query_lines():
         check_query_kind(collection, "text")
         if not collection.knows(text):
-            note(f"the model knows no word of {text[:60]!r}: its code says nothing, and only words can find documents")
+            note(f"the model knows no word of {text[:60]!r}: only documents with its words are found")
         yield text, text
 
 
@@ -158,8 +158,10 @@ def _answers(
 
 def _show(query: str, hits: "Hits", as_json: bool) -> None:
     if as_json:
-        say_json({"query": query, "hits": [hit._asdict() for hit in hits]})
+        say_json({"query": query, "unknown": [*hits.unknown], "hits": [hit._asdict() for hit in hits]})
     else:
+        if hits.unknown:
+            note(f"no document has {', '.join(hits.unknown)[:100]}")
         results.print(hits_table(query, hits))
 
 

@@ -107,9 +107,13 @@ class RemoteCollection(AnyCollection):
         shortlist: int | None = None,
     ) -> list[Hits]:
         options = {"k": k, "where": plain(where), "rank": rank, "shortlist": shortlist}
-        return [
-            _hits(self._server.ask("POST", "/api/search", {**_as_json(query), **options})["hits"]) for query in queries
-        ]
+        found = []
+        for query in queries:
+            answer = self._server.ask("POST", "/api/search", {**_as_json(query), **options})
+            hits = _hits(answer["hits"])
+            hits.unknown = answer["unknown"]
+            found.append(hits)
+        return found
 
     def within(self, query: Query, radius: int, where: Where | None = None) -> Hits:
         options = {"radius": radius, "where": plain(where), "k": self._about()["limits"]["k"]}

@@ -60,7 +60,12 @@ class Hit(NamedTuple):
 
 
 class Hits(list[Hit]):
-    """The hits of a search, the best first."""
+    """The hits of a search, the best first; `unknown` are the words of the query that no document has in any form.
+
+    A text of which the model knows no word is not searched for by its code: its hits are documents with its words.
+    """
+
+    unknown: Sequence[str] = ()
 
     def to_pandas(self) -> "DataFrame":
         """Return a row per hit and a column per metadata key, called metadata.KEY if a hit has a field of that name."""

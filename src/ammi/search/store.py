@@ -463,4 +463,7 @@ def _best_hits(query: Codes, ranking: Ranking, terms: list[Term], candidates: Ca
     rows = rows[scores[rows] > -np.inf]
     distances = np.bitwise_count(candidates.codes[rows] ^ query).sum(axis=1, dtype=np.int64)  # (k,)
     chosen = zip(distances.tolist(), scores[rows].tolist(), candidates.records(rows), strict=True)
-    return Hits(Hit(one.id, distance, score, one.text, one.metadata) for distance, score, one in chosen)
+    hits = Hits(Hit(one.id, distance, score, one.text, one.metadata) for distance, score, one in chosen)
+    if known := candidates.statistics:
+        hits.unknown = [word for term in terms if not known.having_term(term) for word in term.asked]
+    return hits

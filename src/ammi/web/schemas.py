@@ -71,7 +71,7 @@ class Query(Model):
     text: str | None = Field(examples=["inverse of a matrix"])
     code: Code
     probabilities: Probabilities
-    known: bool = Field(description="False if the model knows no word of the text, which is then like an empty one.")
+    known: bool = Field(description="False if the model knows no word of the text, whose code then says nothing.")
 
 
 class QueryRequest(Model):
@@ -112,6 +112,7 @@ class SearchAnswer(Model):
     """The documents found, the best first."""
 
     query: Query
+    unknown: list[str] = Field(description="Words of the text that no document has.", examples=[["xyzzy"]])
     rank: Rank = Field(description="The score that orders the hits.")
     hits: list[Hit]
     total: int = Field(description="Number of documents found; with a radius it can exceed the number of hits.")

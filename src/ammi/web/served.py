@@ -139,7 +139,8 @@ class Served:
         else:
             hits = self.collection.within(query, request.radius, request.where)
         found = self.hits(hits[:k], request.length)
-        answer = schemas.SearchAnswer(query=self.query(query), rank=rank, hits=found, total=len(hits))
+        unknown, total = [*hits.unknown], len(hits)
+        answer = schemas.SearchAnswer(query=self.query(query), unknown=unknown, rank=rank, hits=found, total=total)
         return answer.model_dump_json().encode()
 
     def without_location(self, sentence: str) -> str:

@@ -1,7 +1,7 @@
 // The panel beside the map: results, the documents in a lasso, one document, or the regions.
 import { announce, h } from "./dom.js";
 import { glimpses } from "./library.js";
-import { pertinent, resultList } from "./results.js";
+import { resultList } from "./results.js";
 import { link } from "./router.js";
 import { get } from "./source.js";
 import { empty } from "./states.js";
@@ -16,7 +16,7 @@ const documentAddress = (hit) => link("document", { id: hit.id });
 /** The results of a search, which `light(hits, signal)` shows on the map. */
 export async function foundList(about, q, where, k, signal, light) {
   const answer = await get("/api/search", { q, k, where, length: 300 }, signal);
-  const hits = pertinent(answer);
+  const { hits } = answer;
   await light(hits, signal);
   announce(`${counted(hits.length, "document")} for ${q} on the map`);
   if (!hits.length) return [empty("Nothing found", "Try other words.")];

@@ -7,11 +7,6 @@ import { count, counted, decimals, factsOf, snippetOf, titleOf } from "./words.j
 
 const FACTS = 4; // of the metadata, in a result
 
-/** Return the relevant hits of an answer: by codes, words that the model does not know are only near to an empty text. */
-export function pertinent({ query, rank, hits }) {
-  return query.known || rank === "text" ? hits : [];
-}
-
 /** Return a text with these words marked, as nodes. */
 function marked(text, words) {
   const nodes = [];

@@ -2,7 +2,7 @@
 import { announce, h, latest } from "./dom.js";
 import { filterBar } from "./filters.js";
 import { glimpses } from "./library.js";
-import { pertinent, resultList } from "./results.js";
+import { resultList } from "./results.js";
 import { go, link } from "./router.js";
 import { get, isReport, pause } from "./source.js";
 import { empty, fillWith } from "./states.js";
@@ -62,12 +62,13 @@ function controls(about, asked) {
 async function results(about, asked, signal) {
   const { q, k, rank, where } = asked;
   const answer = await get("/api/search", { q, k, rank, where, length: 400 }, signal);
-  const hits = pertinent(answer);
+  const { hits, unknown = [] } = answer;
   announce(hits.length ? `${counted(hits.length, "document")} for ${q}` : `Nothing for ${q}`);
   if (!hits.length) return [empty("Nothing found", ...adviceFor(about, asked, answer.query))];
   const address = (hit) => link("document", { id: hit.id, t: [searchStep(q)], where });
   const code = answer.query.code;
   return [
+    unknown.length > 0 && h("p", {}, `No document has ${unknown.join(", ")}.`),
     code && queryStrip(answer.query, about),
     resultList(hits, { against: code, n: about.bits, words: wordsOf(q), address, label: `Documents for ${q}` }),
     hits.length >= k && k < about.limits.k && more(asked),

@@ -176,6 +176,19 @@ def sampled_gradient() -> str:
     return table(columns, rows) + where
 
 
+def serve() -> str:
+    """A server under load, part by part."""
+    found = json.loads((RESULTS / "serve.json").read_text())
+    parts = found["results"]
+    rows = [
+        (row["measure"], f"{row['value']:,.0f}", row["wanted"] or "–", part["date"])
+        for part in (parts.values() if isinstance(parts, dict) else ())
+        if part["date"] >= SINCE
+        for row in part["rows"]
+    ]
+    return table(("measure", "value", "wanted", "date"), rows) + (source("serve.py", found["machine"]) if rows else "")
+
+
 BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
     "growth": ("hashers.md", growth),
     "threads": ("hashers.md", threads),
@@ -184,6 +197,7 @@ BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
     "retrieval": ("ranking.md", retrieval),
     "planted": ("duplicates.md", planted),
     "scale": ("scale.md", scale),
+    "serve": ("server.md", serve),
     "plan": ("scale.md", lambda: plan_table(scale_parts())),
 }
 

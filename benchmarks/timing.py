@@ -24,3 +24,10 @@ def save(name: str, results: object) -> None:
     path = Path(__file__).parent / "results" / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps({"machine": machine(), "results": results}, indent=1) + "\n")
+
+
+def save_part(name: str, part: str, results: object) -> None:
+    """Write one part of benchmarks/results/NAME.json, and keep the others."""
+    path = Path(__file__).parent / "results" / f"{name}.json"
+    before = json.loads(path.read_text())["results"] if path.exists() else {}
+    save(name, (before if isinstance(before, dict) else {}) | {part: results})

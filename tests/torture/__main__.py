@@ -19,6 +19,7 @@ from ammi.tuning.machine import machine
 from tests.torture import (
     backups,
     crashes,
+    crowd,
     disks,
     flips,
     forks,
@@ -80,6 +81,8 @@ ATTACKS: dict[str, Attack] = {
     "texts of all of Unicode, with words of up to 100,000 characters": Attack(500, unicode_texts.index_texts),
     "checks of an index beside two writers": Attack(1000, side_by_side.check),
     "processes forked from one that has an index open": Attack(200, forks.fork),
+    "requests of hostile sizes to a server, beside 400 silent and 60 slow clients": Attack(5000, crowd.hostile),
+    "changes over HTTP, while connections break off and the server is killed": Attack(1500, crowd.broken_changes),
     "schedules of changes on every store for an hour, with kills, full disks and backups": Attack(3600, schedule.run),
     "two readers and two writers side by side for ten minutes": Attack(600, side_by_side.run),
 }

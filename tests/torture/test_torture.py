@@ -10,6 +10,7 @@ from tests.search.stores import LOCATIONS, PostgresStore
 from tests.torture import (
     backups,
     crashes,
+    crowd,
     disks,
     flips,
     forks,
@@ -97,6 +98,14 @@ def test_processes_forked_from_one_that_has_an_index_open_lose_nothing(tmp_path)
     outcome = forks.fork(tmp_path, 10)
     check(outcome, 10)
     assert outcome.seen["added by the child"] > 2
+
+
+def test_bad_clients_of_a_server_harm_nobody(tmp_path):
+    check(crowd.hostile(tmp_path, 40), 40)
+
+
+def test_changes_over_broken_connections_are_made_once(tmp_path):
+    check(crowd.broken_changes(tmp_path, 12), 12)
 
 
 @pytest.mark.parametrize("store", [HammingIndex, PostgresStore])

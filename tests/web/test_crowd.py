@@ -181,7 +181,7 @@ def test_cached_answers_are_bounded_in_bytes(here):
     assert growth < 5_000_000
     for number in range(3000):
         served._answers.add(bytes([number % 256, number // 256]), b"x" * 10_000)
-    assert sum(map(len, served._answers._answers.values())) <= 8 << 20
+    assert sum(map(len, served._answers._answers.values())) <= 4 << 20
 
 
 def test_remembered_words_are_bounded_in_bytes(here, monkeypatch):

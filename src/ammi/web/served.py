@@ -28,7 +28,7 @@ from ammi.web.settings import Settings
 
 T = TypeVar("T")
 
-_CACHED_BYTES = 8 << 20  # of answers
+_CACHED_BYTES = 4 << 20  # of answers
 _LONGEST_CACHED = 1 << 15  # bytes of an answer
 _BYTES_BESIDE = 300  # memory of a cached answer beside its bytes
 
@@ -123,7 +123,7 @@ class Served:
             state = self.store.state()
             if state is None or request.text is None:
                 return self._search(request)
-            key = blake2b(f"{state} {request.model_dump_json()}".encode(), digest_size=16).digest()
+            key = blake2b(request.model_dump_json().encode(), digest_size=16, key=state.encode()[:64]).digest()
             if (known := self._answers.get(key)) is not None:
                 return known
             found = self._search(request)

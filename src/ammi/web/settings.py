@@ -42,7 +42,7 @@ class Settings:
     most_connections_by_address: int = 300
     head_seconds: float = 10.0
     most_body: int = 16 << 20
-    most_query: int = 4 << 20
+    most_query: int = 1 << 20
     most_answer: int = 64 << 20
     most_held: int = 256 << 20
 

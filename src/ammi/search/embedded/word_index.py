@@ -19,7 +19,7 @@ PlacedText = tuple[int, str]
 
 _LONGEST = 32_768  # bytes of a word that FTS5 keeps; of a longer one it has the beginning
 _FEW = 10_000  # texts with a word whose positions are read to count them; of more frequent words only when needed
-_REMEMBERED = 16 << 20  # bytes of all words and their positions
+_REMEMBERED = 4 << 20  # bytes of all words and their positions
 _OF_A_WORD = 400  # bytes beside those of the word and its positions
 
 

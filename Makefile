@@ -18,8 +18,10 @@ demo: $(CORE)
 	$(BIN)/ammi demo
 
 # Two processes of one thread each use two cores better than one process of two threads. The Ray cluster of tests/scale
-# is started once, by a job of its own that mostly waits; its output follows that of the others.
+# is started once, by a job of its own that mostly waits; its output follows that of the others. The kernels are
+# compiled before, once for all processes.
 test: $(DEV) browser
+	@$(BIN)/python -m tests.compiled
 	@$(PYTEST) tests/scale > .venv/ray-tests.log 2>&1 & ray=$$!; \
 	$(PYTEST) -n 2 --dist worksteal --ignore tests/scale; others=$$?; \
 	wait $$ray; ray=$$?; cat .venv/ray-tests.log; exit $$(( ray | others ))

@@ -57,7 +57,7 @@ def test_a_shell_completes_commands_options_and_names():
     drift, rebuild, radius, methods, features = (
         words.split() for words in python("-c", COMPLETE, *lines).stdout.split(";")[:-1]
     )
-    assert (drift, rebuild, features) == (["drift"], ["rebuild"], ["vectors"])
+    assert (drift, rebuild, features) == (["drift"], ["rebuild", "restore"], ["vectors"])
     assert "--radius" in radius
     assert methods == ["bmmi", "bmsh"]
     by_name = {**ENVIRONMENT, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # the tests' own shell may be any

@@ -28,6 +28,7 @@ test: $(DEV) browser
 
 # All tests that need no server, no browser and little time: 90 s on two cores.
 fast: $(DEV)
+	@$(BIN)/python -m tests.compiled
 	$(PYTEST) -n 2 --dist worksteal --hypothesis-profile fast -m "not servers and not browser and not slow"
 
 # The tests of the page need Chromium: install it if possible, otherwise say that it is missing.

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reproduction import claims
@@ -46,6 +46,7 @@ def test_nothing_is_judged_before_it_was_run():
 
 
 @pytest.mark.slow
+@settings(max_examples=20)
 @given(st.data())
 def test_a_claim_that_misses_a_figure_is_not_judged(data):
     findings = as_published()
@@ -67,6 +68,7 @@ def _matters(key: object) -> bool:
 
 
 @pytest.mark.slow
+@settings(max_examples=20)
 @given(st.floats(-30, 30), st.floats(0, 30))
 def test_a_better_ammi_is_never_judged_worse(points, more):
     worse, better = (ranks(shifted(as_published(), AMMI, shift)) for shift in (points, points + more))
@@ -74,6 +76,7 @@ def test_a_better_ammi_is_never_judged_worse(points, more):
 
 
 @pytest.mark.slow
+@settings(max_examples=20)
 @given(st.floats(-30, 30), st.floats(0, 30))
 def test_a_better_rival_never_helps_ammi(points, more):
     before, after = (ranks(shifted(as_published(), BMSH, shift)) for shift in (points, points + more))

@@ -21,7 +21,7 @@ from ammi.search.ranking import (
     VectorRanking,
     WordRanking,
     WordStatistics,
-    most_told,
+    best_by_terms,
     words_by_stem,
 )
 from tests.search.plain import distances, random_codes
@@ -100,7 +100,7 @@ def test_texts_with_most_of_the_words_are_those_of_the_plain_sum(lists, n, more)
         for location in set().union(*(lists[j] for j in i)):
             told[location] = told.get(location, 0) + term.times * statistics.rarity(term)
     expected = sorted(sorted(told), key=lambda location: -told[location])[:n]
-    found = most_told(statistics, terms, lambda word: np.array(sorted(lists[int(word[5:])]), np.int64), n)
+    found = best_by_terms(statistics, terms, lambda word: np.array(sorted(lists[int(word[5:])]), np.int64), n)
     assert found.tolist() == sorted(expected)
 
 
@@ -295,7 +295,7 @@ def test_what_is_remembered_of_words_changes_no_answer(tmp_path_factory, steps, 
     location = tmp_path_factory.mktemp("ranking") / "index"
     with (
         patch.multiple("ammi.search.embedded.word_index", _FEW=few, _REMEMBERED=remembered),
-        patch("ammi.search.ranking._MOST_PLACES", most_places),
+        patch("ammi.search.ranking._MOST_POSITIONS", most_places),
         HammingIndex.create(location, 8) as writer,
         HammingIndex.open(location) as index,
     ):

@@ -32,10 +32,10 @@ from ammi.search.hamming import Codes
 from ammi.search.languages import STOP_WORDS, stems
 from ammi.search.vectors import KeptVectors, cosines
 
-# The weights, chosen on the test collections cranfield and cacm (benchmarks/retrieval.py).
+# The weights. Those of words and codes were chosen on cranfield and cacm (benchmarks/retrieval.py).
 EXACT_WEIGHT = 0.25  # of a word just as the query has it, beside 1 of any word of its stem
 CODE_WEIGHT = 1.5
-COSINE_WEIGHT = 10
+COSINE_WEIGHT = 10  # not measured: scaled from that of the codes
 SATURATION, LENGTH_SHARE = 1.2, 0.75  # k and b of BM25
 
 RANKS = ("distance", "asymmetric", "text", "vectors")
@@ -43,8 +43,8 @@ SHORTLIST = 100  # fewest documents by codes, and fewest by words
 VECTOR_SHORTLIST = 1000  # for a ranking by vectors, which orders candidates well
 MOST_TERMS = 500  # of a query; a longer text is found by its code, too
 
-_ENOUGH_PLACES, _ENOUGH_SHARE = 30_000, 30  # positions, or a share of the texts, that all terms after the first may add
-_MOST_PLACES = 100_000  # positions of one term, which are read in a hundredth of a second
+_ENOUGH_POSITIONS, _ENOUGH_SHARE = 30_000, 30  # positions that the terms after the first may add, or 1/30 of the texts
+_MOST_POSITIONS = 100_000  # positions of one term, which are read in a hundredth of a second
 _MOST_KNOWN = 100_000  # words whose counts are cached
 _INITIALS = re.compile(r"\b\w\.(?=\s*\S)")  # of names and in "e.g.": single letters that say little
 
@@ -219,17 +219,17 @@ def best(scores: Scores, k: int) -> NDArray[np.int64]:
     return np.argsort(-scores, kind="stable")[:k]
 
 
-def most_told(
+def best_by_terms(
     statistics: WordStatistics, terms: Iterable[Term], positions_of: Callable[[str], NDArray[np.int64]], n: int
 ) -> NDArray[np.int64]:
     """Return the sorted positions of the n texts whose terms have the highest sum of q_t i_t.
 
     The rarest terms are read first, and common ones not at all once thousands of positions were read.
     """
-    enough = max(_ENOUGH_PLACES, statistics.texts // _ENOUGH_SHARE)
+    enough = max(_ENOUGH_POSITIONS, statistics.texts // _ENOUGH_SHARE)
     positions, weights, read = [np.empty(0, np.int64)], [0.0], 0
     for count, term in sorted(((statistics.having_term(term), term) for term in terms), key=lambda item: item[0]):
-        if (read and read + count > enough) or count > _MOST_PLACES:
+        if (read and read + count > enough) or count > _MOST_POSITIONS:
             break
         read += count
         if count:

@@ -134,7 +134,7 @@ class StoreMethods(ABC):
         self, queries: Codes, n: int, terms: Sequence[Sequence[Term]], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
         """Yield the candidates of each query, in insertion order: its n nearest documents that pass a filter, and the
-        n that its terms find (`ranking.most_told`). Texts come if the query has terms, vectors if asked for."""
+        n that its terms find (`ranking.best_by_terms`). Texts come if the query has terms, vectors if asked for."""
 
     @abstractmethod
     def _words_with(self, stems: Collection[str]) -> Iterable[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from ammi.features.alphabet import is_plain, terms_of
 from ammi.search.embedded.blocks import Positions
 from ammi.search.embedded.database import TOKENIZER, SqliteDatabase
-from ammi.search.ranking import Term, WordStatistics, is_in, most_told
+from ammi.search.ranking import Term, WordStatistics, best_by_terms, is_in
 
 PlacedText = tuple[int, str]
 
@@ -61,7 +61,7 @@ class WordIndex:
     def shortlist(
         self, near: Positions, terms: Sequence[Term], n: int, among: Positions | None
     ) -> tuple[Positions, Positions, WordStatistics]:
-        """Add the texts that `most_told` finds to sorted positions; also return which of them may have a word."""
+        """Add the texts that `best_by_terms` finds to sorted positions; also return which of them may have a word."""
         read: dict[str, Positions] = {}
 
         def positions(word: str) -> Positions:
@@ -70,7 +70,7 @@ class WordIndex:
             return read[word]
 
         statistics = self.statistics([word for term in terms for word in term.words])
-        by_words = most_told(statistics, terms, positions, n)
+        by_words = best_by_terms(statistics, terms, positions, n)
         candidates = np.union1d(near, by_words)
         if any(count and word not in read for word, count in statistics.having.items()):
             return candidates, candidates, statistics

@@ -29,7 +29,7 @@ from ammi.search.languages import LONGEST, stems
 from ammi.search.milvus.client import Client, Row
 from ammi.search.milvus.rows import WHOLE, Stored, key_of, pieces, read, text_row, to_condition, word_row
 from ammi.search.milvus.server import parsed_address
-from ammi.search.ranking import Candidates, Term, WordStatistics, most_told
+from ammi.search.ranking import Candidates, Term, WordStatistics, best_by_terms
 from ammi.search.store import Store
 from ammi.search.store_methods import About, Encode, Found, Location
 from ammi.search.vectors import KeptVectors, Packed
@@ -275,7 +275,7 @@ class MilvusStore(Store):
             yield Candidates.of_entries([one.entry(kept) for _, one in stored], queries.shape[1], kept, statistics)
 
     def _having_words(self, statistics: WordStatistics, terms: Sequence[Term], n: int, filter: Filter) -> set[str]:
-        """Return the keys of the n documents that `most_told` finds by the terms."""
+        """Return the keys of the n documents that `best_by_terms` finds by the terms."""
         key_at: dict[int, str] = {}
 
         def positions_of(word: str) -> NDArray[np.int64]:
@@ -283,7 +283,7 @@ class MilvusStore(Store):
             key_at.update((row["position"], row["key"]) for row in rows)
             return np.unique([row["position"] for row in rows]).astype(np.int64)
 
-        return {key_at[position] for position in most_told(statistics, terms, positions_of, n).tolist()}
+        return {key_at[position] for position in best_by_terms(statistics, terms, positions_of, n).tolist()}
 
     def _word_statistics(self, words: Sequence[str]) -> WordStatistics:
         having = {word: self._client.count(self._documents, to_condition((), word)) for word in words}

@@ -16,7 +16,7 @@ from ammi.search.postgres.postgres_rebuild import rebuild
 from ammi.search.postgres.postgres_tables import Positions, PostgresTables, bit_strings, read_codes
 from ammi.search.postgres.schema import create_schema, drop_old, has_hnsw, holds_index, make_hnsw
 from ammi.search.postgres.values import read_id, word_number
-from ammi.search.ranking import Candidates, KnownCounts, Term, WordStatistics, most_told
+from ammi.search.ranking import Candidates, KnownCounts, Term, WordStatistics, best_by_terms
 from ammi.search.sql.sql_store import SqlStore
 from ammi.search.sql.translation import SqlCondition, SqlValue
 from ammi.search.store_methods import About, Encode, Found, Location, Repaired
@@ -212,7 +212,7 @@ class PostgresStore(SqlStore):
             rows = self._database.execute(select, {**sql.values, "word": word_number(word)}).fetchall()
             return np.array([position for (position,) in rows], np.int64)
 
-        return most_told(statistics, terms, positions, n)
+        return best_by_terms(statistics, terms, positions, n)
 
     def _word_statistics(self, words: Sequence[str]) -> WordStatistics:
         state = self._database.state

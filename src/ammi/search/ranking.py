@@ -131,20 +131,22 @@ class Candidates(NamedTuple):
 
 
 class Ranking(Protocol):
-    """Scores the candidates of one query, the best highest."""
+    """Scores the candidates of one query."""
 
     text: str  # whose words are looked for
     vector: NDArray[np.floating] | None  # (d,) to compare with the stored vectors
     shortlist: int  # fewest candidates, unless the caller passes a number
 
-    def scores(self, candidates: Candidates, terms: Sequence[Term]) -> Scores:
-        """Return the score of each candidate; minus infinity for one that does not answer the query at all."""
+    def parts(self, candidates: Candidates, terms: Sequence[Term]) -> dict[str, Scores]:
+        """Return the parts of each candidate's score, which is their sum, the best highest; minus infinity for one that
+        does not answer the query at all."""
         ...
 
 
 class BitRanking:
     """The similarity of codes, by the query's logits."""
 
+    part, weight = "code", CODE_WEIGHT  # in the score of the module
     text = ""
     vector: NDArray[np.floating] | None = None
     shortlist = SHORTLIST
@@ -152,25 +154,26 @@ class BitRanking:
     def __init__(self, logits: NDArray[np.floating]):
         self._logits = logits.astype(np.float64)  # (m,)
 
-    def scores(self, candidates: Candidates, terms: Sequence[Term] = ()) -> Scores:
+    def parts(self, candidates: Candidates, terms: Sequence[Term] = ()) -> dict[str, Scores]:
         bits = np.unpackbits(candidates.codes, axis=1, count=len(self._logits))  # (n, m)
         total = np.abs(self._logits).sum()
-        return (2.0 * bits - 1) @ self._logits / (total or 1)
+        return {self.part: (2.0 * bits - 1) @ self._logits / (total or 1)}
 
 
 class VectorRanking:
     """The score by vectors; words find further candidates beside those of the codes."""
 
+    part, weight = "cosine", COSINE_WEIGHT  # in the score of the module
     shortlist = VECTOR_SHORTLIST
 
     def __init__(self, vector: NDArray[np.floating], text: str = ""):
         self.vector: NDArray[np.floating] | None = vector
         self.text = text
 
-    def scores(self, candidates: Candidates, terms: Sequence[Term] = ()) -> Scores:
+    def parts(self, candidates: Candidates, terms: Sequence[Term] = ()) -> dict[str, Scores]:
         assert self.vector is not None
         assert candidates.vectors is not None
-        return cosines(self.vector, candidates.vectors)
+        return {self.part: cosines(self.vector, candidates.vectors)}
 
 
 class WordRanking:
@@ -186,15 +189,16 @@ class WordRanking:
         self.text, self._near = text, near
         self.vector = near.vector if near else None
 
-    def scores(self, candidates: Candidates, terms: Sequence[Term]) -> Scores:
+    def parts(self, candidates: Candidates, terms: Sequence[Term]) -> dict[str, Scores]:
         lexical = np.zeros(len(candidates.codes))
         if candidates.statistics is not None:
             rows = [row for row, text in enumerate(candidates.texts) if text]
             texts = [text for text in candidates.texts if text]
             lexical[rows] = lexical_scores(texts, terms, candidates.statistics)
         if self._near is None:
-            return np.where(lexical > 0, lexical, -np.inf)
-        return lexical + (CODE_WEIGHT if self.vector is None else COSINE_WEIGHT) * self._near.scores(candidates)
+            return {"words": np.where(lexical > 0, lexical, -np.inf)}
+        near = {name: self._near.weight * part for name, part in self._near.parts(candidates).items()}
+        return {"words": lexical, **near}
 
 
 def lexical_scores(texts: Sequence[str], terms: Sequence[Term], statistics: WordStatistics) -> Scores:

@@ -2,6 +2,7 @@
 
 import math
 from contextlib import suppress
+from itertools import chain
 from unittest.mock import patch
 
 import numpy as np
@@ -24,8 +25,10 @@ from ammi.search.ranking import (
     best_by_terms,
     words_by_stem,
 )
+from tests.oracles import word_places
 from tests.search.plain import distances, random_codes
 from tests.search.stores import LOCATIONS, every_store, with_examples, word_statistics
+from tests.search.test_passages import covered
 
 M = 24
 VOCABULARY = [
@@ -149,6 +152,11 @@ def test_words_are_scored_by_the_formula(store, tmp_path_factory):
             code = random_codes(rng, 1, M, 5)
             away = distances(np.array([entry.code for entry in kept], np.uint8).reshape(len(kept), 3), code)[0]
             everything = [entry.text for entry in entries if entry.text is not None]
+
+            def stemmed(word):
+                return stems(index.language, [word])[0]
+
+            asked = [*chain.from_iterable(words_by_stem(query, index.language).values())]
             logits = rng.normal(size=M)
             bits = np.array([np.unpackbits(entry.code, count=M) for entry in kept], float).reshape(-1, M)
             near = 1.5 * (2 * bits - 1) @ logits / np.abs(logits).sum()
@@ -160,6 +168,15 @@ def test_words_are_scored_by_the_formula(store, tmp_path_factory):
                 assert [hit.distance for hit in hits] == [away[[e.id for e in kept].index(hit.id)] for hit in hits]
                 expected = {entry.id: (entry.text, entry.metadata) for entry in kept}
                 assert all((hit.text, hit.metadata) == expected[hit.id] for hit in hits)
+                near_of = {entry.id: part for entry, part in zip(kept, near, strict=True)}
+                words = {w for text in everything for w in terms_of(text) if stemmed(w) in set(map(stemmed, asked))}
+                for hit in hits if asked else []:
+                    assert hit.why is not None
+                    code = near_of[hit.id]
+                    assert hit.why.parts == pytest.approx({"words": hit.score - code, "code": code}, abs=1e-9)
+                    text = hit.text or ""
+                    assert covered(hit.why.words) == covered(word_places(text, words))
+                    assert text[hit.why.start :].startswith(hit.why.passage)
 
 
 @every_store

@@ -135,14 +135,15 @@ class Candidates(NamedTuple):
 
 
 class Ranking(Protocol):
-    """Scores the candidates of one query, the best highest."""
+    """Scores the candidates of one query."""
 
     text: str  # whose words are looked for
     vector: NDArray[np.floating] | None  # (d,) to compare with the stored vectors
     shortlist: int  # fewest candidates, unless the caller passes a number
 
-    def scores(self, candidates: Candidates, terms: Sequence[Term]) -> Scores:
-        """Return the score of each candidate; minus infinity for one that does not answer the query at all."""
+    def parts(self, candidates: Candidates, terms: Sequence[Term]) -> dict[str, Scores]:
+        """Return the parts of each candidate's score, which is their sum, the best highest; minus infinity for one that
+        does not answer the query at all."""
         ...
 
 
@@ -155,21 +156,23 @@ class BitRanking:
 
     def __init__(self, logits: NDArray[np.floating], first: int = 0, *, faithful: bool = False):
         self._logits, self._first, self._faithful = logits.astype(np.float64), first, faithful  # (m,)
+        self.part = "cosine" if faithful else "code"  # of the score of the module
 
     @property
     def weight(self) -> float:
         return COSINE_WEIGHT if self._faithful else CODE_WEIGHT
 
-    def scores(self, candidates: Candidates, terms: Sequence[Term] = ()) -> Scores:
+    def parts(self, candidates: Candidates, terms: Sequence[Term] = ()) -> dict[str, Scores]:
         m = len(self._logits)
         bits = np.unpackbits(candidates.codes, axis=1, count=self._first + m)[:, self._first :]  # (n, m)
         most = np.sqrt(m) * np.linalg.norm(self._logits) if self._faithful else np.abs(self._logits).sum()
-        return (2.0 * bits - 1) @ self._logits / (most or 1)
+        return {self.part: (2.0 * bits - 1) @ self._logits / (most or 1)}
 
 
 class VectorRanking:
     """The score by vectors; words find further candidates beside those of the codes."""
 
+    part = "cosine"
     shortlist = VECTOR_SHORTLIST
 
     def __init__(self, vector: NDArray[np.floating], text: str = ""):
@@ -180,29 +183,32 @@ class VectorRanking:
     def weight(self) -> float:
         return COSINE_WEIGHT
 
-    def scores(self, candidates: Candidates, terms: Sequence[Term] = ()) -> Scores:
+    def parts(self, candidates: Candidates, terms: Sequence[Term] = ()) -> dict[str, Scores]:
         assert self.vector is not None
         assert candidates.vectors is not None
-        return cosines(self.vector, candidates.vectors)
+        return {self.part: cosines(self.vector, candidates.vectors)}
 
 
 class JointRanking:
-    """The mean of the scores of two parts of a code, or of one and of vectors, by their weights."""
+    """The mean of the scores of several parts of a code, or of one and of vectors, by their weights."""
 
     text = ""
     shortlist = SHORTLIST
 
-    def __init__(self, parts: Sequence[BitRanking | VectorRanking]):
-        self._parts = parts
-        self.vector = parts[-1].vector
+    def __init__(self, rankings: Sequence[BitRanking | VectorRanking]):
+        self._rankings = rankings
+        self.vector = rankings[-1].vector
 
     @property
     def weight(self) -> float:
-        return sum(part.weight for part in self._parts)
+        return sum(ranking.weight for ranking in self._rankings)
 
-    def scores(self, candidates: Candidates, terms: Sequence[Term] = ()) -> Scores:
-        total = sum((part.weight * part.scores(candidates) for part in self._parts), np.zeros(len(candidates.codes)))
-        return total / (self.weight or 1)
+    def parts(self, candidates: Candidates, terms: Sequence[Term] = ()) -> dict[str, Scores]:
+        found: dict[str, Scores] = {}
+        for ranking in self._rankings:
+            [(name, scores)] = ranking.parts(candidates).items()
+            found[name] = found.get(name, 0) + ranking.weight / (self.weight or 1) * scores
+        return found
 
 
 class WordRanking:
@@ -218,15 +224,16 @@ class WordRanking:
         self.text, self._near = text, near
         self.vector = near.vector if near else None
 
-    def scores(self, candidates: Candidates, terms: Sequence[Term]) -> Scores:
+    def parts(self, candidates: Candidates, terms: Sequence[Term]) -> dict[str, Scores]:
         lexical = np.zeros(len(candidates.codes))
         if candidates.statistics is not None:
             rows = [row for row, text in enumerate(candidates.texts) if text]
             texts = [text for text in candidates.texts if text]
             lexical[rows] = lexical_scores(texts, terms, candidates.statistics)
         if self._near is None:
-            return np.where(lexical > 0, lexical, -np.inf)
-        return lexical + self._near.weight * self._near.scores(candidates)
+            return {"words": np.where(lexical > 0, lexical, -np.inf)}
+        near = {name: self._near.weight * part for name, part in self._near.parts(candidates).items()}
+        return {"words": lexical, **near}
 
 
 def lexical_scores(texts: Sequence[str], terms: Sequence[Term], statistics: WordStatistics) -> Scores:

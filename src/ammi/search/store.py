@@ -40,6 +40,7 @@ from ammi.search.documents import (
 from ammi.search.filters import Filter, Where
 from ammi.search.hamming import Codes
 from ammi.search.languages import checked_language, detect_language, stems
+from ammi.search.passages import explained
 from ammi.search.ranking import Candidates, Ranking, Term, best, words_by_stem
 from ammi.search.store_methods import About, ChangeKey, Found, Location, Repaired, StoreMethods, Upgraded
 from ammi.search.vectors import KeptVectors, Packed, Rows
@@ -418,7 +419,8 @@ class Store(StoreMethods):
         self._check_filter(filter, found)
         n = about.n_bits
         return [
-            Hits([new_tuple(Hit, (id, d, 1 - d / n, text, kept)) for d, (id, text, kept, _) in hits]) for hits in found
+            Hits([new_tuple(Hit, (id, d, 1 - d / n, text, kept, None)) for d, (id, text, kept, _) in hits])
+            for hits in found
         ]
 
     def _terms(self, texts: list[str], language: str | None) -> list[list[Term]]:
@@ -458,12 +460,16 @@ class Store(StoreMethods):
 
 def _best_hits(query: Codes, ranking: Ranking, terms: list[Term], candidates: Candidates, k: int) -> Hits:
     """Return the k candidates that a ranking scores highest, ties in insertion order."""
-    scores = ranking.scores(candidates, terms)
+    parts = ranking.parts(candidates, terms)
+    scores = np.sum([*parts.values()], axis=0)
     rows = best(scores, k)
     rows = rows[scores[rows] > -np.inf]
     distances = np.bitwise_count(candidates.codes[rows] ^ query).sum(axis=1, dtype=np.int64)  # (k,)
     chosen = zip(distances.tolist(), scores[rows].tolist(), candidates.records(rows), strict=True)
     hits = Hits(Hit(one.id, distance, score, one.text, one.metadata) for distance, score, one in chosen)
     if known := candidates.statistics:
+        for n, row in enumerate(rows):
+            of_score = {name: float(part[row]) for name, part in parts.items()}
+            hits[n] = hits[n]._replace(why=explained(hits[n].text or "", terms, known, of_score))
         hits.unknown = [word for term in terms if not known.having_term(term) for word in term.asked]
     return hits

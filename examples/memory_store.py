@@ -20,6 +20,7 @@ from ammi.features.alphabet import distinct_terms, terms_of
 from ammi.search.documents import Entry, Id, Metadata, Record, codes_of, id_key
 from ammi.search.filters import Filter, matches
 from ammi.search.hamming import Codes
+from ammi.search.headings import searched_text
 from ammi.search.languages import stems as stems_of
 from ammi.search.ranking import Candidates, Term, WordStatistics
 from ammi.search.store import Store
@@ -113,21 +114,21 @@ class MemoryStore(Store):
             yield Candidates.of_entries(entries, queries.shape[1], kept_as, statistics)
 
     def _word_statistics(self, terms: Sequence[Term]) -> WordStatistics:
-        texts = self._texts()
-        split = [set(terms_of(text)) for text in texts]
+        texts = [entry.text for entry in self._content.entries.values() if entry.text is not None]
+        split = [set(terms_of(text)) for text in self._searched_texts()]
         having = {word: sum(word in found for found in split) for term in terms for word in term.words}
         return WordStatistics(len(texts), sum(map(len, texts)), having)
 
     def _words_with(self, stems: Collection[str]) -> Iterable[str]:
-        words = [*distinct_terms(self._texts())]
+        words = [*distinct_terms(self._searched_texts())]
         found = zip(words, stems_of(self._content.about.language, words), strict=True)
         return [word for word, stem in found if stem in stems]
 
     def _set_language(self, language: str) -> None:
         self._content.about = self._content.about._replace(language=language)
 
-    def _texts(self) -> list[str]:
-        return [entry.text for entry in self._content.entries.values() if entry.text is not None]
+    def _searched_texts(self) -> list[str]:
+        return [words_of(entry) for entry in self._content.entries.values() if entry.text is not None]
 
     def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
         kept = self._kept(filter)
@@ -150,13 +151,18 @@ class MemoryStore(Store):
                 self._content.entries[id_key(entry.id)] = entry._replace(code=code)
 
 
+def words_of(entry: Entry) -> str:
+    """Return the text whose words are searched: with the title and the words of the id."""
+    return "" if entry.text is None else searched_text(entry.id, entry.text, entry.metadata)
+
+
 def having_terms(entries: list[Entry], terms: Sequence[Term], statistics: WordStatistics) -> list[Id]:
     """Return the keys of the documents that have any of the terms, the sum of the terms' weights highest first."""
     weights = {term.words: term.times * statistics.rarity(term) for term in terms}
     by_rarity = sorted(weights, key=lambda words: -weights[words])
     scores: dict[Id, float] = {}
     for entry in entries:
-        found = set(terms_of(entry.text or ""))
+        found = set(terms_of(words_of(entry)))
         if there := [weights[words] for words in by_rarity if found.intersection(words)]:
             scores[id_key(entry.id)] = sum(there)
     return sorted(scores, key=lambda key: -scores[key])

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ammi.features.alphabet import terms_of
-from ammi.search import HammingIndex, KeptVectors
+from ammi.search import Entry, HammingIndex, KeptVectors
 from ammi.search.filters import matches, parse
 from ammi.search.languages import STOP_WORDS, detect_language, stems
 from ammi.search.ranking import (
@@ -56,13 +56,22 @@ def by_words(text: str) -> WordRanking:
     return WordRanking(text, BitRanking(np.full(M, -1.0)))
 
 
-def plain_scores(
-    query: str, documents: list[str | None], near: np.ndarray, everything: list[str], language: str | None
-):
+def plain_heading(entry: Entry) -> list[str]:
+    """The words of a document's title, and of its id if they have no digits."""
+    title = next((entry.metadata[key] for key in ("title", "name") if entry.metadata.get(key)), None)
+    paragraph, end, _ = (entry.text or "").partition("\n\n")
+    if title is None and end and len(paragraph) < 199:
+        title = paragraph
+    of_id = [word for word in terms_of(str(entry.id)) if not any(map(str.isdigit, word))]
+    return [*terms_of(title or ""), *of_id]
+
+
+def plain_scores(query: str, documents: list[Entry], near: np.ndarray, everything: list[Entry], language: str | None):
     """The formula of the score, term by term, over the words of every text; `near` is its part by codes or vectors."""
     asked = [word for word in terms_of(query) if word not in STOP_WORDS.get(language or "", ())] or terms_of(query)
-    n, average = len(everything), sum(map(len, everything)) / max(len(everything), 1)
-    had = [set(terms_of(text)) for text in everything]
+    texts = [entry for entry in everything if entry.text is not None]
+    n, average = len(texts), sum(len(entry.text or "") for entry in texts) / max(len(texts), 1)
+    had = [{*terms_of(entry.text or ""), *plain_heading(entry)} for entry in texts]
 
     def stem(word: str) -> str:
         return stems(language, [word])[0]
@@ -73,9 +82,9 @@ def plain_scores(
 
     total = sum(rarity(stem(word)) for word in asked)
     scores = []
-    for text, start in zip(documents, near.tolist(), strict=True):
-        words, score = terms_of(text or ""), 0.0
-        damping = 1.2 * (0.25 + 0.75 * len(text or "") / (average or 1))
+    for entry, start in zip(documents, near.tolist(), strict=True):
+        words = [] if entry.text is None else terms_of(entry.text) + 2 * plain_heading(entry)
+        damping, score = 1.2 * (0.25 + 0.75 * len(entry.text or "") / (average or 1)), 0.0
         for word in asked:
             exact, alike = words.count(word), sum(stem(other) == stem(word) for other in words)
             score += rarity(stem(word)) * 2.2 * (alike / (alike + damping) + 0.25 * exact / (exact + damping))
@@ -133,11 +142,14 @@ def test_words_are_scored_by_the_formula(store, tmp_path_factory):
         with store.create(
             LOCATIONS[store](tmp_path_factory.mktemp("ranking")), 8, text_index=language or True
         ) as index:
-            index.add(random_codes(rng, len(first), 8, 5), texts=first, metadata=[{"odd": False}] * len(first))
+            titles = [{"odd": False, "title": title or ""} for title in reversed(first)]
+            index.add(random_codes(rng, len(first), 8, 5), texts=first, metadata=titles)
             replaced = list(range(0, 2 * len(later), 2))
             marks = [{"odd": bool(number % 4)} for number in replaced]
             index.add(random_codes(rng, len(later), 8, 5), replaced, later, marks)
-            index.delete([id for id in list(index) if id % 5 == 3])
+            index.add(random_codes(rng, 2, 8, 5), ["price/of-oil", "x_1:opec.7"], (*later, "oil", None)[:2])
+            index.delete([id for id in list(index) if isinstance(id, int) and id % 5 == 3])
+            index.set_metadata([id for id in list(index) if id != "price/of-oil"][:2], {"name": "Opec prices"})
             index.recode(
                 lambda entries: (random_codes(np.random.default_rng(len(entries)), len(entries), M, 5), None),
                 M,
@@ -148,11 +160,10 @@ def test_words_are_scored_by_the_formula(store, tmp_path_factory):
             kept = [entry for entry in entries if matches(parse(where), entry.metadata)]
             code = random_codes(rng, 1, M, 5)
             away = distances(np.array([entry.code for entry in kept], np.uint8).reshape(len(kept), 3), code)[0]
-            everything = [entry.text for entry in entries if entry.text is not None]
             logits = rng.normal(size=M)
             bits = np.array([np.unpackbits(entry.code, count=M) for entry in kept], float).reshape(-1, M)
             near = 1.5 * (2 * bits - 1) @ logits / np.abs(logits).sum()
-            scores = plain_scores(query, [entry.text for entry in kept], near, everything, index.language)
+            scores = plain_scores(query, kept, near, entries, index.language)
             order = sorted(range(len(kept)), key=lambda row: -round(scores[row], 9))[:k]
             if kept or not entries:
                 (hits,) = index.search_ranked(code, [WordRanking(query, BitRanking(logits))], k, where)
@@ -177,8 +188,8 @@ def test_the_cosine_takes_the_place_of_the_bits_where_vectors_are_kept(store, tm
             (hits,) = index.search_ranked(codes[:1], [WordRanking(query, VectorRanking(asked))], len(documents))
         lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(asked)
         cosines = np.divide(rows @ asked, lengths, out=np.zeros(len(rows)), where=lengths > 0)
-        everything = [text for text in documents if text is not None]
-        scores = plain_scores(query, documents, 10 * cosines, everything, "english")
+        entries = [Entry(row, codes[row], text, {}) for row, text in enumerate(documents)]
+        scores = plain_scores(query, entries, 10 * cosines, entries, "english")
         assert [hit.score for hit in hits] == pytest.approx(sorted(scores, reverse=True))
 
 
@@ -230,6 +241,22 @@ def test_of_many_documents_with_a_word_those_with_the_rarer_words_are_scored(ind
     index.add(np.array([[255, 0, 0]] * n, np.uint8), texts=["common"] * (n - 1) + ["common rare"])
     (hits,) = index.search_ranked(np.zeros((1, 3), np.uint8), [by_words("common rare")], 1)
     assert hits[0].id == 2 * n - 1
+
+
+@every_store
+def test_the_document_with_the_id_of_the_query_is_the_first_hit(index):
+    """Among more documents than a shortlist holds, and although others have more words of it; a filter holds."""
+    n = 3 * SHORTLIST
+    index.add(np.zeros((n, 3), np.uint8), texts=["numpy.linalg.inv"] * n)
+    index.add(np.array([[255, 0, 0]] * 2, np.uint8), ["linalg.inv", " "], ["matrix", None], [{"y": 1}, {"y": 2}])
+    for query, id in {"linalg.inv": "linalg.inv", " 17\n": 17, "inv": 0, "linalg.in": 0, "\ud800": 0, " ": 0}.items():
+        (hits,) = index.search_ranked(np.zeros((1, 3), np.uint8), [by_words(query)], 5)
+        assert [hits[0].id, len(hits), hits[0].score] == [id, 5, max(hit.score for hit in hits)], query
+        assert len({hit.id for hit in hits}) == 5
+    (hits,) = index.search_ranked(np.zeros((1, 3), np.uint8), [by_words("linalg.inv")], 5, {"y": 2})
+    assert [hit.id for hit in hits] == [" "]
+    (hits,) = index.search_ranked(np.zeros((1, 3), np.uint8), [WordRanking("7", None)], 5)
+    assert [hit.id for hit in hits] == [7]  # found by its id alone
 
 
 @every_store
@@ -303,10 +330,9 @@ def test_what_is_remembered_of_words_changes_no_answer(tmp_path_factory, steps, 
             writer.add(np.zeros((len(new), 1), np.uint8), texts=new)
             writer.delete([id for id in list(writer) if id % 10 == removed])
             entries = [entry for block in writer.entries() for entry in block]
-            everything = [entry.text for entry in entries if entry.text is not None]
             for asked in (query, steps[0][2]):
                 near = np.full(len(entries), 1.5)
-                scores = plain_scores(asked, [entry.text for entry in entries], near, everything, index.language)
+                scores = plain_scores(asked, entries, near, entries, index.language)
                 ranking = WordRanking(asked, BitRanking(np.full(8, -1.0)))
                 (hits,) = index.search_ranked(np.zeros((1, 1), np.uint8), [ranking], 100)
                 best = sorted(range(len(entries)), key=lambda row: -round(scores[row], 9))

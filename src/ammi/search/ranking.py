@@ -5,7 +5,8 @@ r"""The score of a search, which orders candidates found by words and by codes.
     words = Σ_t i_t (q_t f(n_t) + EXACT_WEIGHT Σ_w q_w f(n_w)),    f(n) = n (k + 1) / (n + k L)
 
 The terms t of a query are its words by stem, without stop words. q_t is how often the query has a word of the stem, n_t
-how often the text has one; q_w and n_w count the word w exactly as the query has it. i_t = log(1 + (N - N_t + 1/2) /
+how often the text has one, where one in the heading (`headings`) counts TITLE_WEIGHT times more; q_w and n_w count the
+word w exactly as the query has it. i_t = log(1 + (N - N_t + 1/2) /
 (N_t + 1/2)) for N texts, where N_t adds up how many have each word of the stem, at most N. k = 1.2, and L = 1/4 + 3/4
 of the text's length in characters over the average one: this is BM25. The root puts short and long queries on one
 scale, because sums of that many terms differ between texts by about as much.
@@ -29,11 +30,13 @@ from ammi.features.alphabet import terms_of
 from ammi.features.occurrences import Occurrences
 from ammi.search.documents import Entry, Record, codes_of
 from ammi.search.hamming import Codes
+from ammi.search.headings import heading_of
 from ammi.search.languages import STOP_WORDS, stems
 from ammi.search.vectors import KeptVectors, cosines
 
 # The weights. Those of words and codes were chosen on cranfield and cacm (benchmarks/retrieval.py).
 EXACT_WEIGHT = 0.25  # of a word just as the query has it, beside 1 of any word of its stem
+TITLE_WEIGHT = 2  # of a word in the title, or in the id, beside 1 of a word in the text
 CODE_WEIGHT = 1.5
 COSINE_WEIGHT = 10  # not measured: scaled from that of the codes
 SATURATION, LENGTH_SHARE = 1.2, 0.75  # k and b of BM25
@@ -111,6 +114,7 @@ class Candidates(NamedTuple):
 
     codes: Codes  # (n, ceil(m / 8))
     texts: list[str | None]  # n if the query has words, else none; None for a text without these words
+    headings: list[str]  # of these texts
     vectors: NDArray[np.float32] | None  # (n, d) if they were asked for
     statistics: WordStatistics | None  # of the query's words, if it has words
     records: Callable[[NDArray[np.int64]], list[Record]]  # reads the documents in these rows of the shortlist
@@ -124,6 +128,7 @@ class Candidates(NamedTuple):
         return cls(
             codes_of(entries, width),
             [entry.text for entry in entries],
+            [heading_of(entry.id, entry.text or "", entry.metadata) for entry in entries],
             np.array(vectors, np.float32).reshape(len(entries), kept.width) if kept else None,
             statistics,
             lambda rows: [entries[row].record for row in rows],
@@ -189,28 +194,31 @@ class WordRanking:
     def scores(self, candidates: Candidates, terms: Sequence[Term]) -> Scores:
         lexical = np.zeros(len(candidates.codes))
         if candidates.statistics is not None:
-            rows = [row for row, text in enumerate(candidates.texts) if text]
-            texts = [text for text in candidates.texts if text]
-            lexical[rows] = lexical_scores(texts, terms, candidates.statistics)
+            there = zip(candidates.texts, candidates.headings, strict=True)
+            searched = {row: (text, heading) for row, (text, heading) in enumerate(there) if text is not None}
+            lexical[[*searched]] = lexical_scores([*searched.values()], terms, candidates.statistics)
         if self._near is None:
             return np.where(lexical > 0, lexical, -np.inf)
         return lexical + (CODE_WEIGHT if self.vector is None else COSINE_WEIGHT) * self._near.scores(candidates)
 
 
-def lexical_scores(texts: Sequence[str], terms: Sequence[Term], statistics: WordStatistics) -> Scores:
-    """Return the first part of the score of each text, (n,)."""
-    lengths = np.array([len(text) for text in texts], np.float64)
-    average = statistics.characters / max(statistics.texts, 1)
+def lexical_scores(searched: Sequence[tuple[str, str]], terms: Sequence[Term], statistics: WordStatistics) -> Scores:
+    """Return the first part of the score of each text, which comes with its heading, (n,)."""
+    n = len(searched)
+    lengths = np.array([len(text) for text, _ in searched], np.float64)
+    average = statistics.characters / max(statistics.texts, 1) or 1.0
     damping = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths / average)  # k L
-    found, score, total = Occurrences(texts), np.zeros(len(texts)), 0.0
+    found = Occurrences([*(text for text, _ in searched), *(heading for _, heading in searched)])
+    score, total = np.zeros(n), 0.0
     for term in terms:
         rarity = statistics.rarity(term)
-        counts = found.counts([word for word in term.words if statistics.having[word]])
+        both = found.counts([word for word in term.words if statistics.having[word]])
+        counts = {word: count[:n] + TITLE_WEIGHT * count[n:] for word, count in both.items()}
         total += term.times * rarity
         if counts:
             parts = [(float(term.times), np.sum([*counts.values()], axis=0))]
-            parts += [(EXACT_WEIGHT * n, counts[word]) for word, n in term.asked.items() if word in counts]
-            score += rarity * sum(weight * n * (SATURATION + 1) / (n + damping) for weight, n in parts)
+            parts += [(EXACT_WEIGHT * times, counts[word]) for word, times in term.asked.items() if word in counts]
+            score += rarity * sum(weight * count * (SATURATION + 1) / (count + damping) for weight, count in parts)
     return score / np.sqrt(total or 1)
 
 

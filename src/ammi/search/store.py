@@ -7,7 +7,7 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from ammi.plain import checked_id, checked_metadata
+from ammi.plain import checked_id, checked_metadata, is_id
 from ammi.search import filters
 from ammi.search.checks import (
     DamagedError,
@@ -286,7 +286,7 @@ class Store(StoreMethods):
         """Return for each query the k documents that its ranking scores highest, ties in insertion order.
 
         The candidates are the nearest documents and those with the words of the query, `shortlist` of each; by default
-        as many as the rankings want, and at least 2 k.
+        as many as the rankings want, and at least 2 k. A document whose id is the text of the query comes first.
         """
         filter, queries, k = filters.parse(where), np.asarray(codes), checked_k(k)
         n = checked_shortlist(shortlist, k) or max([2 * k, *(ranking.shortlist for ranking in rankings)])
@@ -302,7 +302,15 @@ class Store(StoreMethods):
                 )
             check_query_vectors(vectors, about.vectors, self.location)
             shortlists = self._shortlists(queries, n, terms, filter, bool(vectors))
-            found = [_best_hits(*asked, k) for asked in zip(queries, rankings, terms, shortlists, strict=True)]
+            named = self._named([one.text.strip() for one in rankings], filter)
+            found = []
+            for query, ranking, asked, candidates, own in zip(queries, rankings, terms, shortlists, named, strict=True):
+                hits = _best_hits(query, ranking, asked, candidates, k)
+                if own is not None:
+                    kept = about.vectors if ranking.vector is not None else None
+                    alone = Candidates.of_entries([own], queries.shape[1], kept, candidates.statistics)
+                    hits = _with_first(own, _best_hits(query, ranking, asked, alone, 1), query, hits, k)
+                found.append(hits)
         self._check_filter(filter, found)
         return found
 
@@ -374,12 +382,10 @@ class Store(StoreMethods):
         self._recode(encode_and_check, about, dict(files or {}))
 
     def __contains__(self, id: object) -> bool:
-        try:
-            asked = checked_id(id, "this call")
-        except ValueError:
+        if not is_id(id):
             return False
         with self._reading():
-            return self._has([asked])[0]
+            return self._has([checked_id(id, "this call")])[0]
 
     def __len__(self) -> int:
         with self._reading():
@@ -434,6 +440,13 @@ class Store(StoreMethods):
                 words[stem].add(word)
         return [[Term(counts, tuple(sorted(words[stem]))) for stem, counts in by_stem.items()] for by_stem in asked]
 
+    def _named(self, texts: list[str], filter: Filter) -> list[Entry | None]:
+        """Return for each text the document that has it as its id and passes a filter."""
+        ids = {id_key(text): text for text in texts if is_id(text)}
+        found = dict(zip(ids, self._fetch([*ids.values()]), strict=True))
+        passing = {id: entry for id, entry in found.items() if entry and filters.matches(filter, entry.metadata)}
+        return [passing.get(id_key(text)) for text in texts]
+
     def _entries(self, filter: Filter) -> Iterator[list[Entry]]:
         block: list[Entry] = []
         for block in self._blocks(filter):
@@ -467,3 +480,12 @@ def _best_hits(query: Codes, ranking: Ranking, terms: list[Term], candidates: Ca
     if known := candidates.statistics:
         hits.unknown = [word for term in terms if not known.having_term(term) for word in term.asked]
     return hits
+
+
+def _with_first(own: Entry, alone: Hits, query: Codes, hits: Hits, k: int) -> Hits:
+    """Return k hits of which a document is the first; `alone` has its hit, unless the ranking does not find it."""
+    distance = int(np.bitwise_count(own.code ^ query).sum())
+    first = alone[0] if alone else Hit(own.id, distance, 0.0, own.text, own.metadata)
+    score = max(hit.score for hit in [first, *hits])
+    others = [hit for hit in hits if hit.id != own.id]
+    return Hits([first._replace(score=score), *others[: k - 1]])

@@ -123,14 +123,15 @@ class HammingIndex(SqlStore):
         _, near = hamming.nearest(table.codes if kept is None else table.codes[kept], queries, n)
         for rows, query_terms in zip(near, terms, strict=True):
             positions, statistics = np.sort(table.positions(rows if kept is None else kept[rows])), None
-            texts: dict[int, str] = {}
+            texts: dict[int, tuple[str, str]] = {}
             if query_terms:  # a text without any of the words has no lexical score, so it is not read
                 positions, having, statistics = self._tables.words.shortlist(positions, query_terms, n, among)
-                texts = self._tables.texts(having)
-            found = [texts.get(position) for position in positions.tolist()] if query_terms else []
+                texts = self._tables.texts_and_headings(having)
+            found = [texts.get(position, (None, "")) for position in positions.tolist()] if query_terms else []
             vectors = self._tables.vectors(positions) if with_vectors else None
             codes = table.codes[table.rows(positions)]
-            yield Candidates(codes, found, vectors, statistics, partial(self._records_at, positions))
+            read, headings = [text for text, _ in found], [heading for _, heading in found]
+            yield Candidates(codes, read, headings, vectors, statistics, partial(self._records_at, positions))
 
     def _records_at(self, positions: Positions, rows: NDArray[np.int64]) -> list[Record]:
         """Return the documents at the positions in these rows."""

@@ -25,6 +25,7 @@ from ammi.plain import as_json
 from ammi.search.documents import Entry, Id, Metadata, Record, id_key
 from ammi.search.filters import Filter, count_kinds, matches
 from ammi.search.hamming import MOST_FOUND, Codes, too_many_within
+from ammi.search.headings import searched_text
 from ammi.search.languages import LONGEST, stems
 from ammi.search.milvus.client import Client, Row
 from ammi.search.milvus.rows import WHOLE, Stored, key_of, pieces, read, text_row, to_condition, word_row
@@ -146,10 +147,15 @@ class MilvusStore(Store):
             self._save(self._now.settings._replace(about=about._replace(next_number=number)))
         packed = [b""] * len(records) if vectors is None else map(bytes, vectors)
         columns = zip(count(time.time_ns()), records, codes, packed, strict=False)
-        if about.text_index:
-            words = distinct_terms(record.text for record in records if record.text)
-            self._learn([word for word in words - self._learned if len(word) <= LONGEST], about.language)
+        self._learn_words(records)
         self._write(map(Stored._make, columns), self._documents)
+
+    def _learn_words(self, records: Iterable[Record]) -> None:
+        """Put the words of documents with texts into the vocabulary."""
+        if self._about().text_index:
+            texts = (searched_text(id, text, metadata) for id, text, metadata, _ in records if text is not None)
+            new = distinct_terms(texts) - self._learned
+            self._learn([word for word in new if len(word) <= LONGEST], self._about().language)
 
     def _learn(self, words: list[str], language: str | None) -> None:
         """Put words with their stems into the vocabulary."""
@@ -173,7 +179,8 @@ class MilvusStore(Store):
     def _replace_metadata(self, metadata: Mapping[Id, Metadata]) -> None:
         new = {key_of(id): (value, as_json(value)) for id, value in metadata.items()}
         old = self._read([*new]).items()
-        changed = (one._replace(record=Record(one.record.id, one.record.text, *new[key])) for key, one in old)
+        changed = [one._replace(record=Record(one.record.id, one.record.text, *new[key])) for key, one in old]
+        self._learn_words(one.record for one in changed)
         self._write(changed, self._documents)
 
     def _fetch(self, ids: list[Id]) -> list[Entry | None]:

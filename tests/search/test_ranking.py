@@ -1,7 +1,9 @@
 """Rankings score a shortlist just as their formulas say, on every store, whatever was added and deleted before."""
 
 import math
+from collections import Counter
 from contextlib import suppress
+from typing import NamedTuple
 from unittest.mock import patch
 
 import numpy as np
@@ -13,17 +15,8 @@ from ammi.features.alphabet import terms_of
 from ammi.search import Entry, HammingIndex, KeptVectors
 from ammi.search.filters import matches, parse
 from ammi.search.languages import STOP_WORDS, detect_language, stems
-from ammi.search.ranking import (
-    MOST_TERMS,
-    SHORTLIST,
-    BitRanking,
-    Term,
-    VectorRanking,
-    WordRanking,
-    WordStatistics,
-    best_by_terms,
-    words_by_stem,
-)
+from ammi.search.ranking import SHORTLIST, BitRanking, VectorRanking, WordRanking, best_by_terms
+from ammi.search.wanted import MOST_TERMS, Term, Wanted, WordStatistics, words_by_stem
 from tests.search.plain import distances, random_codes
 from tests.search.stores import LOCATIONS, every_store, with_examples, word_statistics
 
@@ -66,29 +59,108 @@ def plain_heading(entry: Entry) -> list[str]:
     return [*terms_of(title or ""), *of_id]
 
 
-def plain_scores(query: str, documents: list[Entry], near: np.ndarray, everything: list[Entry], language: str | None):
-    """The formula of the score, term by term, over the words of every text; `near` is its part by codes or vectors."""
-    asked = [word for word in terms_of(query) if word not in STOP_WORDS.get(language or "", ())] or terms_of(query)
+class Asked(NamedTuple):
+    """A query as it was made up, with its signs apart."""
+
+    single: str
+    alternatives: list[list[str]] = []  # noqa: RUF012
+    required: list[list[str]] = []  # noqa: RUF012
+    excluded: list[list[str]] = []  # noqa: RUF012
+
+    @property
+    def text(self) -> str:
+        """The query as a user types it."""
+        signs = [*map(" OR ".join, self.alternatives), *(f'"{" ".join(words)}"' for words in self.required)]
+        return " ".join([*signs, *(f'-"{" ".join(words)}"' for words in self.excluded), self.single])
+
+
+words = st.sampled_from(["oil", "prices", "Price", "of", "opec", "gas", "pric", "opecs", "crued"])
+queries = st.builds(
+    Asked,
+    texts,
+    st.lists(st.lists(words, min_size=2, max_size=3, unique_by=str.lower), max_size=1),
+    st.lists(st.lists(words, min_size=1, max_size=2), max_size=1),
+    st.lists(st.lists(words, min_size=1, max_size=2), max_size=1),
+)
+
+
+def is_edit(a: str, b: str) -> bool:
+    """Whether one letter is left out, added or replaced, or two neighbours are swapped."""
+
+    def without(word: str, n: int) -> str:
+        return word[:n] + word[n + 1 :]
+
+    return any(
+        a == without(b, n)
+        or b == without(a, n)
+        or (len(a) == len(b) and without(a, n) == without(b, n))
+        or b == a[:n] + a[n : n + 2][::-1] + a[n + 2 :]
+        for n in range(max(len(a), len(b)))
+    )
+
+
+def plain_scores(asked: Asked, documents: list[Entry], near: np.ndarray, everything: list[Entry], language: str | None):
+    """The formula of the score, word by word, over the words of every text; `near` is its part by codes or vectors.
+
+    Documents that lack a phrase, unless all do, or that have an excluded one, have no score.
+    """
+    is_typed = "\n" not in asked.text.strip() and len(asked.text.split()) <= 20
+    whole = asked._replace(excluded=[]).text
+    if not is_typed or not terms_of(whole):
+        whole, asked = asked.text, Asked(asked.text)
+    stop_words = STOP_WORDS.get(language or "", ())
     texts = [entry for entry in everything if entry.text is not None]
     n, average = len(texts), sum(len(entry.text or "") for entry in texts) / max(len(texts), 1)
-    had = [{*terms_of(entry.text or ""), *plain_heading(entry)} for entry in texts]
+    counts = Counter(word for entry in texts for word in {*terms_of(entry.text or ""), *plain_heading(entry)})
 
     def stem(word: str) -> str:
         return stems(language, [word])[0]
 
-    def rarity(of_stem: str) -> float:
-        having = min(n, sum(stem(word) == of_stem for words in had for word in words))
+    def forms(word: str) -> set[str]:
+        return {other for other in counts if stem(other) == stem(word)}
+
+    def without_stop_words(words: list[str]) -> list[str]:
+        return [word for word in words if word not in stop_words] or words
+
+    single = without_stop_words(terms_of(" ".join([*(" ".join(words) for words in asked.required), asked.single])))
+    terms = []  # the words that count exactly, and those that count
+    for word in single:
+        exact, alike = word, forms(word)
+        if not alike and is_typed and len({other for other in single if stem(other) == stem(word)}) == 1:
+            ends = [other for other in counts if other.startswith(word)] if terms_of(whole)[-1] == word else []
+            is_long = len(word) > 3 and word.isalpha()
+            edits = [other for other in counts if is_long and is_edit(word, other)]
+            if len(word) > 1 and ends:
+                alike = {*ends}
+            elif edits:
+                exact = min(edits, key=lambda other: (-counts[other], other))
+                alike = forms(exact)
+        terms.append(([exact], alike | {exact}))
+    for group in asked.alternatives:
+        either = [*dict.fromkeys(without_stop_words(terms_of(" ".join(group))))]
+        terms.append((either, set(either).union(*map(forms, either))))
+
+    def rarity(of: set[str]) -> float:
+        having = min(n, sum(counts[word] for word in of))
         return math.log(1 + (n - having + 0.5) / (having + 0.5))
 
-    total = sum(rarity(stem(word)) for word in asked)
+    def has(entry: Entry, phrase: list[str]) -> bool:
+        spelled = terms_of(" ".join(phrase))
+        parts = [] if entry.text is None else [terms_of(entry.text), plain_heading(entry)]
+        return any(spelled == part[at : at + len(spelled)] for part in parts for at in range(len(part)))
+
+    required = [phrase for phrase in asked.required if any(has(entry, phrase) for entry in documents)]
+    total = sum(rarity(alike) for _, alike in terms)
     scores = []
     for entry, start in zip(documents, near.tolist(), strict=True):
-        words = [] if entry.text is None else terms_of(entry.text) + 2 * plain_heading(entry)
+        there = Counter([] if entry.text is None else terms_of(entry.text) + 2 * plain_heading(entry))
         damping, score = 1.2 * (0.25 + 0.75 * len(entry.text or "") / (average or 1)), 0.0
-        for word in asked:
-            exact, alike = words.count(word), sum(stem(other) == stem(word) for other in words)
-            score += rarity(stem(word)) * 2.2 * (alike / (alike + damping) + 0.25 * exact / (exact + damping))
-        scores.append(start + score / math.sqrt(total or 1))
+        for exactly, alike in terms:
+            times = sum(there[word] for word in alike)
+            bonus = sum(there[word] / (there[word] + damping) for word in exactly)
+            score += rarity(alike) * 2.2 * (times / (times + damping) + 0.25 * bonus)
+        passes = all(has(entry, phrase) for phrase in required) and not any(has(entry, no) for no in asked.excluded)
+        scores.append(start + score / math.sqrt(total or 1) if passes else -math.inf)
     return scores
 
 
@@ -103,13 +175,14 @@ def test_texts_with_most_of_the_words_are_those_of_the_plain_sum(lists, n, more)
     having = {f"word {i}": len(places) for i, places in enumerate(lists)}
     statistics = WordStatistics(41 + more, 1000, having)
     numbers = [(0, 1)[: len(lists)], *((i,) for i in range(2, len(lists)))] if lists else []
-    terms = [Term({f"word {i[0]}": 1 + i[0] % 3}, tuple(f"word {j}" for j in i)) for i in numbers]
+    terms = [Term({f"word {i[0]}": 1}, tuple(f"word {j}" for j in i), 1 + i[0] % 3) for i in numbers]
     told: dict[int, float] = {}
     for term, i in sorted(zip(terms, numbers, strict=True), key=lambda item: statistics.having_term(item[0])):
         for location in set().union(*(lists[j] for j in i)):
             told[location] = told.get(location, 0) + term.times * statistics.rarity(term)
     expected = sorted(sorted(told), key=lambda location: -told[location])[:n]
-    found = best_by_terms(statistics, terms, lambda word: np.array(sorted(lists[int(word[5:])]), np.int64), n)
+    wanted = Wanted(terms)
+    found = best_by_terms(statistics, wanted, lambda word: np.array(sorted(lists[int(word[5:])]), np.int64), n)
     assert found.tolist() == sorted(expected)
 
 
@@ -131,7 +204,7 @@ def test_words_are_scored_by_the_formula(store, tmp_path_factory):
         store,
         first=st.lists(st.none() | texts, max_size=12),
         later=st.lists(st.none() | texts, max_size=6),
-        query=texts,
+        query=queries,
         where=st.sampled_from([None, {"odd": True}]),
         k=st.integers(1, 20),
         seed=st.integers(0, 5),
@@ -165,8 +238,9 @@ def test_words_are_scored_by_the_formula(store, tmp_path_factory):
             near = 1.5 * (2 * bits - 1) @ logits / np.abs(logits).sum()
             scores = plain_scores(query, kept, near, entries, index.language)
             order = sorted(range(len(kept)), key=lambda row: -round(scores[row], 9))[:k]
+            order = [row for row in order if scores[row] > -math.inf]
             if kept or not entries:
-                (hits,) = index.search_ranked(code, [WordRanking(query, BitRanking(logits))], k, where)
+                (hits,) = index.search_ranked(code, [WordRanking(query.text, BitRanking(logits))], k, where)
                 assert [hit.score for hit in hits] == pytest.approx([scores[row] for row in order])
                 assert [hit.distance for hit in hits] == [away[[e.id for e in kept].index(hit.id)] for hit in hits]
                 expected = {entry.id: (entry.text, entry.metadata) for entry in kept}
@@ -189,7 +263,7 @@ def test_the_cosine_takes_the_place_of_the_bits_where_vectors_are_kept(store, tm
         lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(asked)
         cosines = np.divide(rows @ asked, lengths, out=np.zeros(len(rows)), where=lengths > 0)
         entries = [Entry(row, codes[row], text, {}) for row, text in enumerate(documents)]
-        scores = plain_scores(query, entries, 10 * cosines, entries, "english")
+        scores = plain_scores(Asked(query), entries, 10 * cosines, entries, "english")
         assert [hit.score for hit in hits] == pytest.approx(sorted(scores, reverse=True))
 
 
@@ -302,9 +376,7 @@ def test_counts_of_words_follow_what_other_processes_change(tmp_path):
     with HammingIndex.create(tmp_path / "index", 8) as index, HammingIndex.open(tmp_path / "index") as other:
         for n in (1, 2, 3):
             index.add(np.zeros((1, 1), np.uint8), texts=["oil"])
-            statistics = word_statistics(other, ["oil"])
-            assert statistics is not None
-            assert statistics.having == {"oil": n}
+            assert word_statistics(other, ["oil"]).having == {"oil": n}
 
 
 @pytest.mark.slow
@@ -332,7 +404,7 @@ def test_what_is_remembered_of_words_changes_no_answer(tmp_path_factory, steps, 
             entries = [entry for block in writer.entries() for entry in block]
             for asked in (query, steps[0][2]):
                 near = np.full(len(entries), 1.5)
-                scores = plain_scores(asked, entries, near, entries, index.language)
+                scores = plain_scores(Asked(asked), entries, near, entries, index.language)
                 ranking = WordRanking(asked, BitRanking(np.full(8, -1.0)))
                 (hits,) = index.search_ranked(np.zeros((1, 1), np.uint8), [ranking], 100)
                 best = sorted(range(len(entries)), key=lambda row: -round(scores[row], 9))

@@ -18,21 +18,20 @@ times the cosine replaces the similarity of codes. `BitRanking` orders by the si
 cosine alone.
 """
 
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.features.alphabet import terms_of
 from ammi.features.occurrences import Occurrences
 from ammi.search.documents import Entry, Record, codes_of
 from ammi.search.hamming import Codes
 from ammi.search.headings import heading_of
-from ammi.search.languages import STOP_WORDS, stems
+from ammi.search.queries import Phrase, parse
 from ammi.search.vectors import KeptVectors, cosines
+from ammi.search.wanted import Term, Wanted, WordStatistics
 
 # The weights. Those of words and codes were chosen on cranfield and cacm (benchmarks/retrieval.py).
 EXACT_WEIGHT = 0.25  # of a word just as the query has it, beside 1 of any word of its stem
@@ -44,69 +43,14 @@ SATURATION, LENGTH_SHARE = 1.2, 0.75  # k and b of BM25
 RANKS = ("distance", "asymmetric", "text", "vectors")
 SHORTLIST = 100  # fewest documents by codes, and fewest by words
 VECTOR_SHORTLIST = 1000  # for a ranking by vectors, which orders candidates well
-MOST_TERMS = 500  # of a query; a longer text is found by its code, too
+VERIFIED = 2000  # documents by words, if the query has phrases, which are looked for in their texts
 
 _ENOUGH_POSITIONS, _ENOUGH_SHARE = 30_000, 30  # positions that the terms after the first may add, or 1/30 of the texts
 _MOST_POSITIONS = 100_000  # positions of one term, which are read in a hundredth of a second
-_MOST_KNOWN = 100_000  # words whose counts are cached
-_INITIALS = re.compile(r"\b\w\.(?=\s*\S)")  # of names and in "e.g.": single letters that say little
 
 Query: TypeAlias = str | Sequence[float] | NDArray[np.floating]  # a text or a vector, whichever the model reads
 Scores = NDArray[np.float64]
-
-
-class Term(NamedTuple):
-    """The words of a query that have one stem, and the words of the collection that have it."""
-
-    asked: dict[str, int]  # how often the query has each of its words
-    words: tuple[str, ...]  # of the collection and the query, sorted
-
-    @property
-    def times(self) -> int:
-        """q_t: how often the query has a word of the stem."""
-        return sum(self.asked.values())
-
-
-def words_by_stem(text: str, language: str | None) -> dict[str, dict[str, int]]:
-    """Return how often a query has each of its words, by their stems; without stop words unless all words are."""
-    words = terms_of(_INITIALS.sub(" ", text))
-    stop_words = STOP_WORDS.get(language or "", frozenset())
-    counts = Counter(word for word in words if word not in stop_words) or Counter(words)
-    found: dict[str, dict[str, int]] = {}
-    for (word, count), stem in zip(counts.items(), stems(language, [*counts]), strict=True):
-        if stem in found or len(found) < MOST_TERMS:
-            found.setdefault(stem, {})[word] = count
-    return found
-
-
-class KnownCounts:
-    """A cache of how many texts have a word, by the number of the word; valid until the store changes."""
-
-    def __init__(self) -> None:
-        self._known: tuple[int, dict[int, int]] = -1, {}
-
-    def after(self, change: int) -> dict[int, int]:
-        """Return the counts to read and fill; empty after a change of the store, or if they were too many."""
-        if self._known[0] != change or len(self._known[1]) > _MOST_KNOWN:
-            self._known = change, {}
-        return self._known[1]
-
-
-class WordStatistics(NamedTuple):
-    """Numbers of texts, of characters in all of them, and of the texts that have each word."""
-
-    texts: int
-    characters: int
-    having: dict[str, int]
-
-    def having_term(self, term: Term) -> int:
-        """Return N_t: how many texts have each word of a term, added up, at most all."""
-        return min(sum(self.having[word] for word in term.words), self.texts)
-
-    def rarity(self, term: Term) -> float:
-        """Return the weight i_t of a term."""
-        having = self.having_term(term)
-        return float(np.log1p((self.texts - having + 0.5) / (having + 0.5)))
+Positions = NDArray[np.int64]
 
 
 class Candidates(NamedTuple):
@@ -135,12 +79,21 @@ class Candidates(NamedTuple):
         )
 
 
+def _knows_none(word: str) -> bool:
+    return False
+
+
 class Ranking(Protocol):
     """Scores the candidates of one query, the best highest."""
 
     text: str  # whose words are looked for
     vector: NDArray[np.floating] | None  # (d,) to compare with the stored vectors
     shortlist: int  # fewest candidates, unless the caller passes a number
+
+    @property
+    def knows(self) -> Callable[[str], bool]:
+        """Tells whether a word is right, even if no document has it."""
+        ...
 
     def scores(self, candidates: Candidates, terms: Sequence[Term]) -> Scores:
         """Return the score of each candidate; minus infinity for one that does not answer the query at all."""
@@ -153,6 +106,7 @@ class BitRanking:
     text = ""
     vector: NDArray[np.floating] | None = None
     shortlist = SHORTLIST
+    knows = staticmethod(_knows_none)
 
     def __init__(self, logits: NDArray[np.floating]):
         self._logits = logits.astype(np.float64)  # (m,)
@@ -167,6 +121,7 @@ class VectorRanking:
     """The score by vectors; words find further candidates beside those of the codes."""
 
     shortlist = VECTOR_SHORTLIST
+    knows = staticmethod(_knows_none)
 
     def __init__(self, vector: NDArray[np.floating], text: str = ""):
         self.vector: NDArray[np.floating] | None = vector
@@ -187,8 +142,8 @@ class WordRanking:
 
     shortlist = SHORTLIST
 
-    def __init__(self, text: str, near: BitRanking | VectorRanking | None):
-        self.text, self._near = text, near
+    def __init__(self, text: str, near: BitRanking | VectorRanking | None, knows: Callable[[str], bool] = _knows_none):
+        self.text, self._near, self.knows = text, near, knows
         self.vector = near.vector if near else None
 
     def scores(self, candidates: Candidates, terms: Sequence[Term]) -> Scores:
@@ -228,21 +183,30 @@ def best(scores: Scores, k: int) -> NDArray[np.int64]:
 
 
 def best_by_terms(
-    statistics: WordStatistics, terms: Iterable[Term], positions_of: Callable[[str], NDArray[np.int64]], n: int
-) -> NDArray[np.int64]:
+    statistics: WordStatistics, wanted: Wanted, positions_of: Callable[[str], Positions], n: int
+) -> Positions:
     """Return the sorted positions of the n texts whose terms have the highest sum of q_t i_t.
 
-    The rarest terms are read first, and common ones not at all once thousands of positions were read.
+    The rarest terms are read first, and common ones not at all once thousands of positions were read. Texts that lack a
+    word of a required phrase, or have an excluded word, are left out, unless that word is very common.
     """
+    n = max(n, VERIFIED) if wanted.has_phrases else n
     enough = max(_ENOUGH_POSITIONS, statistics.texts // _ENOUGH_SHARE)
     positions, weights, read = [np.empty(0, np.int64)], [0.0], 0
-    for count, term in sorted(((statistics.having_term(term), term) for term in terms), key=lambda item: item[0]):
+    terms = sorted(((statistics.having_term(term), term) for term in wanted.terms), key=lambda item: item[0])
+    for count, term in terms:
         if (read and read + count > enough) or count > _MOST_POSITIONS:
             break
         read += count
         if count:
             positions.append(merged([positions_of(word) for word in term.words if statistics.having[word]]))
             weights.append(term.times * statistics.rarity(term))
+    for group in wanted.required:
+        having = _having_phrases(statistics, group, positions_of)
+        if having is not None and len(having):
+            positions, weights = [*(each[is_in(each, having)] for each in positions), having], [*weights, 0.0]
+    gone = [positions_of(phrase[0]) for phrase in wanted.excluded if len(phrase) == 1 and _is_read(statistics, phrase)]
+    positions = [each[~is_in(each, others)] for each in positions for others in [merged(gone)]] if gone else positions
     for end in range(2, len(positions)):
         # Texts that have only the remaining terms cannot be among the best any more.
         if min(weights[1:end]) > sum(weights[end:]) and len(rare := merged(positions[:end])) >= n:
@@ -255,6 +219,26 @@ def best_by_terms(
     each = np.repeat(weights, [len(texts) for texts in positions])[order]
     scores = np.add.reduceat(each, first) if len(first) else each
     return np.sort(together[first[best(scores, n)]])
+
+
+def _having_phrases(
+    statistics: WordStatistics, phrases: Sequence[Phrase], positions_of: Callable[[str], Positions]
+) -> Positions | None:
+    """Return the texts that have all words of one of some phrases; None if the words of one are all very common."""
+    found = []
+    for phrase in phrases:
+        words = [word for word in dict.fromkeys(phrase) if _is_read(statistics, (word,))]
+        if not words:
+            return None
+        having = positions_of(words[0])
+        for word in words[1:]:
+            having = having[is_in(having, positions_of(word))]
+        found.append(having)
+    return merged(found)
+
+
+def _is_read(statistics: WordStatistics, words: Phrase) -> bool:
+    return all(statistics.having[word] <= _MOST_POSITIONS for word in words)
 
 
 def merged(positions: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -334,19 +318,20 @@ class RankPolicy(NamedTuple):
             raise ValueError(f"rank is {rank!r}, but there are {', '.join(map(repr, RANKS))}: name one of them")
         if rank == "text" and self.model.reads != "text":
             raise ValueError('rank is "text", but queries are vectors here: use "distance", "asymmetric" or "vectors"')
+        read: list[Query] = [parse(query).text if isinstance(query, str) else query for query in queries]
         if rank == "distance":
-            return EncodedQueries(self.model.encode(queries), None)
+            return EncodedQueries(self.model.encode(read), None)
         if rank == "vectors" or (rank == "text" and self.vectors):
-            codes, vectors = self.model.codes_and_vectors(queries)
+            codes, vectors = self.model.codes_and_vectors(read)
             # Words find candidates, too: a shortlist of 200 then finds what would need thousands by codes alone.
             texts = [query if self.text_index and isinstance(query, str) else "" for query in queries]
             near: list[BitRanking | VectorRanking] = [*map(VectorRanking, vectors, texts)]
         else:
-            codes, logits = self._codes_and_logits(queries, rank)
+            codes, logits = self._codes_and_logits(read, rank)
             near = [*map(BitRanking, logits)]
         if rank == "text":
-            known = [one if self.model.knows(query) else None for query, one in zip(queries, near, strict=True)]
-            return EncodedQueries(codes, [*map(WordRanking, map(str, queries), known)])
+            known = [one if self.model.knows(query) else None for query, one in zip(read, near, strict=True)]
+            return EncodedQueries(codes, [*map(WordRanking, map(str, queries), known, repeat(self.model.knows))])
         return EncodedQueries(codes, [*near])
 
     def _codes_and_logits(self, queries: list[Query], rank: str) -> tuple[Codes, NDArray[np.floating]]:

@@ -7,6 +7,7 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
+from ammi.features.alphabet import terms_of
 from ammi.plain import checked_id, checked_metadata, is_id
 from ammi.search import filters
 from ammi.search.checks import (
@@ -39,10 +40,12 @@ from ammi.search.documents import (
 )
 from ammi.search.filters import Filter, Where
 from ammi.search.hamming import Codes
-from ammi.search.languages import checked_language, detect_language, stems
-from ammi.search.ranking import Candidates, Ranking, Term, best, words_by_stem
+from ammi.search.languages import checked_language, detect_language
+from ammi.search.queries import parse
+from ammi.search.ranking import Candidates, Ranking, best
 from ammi.search.store_methods import About, ChangeKey, Found, Location, Repaired, StoreMethods, Upgraded
 from ammi.search.vectors import KeptVectors, Packed, Rows
+from ammi.search.wanted import Wanted, look_up
 from ammi.urls import shown
 
 
@@ -294,17 +297,20 @@ class Store(StoreMethods):
             about = self._about()
             check_codes(queries, about, fingerprint, self.location)
             vectors = [one.vector for one in rankings if one.vector is not None]
-            terms = self._terms([one.text for one in rankings], about.language)
-            if any(terms) and not about.text_index:
+            parsed = [parse(one.text) for one in rankings]
+            if not about.text_index and any(terms_of(query.text) for query in parsed):
                 raise ValueError(
                     f"{self.location} was created with text_index=False and cannot look for words: "
                     "rank by distance, or create it anew"
                 )
             check_query_vectors(vectors, about.vectors, self.location)
-            shortlists = self._shortlists(queries, n, terms, filter, bool(vectors))
+            wanted = look_up(parsed, about.language, self, [one.knows for one in rankings])
+            shortlists = self._shortlists(queries, n, wanted, filter, bool(vectors))
             named = self._named([one.text.strip() for one in rankings], filter)
             found = []
-            for query, ranking, asked, candidates, own in zip(queries, rankings, terms, shortlists, named, strict=True):
+            for query, ranking, asked, candidates, own in zip(
+                queries, rankings, wanted, shortlists, named, strict=True
+            ):
                 hits = _best_hits(query, ranking, asked, candidates, k)
                 if own is not None:
                     kept = about.vectors if ranking.vector is not None else None
@@ -427,19 +433,6 @@ class Store(StoreMethods):
             Hits([new_tuple(Hit, (id, d, 1 - d / n, text, kept)) for d, (id, text, kept, _) in hits]) for hits in found
         ]
 
-    def _terms(self, texts: list[str], language: str | None) -> list[list[Term]]:
-        """Return the terms of each query, with the words of the collection that have their stems."""
-        asked = [words_by_stem(text, language) for text in texts]
-        words: dict[str, set[str]] = {}
-        for by_stem in asked:
-            for stem, counts in by_stem.items():
-                words.setdefault(stem, set()).update(counts)
-        if language is not None and words:
-            known = [*self._words_with(words.keys())]
-            for word, stem in zip(known, stems(language, known), strict=True):
-                words[stem].add(word)
-        return [[Term(counts, tuple(sorted(words[stem]))) for stem, counts in by_stem.items()] for by_stem in asked]
-
     def _named(self, texts: list[str], filter: Filter) -> list[Entry | None]:
         """Return for each text the document that has it as its id and passes a filter."""
         ids = {id_key(text): text for text in texts if is_id(text)}
@@ -469,16 +462,22 @@ class Store(StoreMethods):
             raise ValueError(f"no document has the id {missing[0]!r} ({len(missing)} of {len(ids)} ids are unknown)")
 
 
-def _best_hits(query: Codes, ranking: Ranking, terms: list[Term], candidates: Candidates, k: int) -> Hits:
+def _best_hits(query: Codes, ranking: Ranking, wanted: Wanted, candidates: Candidates, k: int) -> Hits:
     """Return the k candidates that a ranking scores highest, ties in insertion order."""
-    scores = ranking.scores(candidates, terms)
+    scores = ranking.scores(candidates, wanted.terms)
+    nowhere: list[str] = []
+    if wanted.required or wanted.excluded:
+        read = zip(candidates.texts, candidates.headings, strict=True)
+        failing, nowhere = wanted.failing(() if text is None else (text, heading) for text, heading in read)
+        scores[failing] = -np.inf
     rows = best(scores, k)
     rows = rows[scores[rows] > -np.inf]
     distances = np.bitwise_count(candidates.codes[rows] ^ query).sum(axis=1, dtype=np.int64)  # (k,)
     chosen = zip(distances.tolist(), scores[rows].tolist(), candidates.records(rows), strict=True)
     hits = Hits(Hit(one.id, distance, score, one.text, one.metadata) for distance, score, one in chosen)
     if known := candidates.statistics:
-        hits.unknown = [word for term in terms if not known.having_term(term) for word in term.asked]
+        hits.unknown = [word for term in wanted.terms if not known.having_term(term) for word in term.asked] + nowhere
+        hits.corrected = wanted.corrected
     return hits
 
 

@@ -30,10 +30,11 @@ from ammi.search.languages import LONGEST, stems
 from ammi.search.milvus.client import Client, Row
 from ammi.search.milvus.rows import WHOLE, Stored, key_of, pieces, read, text_row, to_condition, word_row
 from ammi.search.milvus.server import parsed_address
-from ammi.search.ranking import Candidates, Term, WordStatistics, best_by_terms
+from ammi.search.ranking import Candidates, best_by_terms
 from ammi.search.store import Store
 from ammi.search.store_methods import About, Encode, Found, Location
 from ammi.search.vectors import KeptVectors, Packed
+from ammi.search.wanted import MOST_COMPLETIONS, Wanted, WordStatistics
 
 _BLOCK = 1000  # documents
 _FILE_PART = 4 << 20  # characters of the files, in one row
@@ -166,6 +167,11 @@ class MilvusStore(Store):
         condition = f"content in {json.dumps([*stems], ensure_ascii=False)}"
         return [row["key"] for rows in self._client.scan(self._vocabulary, condition, []) for row in rows]
 
+    def _words_from(self, prefix: str) -> Iterable[str]:
+        blocks = self._client.scan(self._vocabulary, f"key like {json.dumps(f'{prefix}%', ensure_ascii=False)}", [])
+        found = [row["key"] for rows in blocks for row in rows if row["key"].startswith(prefix)]  # _ is any character
+        return sorted(found, key=lambda word: (len(word), word))[:MOST_COMPLETIONS]
+
     def _set_language(self, language: str) -> None:
         self._learn([row["key"] for rows in self._client.scan(self._vocabulary, "", []) for row in rows], language)
         self._save(self._now.settings._replace(about=self._about()._replace(language=language)))
@@ -270,19 +276,19 @@ class MilvusStore(Store):
         return [[hit for hit in found[n] if hit[0] <= radius][:k] for n in range(len(queries))]
 
     def _shortlists(
-        self, queries: Codes, n: int, terms: Sequence[Sequence[Term]], filter: Filter, with_vectors: bool
+        self, queries: Codes, n: int, wanted: Sequence[Wanted], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
         kept = self._about().vectors if with_vectors else None
-        for hits, query_terms in zip(self._near(queries, n, self._about().n_bits, filter), terms, strict=True):
+        for hits, query in zip(self._near(queries, n, self._about().n_bits, filter), wanted, strict=True):
             keys, statistics = {key for _, _, key in hits}, None
-            if query_terms:
-                statistics = self._word_statistics([word for term in query_terms for word in term.words])
-                keys |= self._having_words(statistics, query_terms, n, filter)
+            if query.terms:
+                statistics = self._word_statistics(query.words)
+                keys |= self._having_words(statistics, query, n, filter)
             stored = sorted(self._read([*keys]).items(), key=lambda item: (item[1].position, item[0]))
             yield Candidates.of_entries([one.entry(kept) for _, one in stored], queries.shape[1], kept, statistics)
 
-    def _having_words(self, statistics: WordStatistics, terms: Sequence[Term], n: int, filter: Filter) -> set[str]:
-        """Return the keys of the n documents that `best_by_terms` finds by the terms."""
+    def _having_words(self, statistics: WordStatistics, wanted: Wanted, n: int, filter: Filter) -> set[str]:
+        """Return the keys of the n documents that `best_by_terms` finds."""
         key_at: dict[int, str] = {}
 
         def positions_of(word: str) -> NDArray[np.int64]:
@@ -290,7 +296,7 @@ class MilvusStore(Store):
             key_at.update((row["position"], row["key"]) for row in rows)
             return np.unique([row["position"] for row in rows]).astype(np.int64)
 
-        return {key_at[position] for position in best_by_terms(statistics, terms, positions_of, n).tolist()}
+        return {key_at[position] for position in best_by_terms(statistics, wanted, positions_of, n).tolist()}
 
     def _word_statistics(self, words: Sequence[str]) -> WordStatistics:
         having = {word: self._client.count(self._documents, to_condition((), word)) for word in words}

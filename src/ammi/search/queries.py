@@ -17,7 +17,7 @@ from typing import NamedTuple, Self
 from ammi.features.alphabet import terms_of
 
 _MOST_TYPED = 20  # words of a query in which signs have a meaning
-_PART = re.compile(r'(-?)["“]([^"“”]*)["”](?![^\s.,;:!?])|-(?=[^\W\d_]\w)(\S+)|(\S+)')
+_PART = re.compile(r'(-?)["“]([^"“”]*)["”](?![^\s.,;:!?])|-(?=[^\W\d_][^\s.,;:!?])(\S+)|(\S+)')
 _PREFIX = re.compile(r"[^*]*\w\w\*")
 
 Phrase = tuple[str, ...]  # words side by side
@@ -40,26 +40,24 @@ def parse(text: str) -> Parsed:
     text = text.strip()
     if "\n" in text or len(text.split()) > _MOST_TYPED:
         return Parsed(text, text)
-    parts = [_Part.of(match) for match in _PART.finditer(text)]
+    parts = [part for match in _PART.finditer(text) if (part := _Part.of(match)).words]
     groups = _groups([part for part in parts if not part.is_excluded])
-    last = parts[-1] if parts else None
-    has_prefix = last is not None and last.is_plain and _PREFIX.fullmatch(last.text)
-    has_signs = has_prefix or len(groups) < len(parts) or not all(part.is_plain for part in parts)
-    if not has_signs or not any(part.words for group in groups for part in group):
+    has_prefix = bool(groups) and parts[-1].is_plain and bool(_PREFIX.fullmatch(parts[-1].text))
+    if not groups or (len(groups) == len(parts) and all(part.is_plain for part in parts) and not has_prefix):
         return Parsed(text, text, is_typed=True)
     quoted = [any(part.is_quoted for part in group) for group in groups]
     each = list(zip(groups, quoted, strict=True))
     return Parsed(
         text=" ".join(part.text for group in groups for part in group),
         single=" ".join(part.text for group, is_quoted in each if is_quoted or len(group) == 1 for part in group),
-        alternatives=[
+        alternatives=tuple(
             tuple(word for part in group for word in part.words)
             for group, is_quoted in each
             if not is_quoted and len(group) > 1
-        ],
-        required=[tuple(part.words for part in group) for group, is_quoted in each if is_quoted],
-        excluded=[part.words for part in parts if part.is_excluded and part.words],
-        prefix=last.words[-1] if last and has_prefix else "",
+        ),
+        required=tuple(tuple(part.words for part in group) for group, is_quoted in each if is_quoted),
+        excluded=tuple(part.words for part in parts if part.is_excluded),
+        prefix=parts[-1].words[-1] if has_prefix else "",
         is_typed=True,
     )
 

@@ -5,7 +5,8 @@ VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2
 BIN := .venv/bin
 CORE := .venv/.core-$(VERSION)
 DEV := .venv/.dev-$(VERSION)
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+# Compiled modules are kept, whatever the environment says: the tests start some 200 processes.
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
 # The data sets, if they are beside the checkout.
 ifneq ($(wildcard ../shared/data),)

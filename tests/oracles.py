@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ammi.features.alphabet import UNSPACED
+from ammi.features.alphabet import UNSPACED, normal, terms_of
 
 
 def sigmoid(x: float) -> float:
@@ -165,6 +165,30 @@ def words(text: str, shortest: int = 2) -> list[str]:
             run, kind_of_run = "", kind
         run += character
     return found
+
+
+def word_places(text: str, wanted: set[str]) -> list[tuple[int, int]]:
+    """Where words of the normal form stand in a text: between the nearest places where it can be cut.
+
+    It can be cut before a character that is no mark if the normal forms of both parts are that of the whole. Σ is ς at
+    the end of a word in lower case, else σ, which makes no difference here.
+    """
+    form = normal(text)
+    cuts = {len(normal(text[:at])): at for at in range(len(text), -1, -1) if _same_cut(text, at)}
+    found, at, last = [], 0, ""
+    for word in terms_of(text):
+        goes_on = len(last) == len(word) == 2 and form.startswith(word, at - 1)  # the next of overlapping pairs
+        start = at - 1 if goes_on and re.match(f"[{UNSPACED}]", word) else form.index(word, at)
+        at, last = start + len(word), word
+        if word in wanted:
+            found.append((cuts[max(c for c in cuts if c <= start)], cuts[min(c for c in cuts if c >= at)]))
+    return found
+
+
+def _same_cut(text: str, at: int) -> bool:
+    if unicodedata.category(text[at : at + 1] or " ").startswith("M") and at:
+        return False
+    return (normal(text[:at]) + normal(text[at:])).replace("ς", "σ") == normal(text).replace("ς", "σ")
 
 
 def ranking_scores(distances: list[float], relevant: list[bool], k: int) -> tuple[float, float, float]:

@@ -21,6 +21,7 @@ from ammi import files
 from ammi.files import (
     CHECKSUMS,
     check_not_read,
+    check_writable,
     in_folder,
     of_folder,
     read_folder,
@@ -194,11 +195,17 @@ def test_what_is_read_from_standard_input_is_not_written_over(tmp_path):
             assert (b"would be written over" in done.stderr) == refused
 
 
-def test_a_link_to_a_folder_is_replaced_and_its_target_stays(tmp_path):
+def test_a_link_to_a_folder_stays_one(tmp_path):
     fill(tmp_path / "target", {"a": b"1"})
     (tmp_path / "x").symlink_to("target")
     fill(tmp_path / "x", {"b": b"2"})
-    assert (read(tmp_path / "target"), read(tmp_path / "x")) == ({"a": b"1"}, {"b": b"2"})
+    assert read(tmp_path / "target") == {"b": b"2"}
+    assert (tmp_path / "x").is_symlink()
+
+
+def test_a_mount_point_is_refused():
+    with pytest.raises(OSError, match="/proc is a mount point, which cannot be replaced: name a folder in it"):
+        check_writable(Path("/proc"))
 
 
 def test_places_that_cannot_be_are_refused_before_anything_is_written(tmp_path):

@@ -66,6 +66,7 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
     """Yield an empty folder to fill, which replaces the one at `folder` when the block ends without an error."""
     if folder.is_file():
         raise NotADirectoryError(f"{folder} is a file: name a folder")
+    folder = Path(os.path.realpath(folder))  # a link stays one
     folder.parent.mkdir(parents=True, exist_ok=True)
     with _naming_full_disk(folder), _beside(folder, Path.mkdir) as new:
         yield new
@@ -169,6 +170,8 @@ def read_with_digest(path: Path) -> bytes:
 
 def check_writable(folder: Path) -> None:
     """Refuse a folder that cannot be made or replaced, before the work whose result goes there is done."""
+    if folder.is_mount():
+        raise OSError(f"{folder} is a mount point, which cannot be replaced: name a folder in it")
     # Only an attempt tells: permissions say nothing of read-only disks, or of the superuser.
     above = next(parent for parent in folder.absolute().parents if parent.exists())
     try:

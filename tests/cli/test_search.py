@@ -27,18 +27,20 @@ def test_search_finds_by_text_and_by_document(location: Location, ammi: Run):
         expected = collection.search("ship harbour wave tide", k=5)
         near = collection.within("ship harbour wave tide", 3)
         like = collection.like("note-7", k=3)
-    assert answers[0]["hits"] == [hit._asdict() for hit in expected]
+    assert answers[0]["hits"] == [hit.as_json() for hit in expected]
     (within,) = ammi("search", location.index, "ship harbour wave tide", "--radius", 3, "--json").lines
-    assert within["hits"] == [hit._asdict() for hit in near]
+    assert within["hits"] == [hit.as_json() for hit in near]
     (found,) = ammi("search", location.index, "--like", "note-7", "-k", 3, "--json").lines
-    assert (found["query"], found["hits"]) == ("like note-7", [hit._asdict() for hit in like])
+    assert (found["query"], found["hits"]) == ("like note-7", [hit.as_json() for hit in like])
 
     shown = ammi("search", location.index, "ship harbour", "-k", 2)
     assert shown.code == 0
     assert re.search(r"distance +id +text", shown.out)
     assert len(re.findall(r"note-\d+", shown.out)) == 2
-    unknown = ammi("search", location.index, "zebra", "-k", 1)
+    unknown = ammi("search", location.index, "zebra harbuor of", "zebra", "-k", 1)
     assert "knows no word of 'zebra'" in unknown.err
+    assert "no document has zebra" in unknown.err
+    assert "searched for harbour instead of harbuor" in unknown.err
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,10 @@ from ammi.search.filters import matches, parse
 from ammi.search.languages import STOP_WORDS, detect_language, stems
 from ammi.search.ranking import SHORTLIST, BitRanking, VectorRanking, WordRanking, best_by_terms
 from ammi.search.wanted import MOST_TERMS, Term, Wanted, WordStatistics, words_by_stem
+from tests.oracles import word_places
 from tests.search.plain import distances, random_codes
 from tests.search.stores import LOCATIONS, every_store, with_examples, word_statistics
+from tests.search.test_passages import covered
 
 M = 24
 VOCABULARY = [
@@ -99,18 +101,15 @@ def is_edit(a: str, b: str) -> bool:
     )
 
 
-def plain_scores(asked: Asked, documents: list[Entry], near: np.ndarray, everything: list[Entry], language: str | None):
-    """The formula of the score, word by word, over the words of every text; `near` is its part by codes or vectors.
-
-    Documents that lack a phrase, unless all do, or that have an excluded one, have no score.
-    """
+def plain_terms(asked: Asked, everything: list[Entry], language: str | None):
+    """The query, of which nothing but words is left if its signs mean nothing; the words that count exactly, and those
+    that count, for each of its terms; and how many texts have each word."""
     is_typed = "\n" not in asked.text.strip() and len(asked.text.split()) <= 20
     whole = asked._replace(excluded=[]).text
     if not is_typed or not terms_of(whole):
         whole, asked = asked.text, Asked(asked.text)
     stop_words = STOP_WORDS.get(language or "", ())
     texts = [entry for entry in everything if entry.text is not None]
-    n, average = len(texts), sum(len(entry.text or "") for entry in texts) / max(len(texts), 1)
     counts = Counter(word for entry in texts for word in {*terms_of(entry.text or ""), *plain_heading(entry)})
 
     def stem(word: str) -> str:
@@ -139,6 +138,17 @@ def plain_scores(asked: Asked, documents: list[Entry], near: np.ndarray, everyth
     for group in asked.alternatives:
         either = [*dict.fromkeys(without_stop_words(terms_of(" ".join(group))))]
         terms.append((either, set(either).union(*map(forms, either))))
+    return asked, terms, counts
+
+
+def plain_scores(asked: Asked, documents: list[Entry], near: np.ndarray, everything: list[Entry], language: str | None):
+    """The formula of the score, word by word, over the words of every text; `near` is its part by codes or vectors.
+
+    Documents that lack a phrase, unless all do, or that have an excluded one, have no score.
+    """
+    asked, terms, counts = plain_terms(asked, everything, language)
+    texts = [entry.text for entry in everything if entry.text is not None]
+    n, average = len(texts), sum(map(len, texts)) / max(len(texts), 1)
 
     def rarity(of: set[str]) -> float:
         having = min(n, sum(counts[word] for word in of))
@@ -245,6 +255,16 @@ def test_words_are_scored_by_the_formula(store, tmp_path_factory):
                 assert [hit.distance for hit in hits] == [away[[e.id for e in kept].index(hit.id)] for hit in hits]
                 expected = {entry.id: (entry.text, entry.metadata) for entry in kept}
                 assert all((hit.text, hit.metadata) == expected[hit.id] for hit in hits)
+                near_of = {entry.id: part for entry, part in zip(kept, near, strict=True)}
+                _, terms, _ = plain_terms(query, entries, index.language)
+                words = set().union(*(alike for _, alike in terms))
+                for hit in hits if terms else []:
+                    assert hit.why is not None
+                    code = near_of[hit.id]
+                    assert hit.why.parts == pytest.approx({"words": hit.score - code, "code": code}, abs=1e-9)
+                    text = hit.text or ""
+                    assert covered(hit.why.words) == covered(word_places(text, words))
+                    assert text[hit.why.start :].startswith(hit.why.passage)
 
 
 @every_store

@@ -20,7 +20,7 @@ ASIDE = {
     "features": {"FeatureMaker", "features"},
     "hashers": {"DocumentHasher", "Hasher", "TrainedHasher", "methods"},
     "search": {"DamagedError", "Entry", "HammingIndex", "Hit", "Hits", "Id", "Store", "KeptVectors", "OtherModelError"}
-    | {"Repaired", "Restored", "Upgraded"},
+    | {"Repaired", "Restored", "Upgraded", "Why"},
 }
 METHODS_ASIDE: dict[type, set[str]] = {
     Collection: {"add_once", "close"},  # what a server calls

@@ -1,14 +1,20 @@
 """Print results to standard output; notes and errors to standard error."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from ammi.search.documents import Why
+
+_BEFORE_MATCH = 24  # characters of a line before the first word of the query
 
 
 @contextmanager
@@ -105,6 +111,16 @@ def plain(value: object) -> Text:
 def beginning(text: str | None) -> Text:
     """Return as much of a text as may fit on a line."""
     return plain(" ".join((text or "")[:2000].split())[:400])
+
+
+def marked_passage(why: "Why") -> Text:
+    """Return a passage on one line, from shortly before its first word of the query; these words are bold."""
+    line = Text()
+    for piece, is_match in why.marked():
+        line.append(plain(re.sub(r"\s+", " ", piece)).plain, "bold" if is_match else None)
+    first = line.spans[0].start if line.spans else 0
+    at = min(line.plain.find(" ", first - _BEFORE_MATCH) + 1, first) if first > _BEFORE_MATCH else 0
+    return Text("…" if why.start or at else "").append_text(line[at:])
 
 
 def document_id(id: str | int) -> Text:

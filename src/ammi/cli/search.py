@@ -13,7 +13,7 @@ from rich.table import Table
 
 from ammi.cli.options import AsJson, Location
 from ammi.cli.queries import check_query_kind, query_lines, query_vectors
-from ammi.cli.screen import beginning, document_id, documents_table, note, results, say_json
+from ammi.cli.screen import beginning, document_id, documents_table, marked_passage, note, results, say_json
 
 if TYPE_CHECKING:
     from ammi.any_collection import Query
@@ -101,7 +101,7 @@ def search(
 ) -> None:
     """Find the documents that match a text or a vector best, or that are like a document.
 
-    Codes and words find candidates, and a score orders them (--rank).
+    Codes and words find candidates, and a score orders them (--rank). Words of the query are bold.
     A text may have "quoted phrases", -excluded words, alternatives (car OR bus), and a prefix at its end (invers*).
     With --radius the score is the distance; with --like it is the distance, or the cosine of kept vectors.
 
@@ -160,7 +160,7 @@ def _answers(
 def _show(query: str, hits: "Hits", as_json: bool) -> None:
     if as_json:
         said = {"unknown": [*hits.unknown], "corrected": {**hits.corrected}}
-        say_json({"query": query, **said, "hits": [hit._asdict() for hit in hits]})
+        say_json({"query": query, **said, "hits": [hit.as_json() for hit in hits]})
     else:
         if hits.unknown:
             note(f"no document has {', '.join(hits.unknown)[:100]}")
@@ -173,5 +173,6 @@ def hits_table(query: str, hits: "Hits") -> Table:
     """Return the table of a query's hits."""
     table = documents_table(query, numbers=["score", "distance"])
     for hit in hits:
-        table.add_row(f"{hit.score:.2f}", str(hit.distance), document_id(hit.id), beginning(hit.text))
+        shown = marked_passage(hit.why) if hit.why else beginning(hit.text)
+        table.add_row(f"{hit.score:.2f}", str(hit.distance), document_id(hit.id), shown)
     return table

@@ -76,6 +76,11 @@ def terms_of(text: str) -> list[str]:
     return _ASCII_TERM.findall(text) if text.isascii() else _found(_TERM, text, _TERM_LETTERS)
 
 
+def term_spans(text: str) -> list[tuple[int, int]]:
+    """Return where the terms of a text stand, which is in its normal form already."""
+    return _spans(_TERM, text, _TERM_LETTERS)
+
+
 def has_names(text: str) -> bool:
     """Return whether a text may have names such as C++ and C#; otherwise its terms are words of any length."""
     return any(map(text.__contains__, _SIGNS))
@@ -99,8 +104,12 @@ def distinct_terms(texts: Iterable[str]) -> set[str]:
 
 
 def _found(pattern: re.Pattern[str], text: str, letters: _ClassLetters) -> list[str]:
+    return [text[start:end] for start, end in _spans(pattern, text, letters)]
+
+
+def _spans(pattern: re.Pattern[str], text: str, letters: _ClassLetters) -> list[tuple[int, int]]:
     matches = pattern.finditer(text.translate(letters))
-    return [text[match.start() : match.end() + (match[1] is None)] for match in matches]
+    return [(match.start(), match.end() + (match[1] is None)) for match in matches]
 
 
 @cache

@@ -6,14 +6,15 @@ of a script without spaces, is split by `terms_of`.
 """
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.features.alphabet import IS_OTHER, IS_WORD, class_of, normal, terms_of
+from ammi.features.alphabet import IS_OTHER, IS_WORD, class_of, normal, term_spans, terms_of
 
 _FOUND_BY_SEARCH = 150  # occurrences to search for one by one; a regular expression takes time to compile
 _SHORT = 3  # letters: shorter beginnings are in too many words to search for them one by one
@@ -36,27 +37,71 @@ class Occurrences:
         else:
             parts = [normal(text) for text in texts]
             for row, text in enumerate(texts):
-                if not all(map(_is_plain, set(_NOT_ASCII.findall(parts[row])))):
+                if not _all_are(_is_plain, parts[row]):
                     self._split[row], parts[row] = Counter(terms_of(text)), ""
             self._joined, texts = "\n".join(parts), parts
         self._ends = np.cumsum([len(text) + 1 for text in texts], dtype=np.int64)  # (n,) after the line break
 
     def counts(self, words: Collection[str]) -> dict[str, NDArray[np.int64]]:
         """Return the number of times each text has each of these words, (n,); fastest if they begin alike."""
-        starts: dict[str, list[int]] = {word: [] for word in words}
-        beginning = _common_beginning(words).rstrip(_MARKS)
-        together = len(beginning) >= _SHORT
-        for one in {beginning} if together else {word.rstrip(_MARKS) for word in words}:
-            for start, word in _words_from(one, self._joined):
-                if word in starts and (together or word.rstrip(_MARKS) == one):
-                    starts[word].append(start)
         found = {}
-        for word, offsets in starts.items():
+        for word, offsets in _starts(words, self._joined).items():
             rows = np.searchsorted(self._ends, np.array(offsets, np.int64), side="right")
             found[word] = np.bincount(rows, minlength=len(self._ends))
             for row, split in self._split.items():
                 found[word][row] = split[word]
         return found
+
+
+def places(text: str, groups: Iterable[Collection[str]]) -> list[tuple[int, int, int]]:
+    """Return where a text has a word of each group: the start, the end and the number of the group, in order."""
+    form = normal(text)
+    split: dict[str, list[int]] | None = None
+    if not _all_are(_is_plain, form):
+        split = {}
+        for start, end in term_spans(form):
+            split.setdefault(form[start:end], []).append(start)
+    found = []
+    for number, words in enumerate(groups):
+        starts = _starts(words, form) if split is None else {word: split.get(word, []) for word in words}
+        found += [(start, start + len(word), number) for word, each in starts.items() for start in each]
+    if not _all_are(_stays_one, text):
+        starts_of, ends_of = _origins(text)
+        found = [(starts_of[start], ends_of[end - 1], number) for start, end, number in found]
+    return sorted(found)
+
+
+def _starts(words: Collection[str], text: str) -> dict[str, list[int]]:
+    """Return the offsets at which each of these words stands in a text of plain characters, in normal form."""
+    starts: dict[str, list[int]] = {word: [] for word in words}
+    beginning = _common_beginning(words).rstrip(_MARKS)
+    together = len(beginning) >= _SHORT
+    for one in {beginning} if together else {word.rstrip(_MARKS) for word in words}:
+        for start, word in _words_from(one, text):
+            if word in starts and (together or word.rstrip(_MARKS) == one):
+                starts[word].append(start)
+    return starts
+
+
+def _origins(text: str) -> tuple[list[int], list[int]]:
+    """Return for each character of the normal form the start and the end of the characters of the text it is from."""
+    begins: list[int] = []
+    for at, character in enumerate(text):
+        if not at or not _joins(character) or _stands_apart(text[begins[-1] : at], character):
+            begins.append(at)
+    starts: list[int] = []
+    ends: list[int] = []
+    for start, end in zip(begins, [*begins[1:], len(text)], strict=True):
+        length = len(normal(text[start:end]))
+        starts += [start] * length
+        ends += [end] * length
+    return starts, ends
+
+
+def _stands_apart(before: str, character: str) -> bool:
+    """Return whether a character is no mark, and is not joined to the characters before."""
+    is_mark = unicodedata.category(character).startswith("M")
+    return not is_mark and normal(before + character) == normal(before) + normal(character)
 
 
 def _words_from(beginning: str, text: str) -> Iterator[tuple[int, str]]:
@@ -95,6 +140,25 @@ def _is_plain(character: str) -> bool:
     r"""Return whether \w decides if a character belongs to words: it is no mark, and of no script without spaces."""
     kind = class_of(character)
     return kind == IS_OTHER or (kind == IS_WORD and _is_word_character(character))
+
+
+def _all_are(test: Callable[[str], bool], text: str) -> bool:
+    """Return whether all characters of a text that are not ASCII pass a test."""
+    return text.isascii() or all(map(test, set(_NOT_ASCII.findall(text))))
+
+
+@lru_cache(_CACHED)
+def _stays_one(character: str) -> bool:
+    """Return whether a character is one character in normal form, too, whatever stands beside it."""
+    return len(normal(character)) == 1 and not _joins(character)
+
+
+@lru_cache(_CACHED)
+def _joins(character: str) -> bool:
+    """Return whether the normal form may join a character to the one before: it is a mark, or a later part of Hangul's
+    syllables."""
+    first = unicodedata.normalize("NFKD", character)[0]
+    return unicodedata.category(first).startswith("M") or "\u1160" <= first <= "\u11ff"
 
 
 def _is_word_character(character: str) -> bool:

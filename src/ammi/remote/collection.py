@@ -14,7 +14,7 @@ from ammi.any_collection import Advance, AnyCollection, Duplicates, Location, Qu
 from ammi.plain import plain
 from ammi.remote.server import Json, Server, TooLargeError
 from ammi.search import Entry, Hit, Hits
-from ammi.search.documents import Id
+from ammi.search.documents import Id, Why
 from ammi.search.filters import Where
 from ammi.search.hamming import Codes
 
@@ -287,7 +287,13 @@ def _as_json(query: Query) -> Json:
 
 
 def _hits(found: list[Json]) -> Hits:
-    return Hits(Hit(hit["id"], hit["distance"], hit["score"], hit["text"], hit["metadata"]) for hit in found)
+    return Hits(
+        Hit(hit["id"], hit["distance"], hit["score"], hit["text"], hit["metadata"], _why(hit["why"])) for hit in found
+    )
+
+
+def _why(why: Json | None) -> Why | None:
+    return None if why is None else Why(**{**why, "words": [(start, end) for start, end in why["words"]]})
 
 
 def _entry(document: Json) -> Entry:

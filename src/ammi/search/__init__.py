@@ -1,7 +1,7 @@
 """Finding documents by their codes: the Store protocol and its stores, filters, and the exact search under them."""
 
 from ammi.search.checks import DamagedError, OtherModelError
-from ammi.search.documents import Entry, Hit, Hits, Id
+from ammi.search.documents import Entry, Hit, Hits, Id, Why
 from ammi.search.embedded.store import HammingIndex
 from ammi.search.hamming import nearest, within
 from ammi.search.locations import check_store, is_served, open_store, repair_store, store_exists
@@ -22,6 +22,7 @@ __all__ = [
     "Restored",
     "Store",
     "Upgraded",
+    "Why",
     "check_store",
     "is_served",
     "nearest",

@@ -46,11 +46,33 @@ class Entry(NamedTuple):
         return Record(self.id, self.text, self.metadata, as_json(self.metadata))
 
 
+class Why(NamedTuple):
+    """Why a search for words found a document.
+
+    Offsets are those of the document's text. A word counts in any form that has the stem of a word of the query.
+    """
+
+    passage: str  # the part of the text with the most, and the rarest, words of the query; else its beginning
+    start: int  # where the passage begins
+    words: list[tuple[int, int]]  # where words of the query stand, as (start, end), in the whole text
+    parts: dict[str, float]  # of the score, which is their sum: "words", and "code" or "cosine"
+
+    def marked(self) -> list[tuple[str, bool]]:
+        """Return the passage in pieces, each with whether it is a word of the query."""
+        pieces, at = [], 0
+        for start, end in self.words:
+            begin, behind = max(start - self.start, 0), min(end - self.start, len(self.passage))
+            if begin < behind:
+                pieces += [(self.passage[at:begin], False), (self.passage[begin:behind], True)]
+                at = behind
+        return [(piece, is_match) for piece, is_match in [*pieces, (self.passage[at:], False)] if piece]
+
+
 class Hit(NamedTuple):
     """A document that a search found.
 
     distance is the number of bits in which its code differs from the query's. Hits are in order of score, the highest
-    first: the share of equal bits, or the score of a ranking.
+    first: the share of equal bits, or the score of a ranking. `why` is there if the words of a query were looked for.
     """
 
     id: Id
@@ -58,6 +80,12 @@ class Hit(NamedTuple):
     score: float
     text: str | None
     metadata: Metadata
+    why: Why | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields as JSON has them."""
+        why = self.why and self.why._asdict() | {"words": [[*place] for place in self.why.words]}
+        return self._asdict() | {"why": why}
 
 
 class Hits(list[Hit]):
@@ -77,7 +105,7 @@ class Hits(list[Hit]):
             from pandas import DataFrame
         except ImportError as error:
             raise ImportError("hits become a DataFrame only where pandas is: pip install pandas") from error
-        fields = [field for field in Hit._fields if field != "metadata"]
+        fields = [field for field in Hit._fields if field not in ("metadata", "why")]
         rows = [
             {field: getattr(hit, field) for field in fields}
             | {f"metadata.{key}" if key in fields else key: value for key, value in hit.metadata.items()}

@@ -26,9 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ammi.features.occurrences import Occurrences
-from ammi.search.documents import Entry, Record, codes_of
+from ammi.search.documents import Entry, Hit, Hits, Record, codes_of
 from ammi.search.hamming import Codes
 from ammi.search.headings import heading_of
+from ammi.search.passages import explained
 from ammi.search.queries import Phrase, parse
 from ammi.search.vectors import KeptVectors, cosines
 from ammi.search.wanted import Term, Wanted, WordStatistics
@@ -84,7 +85,7 @@ def _knows_none(word: str) -> bool:
 
 
 class Ranking(Protocol):
-    """Scores the candidates of one query, the best highest."""
+    """Scores the candidates of one query."""
 
     text: str  # whose words are looked for
     vector: NDArray[np.floating] | None  # (d,) to compare with the stored vectors
@@ -95,14 +96,16 @@ class Ranking(Protocol):
         """Tells whether a word is right, even if no document has it."""
         ...
 
-    def scores(self, candidates: Candidates, terms: Sequence[Term]) -> Scores:
-        """Return the score of each candidate; minus infinity for one that does not answer the query at all."""
+    def parts(self, candidates: Candidates, terms: Sequence[Term]) -> dict[str, Scores]:
+        """Return the parts of each candidate's score, which is their sum, the best highest; minus infinity for one that
+        does not answer the query at all."""
         ...
 
 
 class BitRanking:
     """The similarity of codes, by the query's logits."""
 
+    part, weight = "code", CODE_WEIGHT  # in the score of the module
     text = ""
     vector: NDArray[np.floating] | None = None
     shortlist = SHORTLIST
@@ -111,15 +114,16 @@ class BitRanking:
     def __init__(self, logits: NDArray[np.floating]):
         self._logits = logits.astype(np.float64)  # (m,)
 
-    def scores(self, candidates: Candidates, terms: Sequence[Term] = ()) -> Scores:
+    def parts(self, candidates: Candidates, terms: Sequence[Term] = ()) -> dict[str, Scores]:
         bits = np.unpackbits(candidates.codes, axis=1, count=len(self._logits))  # (n, m)
         total = np.abs(self._logits).sum()
-        return (2.0 * bits - 1) @ self._logits / (total or 1)
+        return {self.part: (2.0 * bits - 1) @ self._logits / (total or 1)}
 
 
 class VectorRanking:
     """The score by vectors; words find further candidates beside those of the codes."""
 
+    part, weight = "cosine", COSINE_WEIGHT  # in the score of the module
     shortlist = VECTOR_SHORTLIST
     knows = staticmethod(_knows_none)
 
@@ -127,10 +131,10 @@ class VectorRanking:
         self.vector: NDArray[np.floating] | None = vector
         self.text = text
 
-    def scores(self, candidates: Candidates, terms: Sequence[Term] = ()) -> Scores:
+    def parts(self, candidates: Candidates, terms: Sequence[Term] = ()) -> dict[str, Scores]:
         assert self.vector is not None
         assert candidates.vectors is not None
-        return cosines(self.vector, candidates.vectors)
+        return {self.part: cosines(self.vector, candidates.vectors)}
 
 
 class WordRanking:
@@ -146,15 +150,16 @@ class WordRanking:
         self.text, self._near, self.knows = text, near, knows
         self.vector = near.vector if near else None
 
-    def scores(self, candidates: Candidates, terms: Sequence[Term]) -> Scores:
+    def parts(self, candidates: Candidates, terms: Sequence[Term]) -> dict[str, Scores]:
         lexical = np.zeros(len(candidates.codes))
         if candidates.statistics is not None:
             there = zip(candidates.texts, candidates.headings, strict=True)
             searched = {row: (text, heading) for row, (text, heading) in enumerate(there) if text is not None}
             lexical[[*searched]] = lexical_scores([*searched.values()], terms, candidates.statistics)
         if self._near is None:
-            return np.where(lexical > 0, lexical, -np.inf)
-        return lexical + (CODE_WEIGHT if self.vector is None else COSINE_WEIGHT) * self._near.scores(candidates)
+            return {"words": np.where(lexical > 0, lexical, -np.inf)}
+        near = {name: self._near.weight * part for name, part in self._near.parts(candidates).items()}
+        return {"words": lexical, **near}
 
 
 def lexical_scores(searched: Sequence[tuple[str, str]], terms: Sequence[Term], statistics: WordStatistics) -> Scores:
@@ -180,6 +185,37 @@ def lexical_scores(searched: Sequence[tuple[str, str]], terms: Sequence[Term], s
 def best(scores: Scores, k: int) -> NDArray[np.int64]:
     """Return the rows of the k highest scores, the highest first, ties in their order."""
     return np.argsort(-scores, kind="stable")[:k]
+
+
+def best_hits(query: Codes, ranking: Ranking, wanted: Wanted, candidates: Candidates, k: int) -> Hits:
+    """Return the k candidates that a ranking scores highest, ties in insertion order."""
+    parts, nowhere = ranking.parts(candidates, wanted.terms), list[str]()
+    scores = np.sum([*parts.values()], axis=0)
+    if wanted.required or wanted.excluded:
+        read = zip(candidates.texts, candidates.headings, strict=True)
+        failing, nowhere = wanted.failing(() if text is None else (text, heading) for text, heading in read)
+        scores[failing] = -np.inf
+    rows = best(scores, k)
+    rows = rows[scores[rows] > -np.inf]
+    distances = np.bitwise_count(candidates.codes[rows] ^ query).sum(axis=1, dtype=np.int64)  # (k,)
+    chosen = zip(distances.tolist(), scores[rows].tolist(), candidates.records(rows), strict=True)
+    hits = Hits(Hit(one.id, distance, score, one.text, one.metadata) for distance, score, one in chosen)
+    if known := candidates.statistics:
+        for n, row in enumerate(rows):
+            of_score = {name: float(part[row]) for name, part in parts.items()}
+            hits[n] = hits[n]._replace(why=explained(hits[n].text or "", wanted.terms, known, of_score))
+        hits.unknown = [word for term in wanted.terms if not known.having_term(term) for word in term.asked] + nowhere
+        hits.corrected = wanted.corrected
+    return hits
+
+
+def with_first(own: Entry, alone: Hits, query: Codes, hits: Hits, k: int) -> Hits:
+    """Return k hits of which a document is the first; `alone` has its hit, unless the ranking does not find it."""
+    distance = int(np.bitwise_count(own.code ^ query).sum())
+    first = alone[0] if alone else Hit(own.id, distance, 0.0, own.text, own.metadata)
+    score = max(hit.score for hit in [first, *hits])
+    why = first.why and first.why._replace(parts=first.why.parts | {"id": score - first.score})
+    return Hits([first._replace(score=score, why=why), *[hit for hit in hits if hit.id != own.id][: k - 1]])
 
 
 def best_by_terms(

@@ -42,10 +42,10 @@ from ammi.search.filters import Filter, Where
 from ammi.search.hamming import Codes
 from ammi.search.languages import checked_language, detect_language
 from ammi.search.queries import parse
-from ammi.search.ranking import Candidates, Ranking, best
+from ammi.search.ranking import Candidates, Ranking, best_hits, with_first
 from ammi.search.store_methods import About, ChangeKey, Found, Location, Repaired, StoreMethods, Upgraded
 from ammi.search.vectors import KeptVectors, Packed, Rows
-from ammi.search.wanted import Wanted, look_up
+from ammi.search.wanted import look_up
 from ammi.urls import shown
 
 
@@ -311,11 +311,11 @@ class Store(StoreMethods):
             for query, ranking, asked, candidates, own in zip(
                 queries, rankings, wanted, shortlists, named, strict=True
             ):
-                hits = _best_hits(query, ranking, asked, candidates, k)
+                hits = best_hits(query, ranking, asked, candidates, k)
                 if own is not None:
                     kept = about.vectors if ranking.vector is not None else None
                     alone = Candidates.of_entries([own], queries.shape[1], kept, candidates.statistics)
-                    hits = _with_first(own, _best_hits(query, ranking, asked, alone, 1), query, hits, k)
+                    hits = with_first(own, best_hits(query, ranking, asked, alone, 1), query, hits, k)
                 found.append(hits)
         self._check_filter(filter, found)
         return found
@@ -430,7 +430,8 @@ class Store(StoreMethods):
         self._check_filter(filter, found)
         n = about.n_bits
         return [
-            Hits([new_tuple(Hit, (id, d, 1 - d / n, text, kept)) for d, (id, text, kept, _) in hits]) for hits in found
+            Hits([new_tuple(Hit, (id, d, 1 - d / n, text, kept, None)) for d, (id, text, kept, _) in hits])
+            for hits in found
         ]
 
     def _named(self, texts: list[str], filter: Filter) -> list[Entry | None]:
@@ -460,31 +461,3 @@ class Store(StoreMethods):
     def _check_known(self, ids: list[Id], known: list[bool]) -> None:
         if missing := [id for id, there in zip(ids, known, strict=True) if not there]:
             raise ValueError(f"no document has the id {missing[0]!r} ({len(missing)} of {len(ids)} ids are unknown)")
-
-
-def _best_hits(query: Codes, ranking: Ranking, wanted: Wanted, candidates: Candidates, k: int) -> Hits:
-    """Return the k candidates that a ranking scores highest, ties in insertion order."""
-    scores = ranking.scores(candidates, wanted.terms)
-    nowhere: list[str] = []
-    if wanted.required or wanted.excluded:
-        read = zip(candidates.texts, candidates.headings, strict=True)
-        failing, nowhere = wanted.failing(() if text is None else (text, heading) for text, heading in read)
-        scores[failing] = -np.inf
-    rows = best(scores, k)
-    rows = rows[scores[rows] > -np.inf]
-    distances = np.bitwise_count(candidates.codes[rows] ^ query).sum(axis=1, dtype=np.int64)  # (k,)
-    chosen = zip(distances.tolist(), scores[rows].tolist(), candidates.records(rows), strict=True)
-    hits = Hits(Hit(one.id, distance, score, one.text, one.metadata) for distance, score, one in chosen)
-    if known := candidates.statistics:
-        hits.unknown = [word for term in wanted.terms if not known.having_term(term) for word in term.asked] + nowhere
-        hits.corrected = wanted.corrected
-    return hits
-
-
-def _with_first(own: Entry, alone: Hits, query: Codes, hits: Hits, k: int) -> Hits:
-    """Return k hits of which a document is the first; `alone` has its hit, unless the ranking does not find it."""
-    distance = int(np.bitwise_count(own.code ^ query).sum())
-    first = alone[0] if alone else Hit(own.id, distance, 0.0, own.text, own.metadata)
-    score = max(hit.score for hit in [first, *hits])
-    others = [hit for hit in hits if hit.id != own.id]
-    return Hits([first._replace(score=score), *others[: k - 1]])

@@ -54,6 +54,19 @@ class Problem(Model):
     error: str = Field(examples=["no document has the id 'n17': GET /api/documents lists all of them"])
 
 
+class Why(Model):
+    """Why a search for words returned a document; offsets count the characters (code points) of its whole text."""
+
+    passage: str = Field(description="The part of the text with the most, and the rarest, words of the query.")
+    start: int = Field(description="The offset at which the passage begins.", examples=[120])
+    words: list[tuple[int, int]] = Field(
+        description="Where words of the query stand, in any form: start and end.", examples=[[[127, 134]]]
+    )
+    parts: dict[str, float] = Field(
+        description="The parts of the score, which is their sum.", examples=[{"words": 5.8, "code": 1.45}]
+    )
+
+
 class Hit(Model):
     """A document that a search returned."""
 
@@ -63,6 +76,7 @@ class Hit(Model):
     text: str | None = Field(description="The text, cut to `length` characters.")
     metadata: Metadata = Field(examples=[{"package": "scipy", "label": "scipy.linalg"}])
     code: Code | None = Field(description="Null if the document was deleted since it was found.")
+    why: Why | None = Field(default=None, description="Null unless the words of a query were looked for.")
 
 
 class Query(Model):

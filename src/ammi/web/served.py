@@ -113,6 +113,7 @@ class Served:
                 text=cut(hit.text, length),
                 metadata=hit.metadata,
                 code=None if code is None else code.tobytes().hex(),  # it may have been deleted since
+                why=hit.why and schemas.Why(**hit.why._asdict()),
             )
             for hit, code in zip(found, codes, strict=True)
         ]

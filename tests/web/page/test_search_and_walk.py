@@ -55,6 +55,31 @@ def test_results_appear_as_one_types_with_distance_score_and_differing_bits(
     expect(page.locator("#status")).to_have_text("20 documents for crude oil barrels")
 
 
+def test_letters_typed_while_the_server_is_asked_stay(open_page: OpenPage) -> None:
+    """While the page opens, and while it asks for the collection again."""
+    page = open_page()
+    held: list[Route] = []
+    page.clock.install()
+    page.route("**/api/collection", lambda route: held.append(route))
+    page.reload()
+    until(page, lambda: bool(held))
+    page.locator("#q").evaluate(TYPE, "wheat")
+    held.pop().continue_()
+    expect(page.locator("main[data-shows]")).to_be_visible()
+    page.clock.run_for(1000)
+    expect(page.locator("ol.results")).to_have_attribute("aria-label", "Documents for wheat")
+
+    page.clock.run_for(5000)
+    page.locator("#q").evaluate(TYPE, " exports")
+    page.clock.run_for(200)
+    until(page, lambda: bool(held))
+    page.locator("#q").evaluate(TYPE, " fall")
+    held.pop().continue_()
+    expect(page.locator("ol.results")).to_have_attribute("aria-label", "Documents for wheat exports")
+    page.clock.run_for(1000)
+    expect(page.locator("ol.results")).to_have_attribute("aria-label", "Documents for wheat exports fall")
+
+
 def test_an_answer_that_comes_late_does_not_replace_a_newer_one(open_page: OpenPage) -> None:
     page = open_page()
     held: list[Route] = []

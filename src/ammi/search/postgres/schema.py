@@ -30,6 +30,8 @@ def create_schema(address: Address, about: About, keys: list[str], files: dict[s
     try:
         with database.explaining(), database.held() as session:
             _check_database(database, session.db)
+            with suppress(psycopg.Error):  # a user who may not gets a sentence when the extension is looked for
+                session.db.execute("CREATE EXTENSION IF NOT EXISTS vector")
             with session.db.transaction():
                 session.db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (address.schema,))
                 _take_schema(database, session.db)

@@ -82,6 +82,7 @@ async function renew() {
 async function follow(state, how) {
   if (!about) return;
   const turn = ++turns;
+  if (how !== "first") waited.cancel(); // letters typed before this step
   await renew();
   if (turn !== turns) return; // the address has changed meanwhile
   const name = state.view in VIEWS ? state.view : "search";
@@ -104,9 +105,9 @@ async function follow(state, how) {
   if (how === "new" || how === "back") settle(how, before);
 }
 
-/** Show the query of the address in the search box; a space just typed at its end stays. */
+/** Show the query of the address in the search box. Letters typed meanwhile stay, and so does a space at the end. */
 function showQuery(state, name) {
-  waited.cancel();
+  if (waited.isWaiting()) return;
   const q = state.params.get("q") ?? "";
   if ((name === "search" || name === "map") && field.value.trim() !== q) field.value = q;
 }

@@ -29,12 +29,19 @@ export function announce(text) {
 
 /** Run `job` after `wait` milliseconds without another call; `cancel()` drops it. */
 export function debounced(job, wait) {
-  let timer;
+  let timer = null;
   const later = (...given) => {
     clearTimeout(timer);
-    timer = setTimeout(() => job(...given), wait);
+    timer = setTimeout(() => {
+      timer = null;
+      job(...given);
+    }, wait);
   };
-  later.cancel = () => clearTimeout(timer);
+  later.isWaiting = () => timer !== null;
+  later.cancel = () => {
+    clearTimeout(timer);
+    timer = null;
+  };
   return later;
 }
 

@@ -1,7 +1,8 @@
 // The answers of the server, computed here from the sample that `ammi report` put into the page.
-import { wordsOf } from "./tokenizer.js";
+import { partsWith, wordsOf } from "./tokenizer.js";
 
 const SHOWN = 10; // hits, by default
+const [PASSAGE, LEAD] = [240, 40]; // characters of a passage, and of those before its first word of the query
 
 /** Answer a request in place of the server; throw an error with a status if there is no answer. */
 export function answer(data, path, params, body) {
@@ -96,8 +97,20 @@ function search(data, how) {
     )
     .filter((one) => one.score > 0 && keeps(how.where, one))
     .sort((a, b) => b.score - a.score);
+  const found = hits.slice(0, Number(how.k ?? SHOWN));
+  for (const one of found) one.why = why(find(data, one.id).text ?? "", words, one.score);
   const query = { text, code: null, probabilities: null, known: hits.length > 0 };
-  return { query, rank: "text", hits: hits.slice(0, Number(how.k ?? SHOWN)), total: hits.length };
+  return { query, rank: "text", hits: found, total: hits.length };
+}
+
+/** Return the words of a query in a text, and the passage that begins before the first of them. */
+function why(text, words, score) {
+  const parts = partsWith(text, words).map((ends) => ends.map((end) => [...text.slice(0, end)].length));
+  const characters = [...text];
+  let start = Math.max(0, Math.min((parts[0]?.[0] ?? 0) - LEAD, characters.length - PASSAGE));
+  while (start > 0 && start < (parts[0]?.[0] ?? 0) && /\S/.test(characters[start - 1])) start++;
+  const passage = characters.slice(start, start + PASSAGE).join("");
+  return { passage, start, words: parts, parts: { words: score } };
 }
 
 /** Return whether a document passes filters such as lang=en, year>=1987, key, !key. */

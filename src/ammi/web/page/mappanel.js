@@ -5,7 +5,6 @@ import { resultList } from "./results.js";
 import { link } from "./router.js";
 import { get } from "./source.js";
 import { empty } from "./states.js";
-import { wordsOf } from "./tokenizer.js";
 import { searchStep } from "./trail.js";
 import { count, counted, snippetOf, titleOf } from "./words.js";
 
@@ -26,7 +25,6 @@ export async function foundList(about, q, where, k, signal, light) {
     resultList(hits, {
       against: answer.query.code,
       n: about.bits,
-      words: wordsOf(q),
       address,
       label: `Documents for ${q}`,
     }),

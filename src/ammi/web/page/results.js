@@ -2,27 +2,42 @@
 import { h } from "./dom.js";
 import { remember } from "./library.js";
 import { strip } from "./strip.js";
-import { partsWith } from "./tokenizer.js";
-import { count, counted, decimals, factsOf, snippetOf, titleOf } from "./words.js";
+import { count, counted, decimals, factsOf, snippetOf, titleInText, titleOf } from "./words.js";
 
 const FACTS = 4; // of the metadata, in a result
 
-/** Return a text with these words marked, as nodes. */
-function marked(text, words) {
+/** Return a part of a hit's text, which begins at `start`, as nodes in which the words of the query are marked. */
+function marked(text, start, { words }) {
+  const characters = [...text]; // offsets count code points, a string of JavaScript other units
+  const piece = (from, to) => characters.slice(from, to).join("").replace(/\s+/g, " ");
   const nodes = [];
   let at = 0;
-  for (const [start, end] of partsWith(text, words)) {
-    nodes.push(text.slice(at, start), h("mark", {}, text.slice(start, end)));
-    at = end;
+  for (const [first, last] of words) {
+    const [from, to] = [Math.max(first - start, at), Math.min(last - start, characters.length)];
+    if (from >= to) continue;
+    nodes.push(piece(at, from), h("mark", {}, piece(from, to)));
+    at = to;
   }
-  return [...nodes, text.slice(at)];
+  return [...nodes, piece(at)];
+}
+
+/** The title of a hit, and the passage that answers the query, or else the text after the title: as nodes. */
+function titleAndPassage(hit) {
+  const [title, why] = [titleOf(hit), hit.why];
+  if (!why) return [[title], [snippetOf(hit)]];
+  const inText = [...titleInText(hit)];
+  const shown = inText.length ? [...marked(inText.join(""), 0, why), title.endsWith("…") ? "…" : ""] : [title];
+  const start = Math.max(why.start, inText.length);
+  const passage = marked([...why.passage].slice(start - why.start).join(""), start, why);
+  return [shown, [start > inText.length ? "… " : "", ...passage]];
 }
 
 /**
- * One document. `against` is the code to compare with, `n` its bits, `words` to mark, `address(hit)` where a click
- * leads, `measure` what stands in place of the distance.
+ * One document. `against` is the code to compare with, `n` its bits, `address(hit)` where a click leads, `measure` what
+ * stands in place of the distance.
  */
-export function card(hit, { against = null, n, words = [], address, measure = distance(hit) }) {
+export function card(hit, { against = null, n, address, measure = distance(hit) }) {
+  const [title, passage] = titleAndPassage(hit);
   const facts = factsOf(hit.metadata)
     .filter(([, value]) => value.length <= 60)
     .slice(0, FACTS);
@@ -33,8 +48,8 @@ export function card(hit, { against = null, n, words = [], address, measure = di
     h(
       "div",
       { class: "body" },
-      h("h3", {}, h("a", { href: address(hit), "data-id": hit.id, dir: "auto" }, ...marked(titleOf(hit), words))),
-      h("p", { class: "snippet", dir: "auto" }, ...marked(snippetOf(hit), words)),
+      h("h3", {}, h("a", { href: address(hit), "data-id": hit.id, dir: "auto" }, ...title)),
+      h("p", { class: "snippet", dir: "auto" }, ...passage),
       facts.length > 0 && h("dl", { class: "facts" }, ...facts.map(([key, value]) => fact(key, value))),
       hit.code && against && strip(hit.code, n, against),
     ),

@@ -7,7 +7,6 @@ import { go, link } from "./router.js";
 import { get, isReport, pause } from "./source.js";
 import { empty, fillWith } from "./states.js";
 import { key, strip } from "./strip.js";
-import { wordsOf } from "./tokenizer.js";
 import { searchStep } from "./trail.js";
 import { counted } from "./words.js";
 
@@ -71,7 +70,7 @@ async function results(about, asked, signal) {
     unknown.length > 0 && h("p", {}, `No document has ${unknown.join(", ")}.`),
     ...Object.entries(corrected).map(([word, right]) => h("p", {}, `Searched for ${right} instead of ${word}.`)),
     code && queryStrip(answer.query, about),
-    resultList(hits, { against: code, n: about.bits, words: wordsOf(q), address, label: `Documents for ${q}` }),
+    resultList(hits, { against: code, n: about.bits, address, label: `Documents for ${q}` }),
     hits.length >= k && k < about.limits.k && more(asked),
   ].filter(Boolean);
 }

@@ -38,6 +38,18 @@ export function titleOf({ id, text, metadata }) {
   return beginning(text ?? "", TITLE_LENGTH) || `Document ${id}`;
 }
 
+/** Return the beginning of a document's text that is its title; nothing if the title is another one. */
+export function titleInText(document) {
+  const [title, text] = [titleOf(document).replace(/…$/, ""), document.text ?? ""];
+  let end = 0;
+  for (const word of title.split(" ")) {
+    const start = text.indexOf(word, end);
+    if (start < 0 || text.slice(end, start).trim()) return "";
+    end = start + word.length;
+  }
+  return text.slice(0, end);
+}
+
 /** Return the text that follows the title. */
 export function snippetOf(document, length = 240) {
   const title = titleOf(document).replace(/…$/, "");

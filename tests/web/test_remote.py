@@ -48,7 +48,7 @@ def test_it_finds_the_same(there, here, rank):
     assert there.search("oil", 3, shortlist=5) == here.search("oil", 3, shortlist=5)
     assert there.search("d3", 3)[0].id == "d3"  # its id
     for query in ("oill -price", '"no such" oil xyzzyx'):
-        (found, expected) = (collection.search(query, 3, rank=rank) for collection in (there, here))
+        found, expected = (collection.search(query, 3) for collection in (there, here))
         assert (found, found.unknown, found.corrected) == (expected, expected.unknown, expected.corrected)
 
 

@@ -116,10 +116,16 @@ def matched() -> str:
     if not results:
         return ""
     shares = list(results["kinds"][0])[1:]
-    rows = ((row["kind"], *("" if row[name] is None else f"{row[name]:.2f}" for name in shares)) for row in results["kinds"])
+    rows = (
+        (row["kind"], *("" if row[name] is None else f"{row[name]:.2f}" for name in shares)) for row in results["kinds"]
+    )
     shown = table(("new text", *shares), rows)
     cost = f"{results['new']:,} texts among {results['known']:,}: {results['cpu_seconds']:.1f} seconds of one core."
     return f"{shown}\n\n{cost}{where}"
+
+
+def _share(share: float | None) -> str:
+    return "" if share is None else f"{share:.2f}"
 
 
 def scale_parts() -> dict[str, Row]:

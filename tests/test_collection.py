@@ -266,6 +266,7 @@ def test_a_match_is_the_near_duplicate_and_the_nearest(collection, model, tmp_pa
     ]
     assert found[0].duplicate[1] > 0.95  # its first and last words are cut
     assert [match.nearest for match in found] == collection.search_many([one["text"] for one in new], 3)
+    assert next(collection.match(["crude -barrels"])).nearest[0].text.startswith("crude oil barrels")  # no query signs
     with Collection.create(tmp_path / "new", model) as others:
         others.add(new)
         assert list(collection.match(others, k=3)) == found

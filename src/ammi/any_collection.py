@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, Self, overload, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, Self, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,6 @@ class Match(NamedTuple):
     nearest: Hits
 
 
-@runtime_checkable
 class AnyCollection(Protocol):
     """The operations of every collection; `Collection` and `RemoteCollection` implement them."""
 
@@ -195,8 +194,9 @@ class AnyCollection(Protocol):
         from ammi.search.duplicates import OF_VECTORS
         from ammi.search.duplicates.across import known_duplicates
 
-        if isinstance(documents, AnyCollection):
-            asked = stored_documents(documents, documents.n_bits, documents.fingerprint)
+        if AnyCollection in type(documents).__mro__:  # isinstance would look at every attribute
+            other = cast(AnyCollection, documents)
+            asked = stored_documents(other, other.n_bits, other.fingerprint)
         else:
             asked = documents_in(documents, text=text, id=id, vector=vector)
         ranks = self.ranks()
@@ -218,13 +218,18 @@ class AnyCollection(Protocol):
     def _nearest(self, documents: "list[Document]", k: int, reads: str) -> Iterator[Hits]:
         """Yield the k nearest to each document: by the part that the model reads, or by its code if it has no more."""
         from ammi.data import content_of
+        from ammi.search.queries import parse
 
         def code_of(document: "Document") -> "KnownCode | None":
             content = document.text if reads == "text" else document.vector if reads else None
             return document.code if content is None else None
 
-        contents = [content_of(document, reads or self.reads) for document in documents if not code_of(document)]
-        found = iter(self.search_many(contents, k))
+        def query_of(document: "Document") -> Query:
+            content = content_of(document, reads or self.reads)
+            # Quotes and signs of a document mean nothing, as in a query of two lines.
+            return f"{content}\n." if reads == "text" and parse(content).single != content.strip() else content
+
+        found = iter(self.search_many([query_of(document) for document in documents if not code_of(document)], k))
         for document in documents:
             code = code_of(document)
             yield self._nearest_codes(code, k) if code else next(found)

@@ -2,7 +2,7 @@
 
 `ammi` is `Collection.search` as users call it, with a model of the collection's words and all defaults; `with MiniLM`
 it has a code of the embedding beside it, as of `ammi index build --embedder`. `by the formula` every document gets the
-score of docs/ranking.md, without a shortlist. The others compare a question with every document, too. Weights of the
+score of docs/ranking.md, since the shortlist has them all. The others compare a question with every document, too. Weights of the
 score may be chosen on CHOSEN_ON alone. Means over the questions,
 with 95 % intervals by a bootstrap of the questions; milliseconds of one core for a question that was not asked before,
 with the encoding of its text, except that only the first of the ways with MiniLM makes the embeddings of questions;
@@ -30,8 +30,6 @@ from rich.table import Table
 from ammi import AMMI, ITQ, Collection, DocumentHasher
 from ammi.features import EmbeddingFeatures
 from ammi.search import ranking as ammi_ranking
-from ammi.search.ranking import best
-from formula import Formula
 from pieces import piece
 from ranking import known_items
 from timing import save
@@ -115,10 +113,8 @@ def by_ammi(name: str, way: str, home: Path) -> Ask:
         with Collection.create(location, folder, language=language) as new:
             new.add(texts)
     collection = Collection.open(location)
-    if FORMULA in way:
-        formula = Formula(collection)
-        return lambda question: best(formula.scores(question), DEEP).tolist()
-    return lambda question: [int(hit.id) for hit in collection.search(question, DEEP)]
+    shortlist = len(texts) if FORMULA in way else None
+    return lambda question: [int(hit.id) for hit in collection.search(question, DEEP, shortlist=shortlist)]
 
 
 def by_bm25(texts: list[str], stemmer: Stemmer.Stemmer | None) -> Ask:

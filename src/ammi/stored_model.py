@@ -150,6 +150,10 @@ class StoredModel:
     def _rows_of_text(self) -> "Callable[[str], list[Matrix]]":
         return lru_cache(_CACHED_TEXTS)(lambda text: self.whole.rows([text]))
 
+    def knows_word(self, word: str) -> bool:
+        """Return whether the model learned this word; False if it cannot tell, as a model of embeddings."""
+        return self.quick is not None and self.quick.knows(word)
+
     def _documents(self, queries: list[Query]) -> list[str] | NDArray[np.floating]:
         """Return queries as the model takes them: texts, or vectors as the rows of a matrix."""
         for query in queries:

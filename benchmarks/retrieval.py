@@ -1,12 +1,11 @@
 """Questions with known answers: four public test collections, and titles that must find their own document.
 
 `ammi` is `Collection.search` as users call it, with a model of the collection's words and all defaults; `with MiniLM`
-it has a code of the embedding beside it, as of `ammi index build --embedder`. `by the formula` every document gets the
-score of docs/ranking.md, since the shortlist has them all. The others compare a question with every document, too. Weights of the
-score may be chosen on CHOSEN_ON alone. Means over the questions,
-with 95 % intervals by a bootstrap of the questions; milliseconds of one core for a question that was not asked before,
-with the encoding of its text, except that only the first of the ways with MiniLM makes the embeddings of questions;
-bytes a document beside its text and a word index.
+it has a code of the embedding beside it, as of `ammi index build --embedder`. `by the formula` all documents are on the
+shortlist, so that all get their score. The others compare a question with every document, too. Weights of the score may
+be chosen on CHOSEN_ON alone. Means over the questions, with 95 % intervals by a bootstrap of the questions;
+milliseconds of one core for a question that was not asked before, with the encoding of its text, except that only the
+first of the ways with MiniLM makes the embeddings of questions; bytes a document beside its text and a word index.
 """
 
 import argparse

@@ -15,9 +15,9 @@ from ammi.search.ranking import PartLogits, Query, ReadQueries
 
 if TYPE_CHECKING:
     from ammi.hashers import DocumentHasher, Hasher
+    from ammi.hashers.documents import PartRows
     from ammi.hashers.quick import QuickCodes
     from ammi.hashers.saving import Config
-    from ammi.nets.matrix import Matrix
 
 _LOCATION = Path("the model of the collection")  # for messages
 _CACHED_TEXTS = 16
@@ -140,14 +140,14 @@ class StoredModel:
 
         return bool(known_rows(self._rows(documents))[0])
 
-    def _rows(self, documents: list[str] | NDArray[np.floating]) -> "list[Matrix]":
+    def _rows(self, documents: list[str] | NDArray[np.floating]) -> "PartRows":
         """Return the rows of queries; those of a text are kept, because an answer needs them several times."""
         if len(documents) == 1 and isinstance(documents[0], str):
             return self._rows_of_text(documents[0])
         return self.whole.rows(documents)
 
     @cached_property
-    def _rows_of_text(self) -> "Callable[[str], list[Matrix]]":
+    def _rows_of_text(self) -> "Callable[[str], PartRows]":
         return lru_cache(_CACHED_TEXTS)(lambda text: self.whole.rows([text]))
 
     def knows_word(self, word: str) -> bool:

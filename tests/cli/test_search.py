@@ -135,6 +135,7 @@ def test_a_match_is_what_the_collection_finds(location: Location, ammi: Run, tmp
     found = ammi("match", source, location.index, "--text", "body", "-k", 2, "--json")
     assert "1 of 2 documents have a near-duplicate in" in found.err
     copy, other = found.lines
+    assert expected[0].duplicate is not None
     id, similarity = expected[0].duplicate
     assert copy["duplicate"] == {"id": id, "similarity": round(similarity, 4)}
     assert other["duplicate"] is None

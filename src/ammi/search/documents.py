@@ -54,7 +54,7 @@ class Why(NamedTuple):
     passage: str  # the part of the text with the most, and the rarest, words of the query; else its beginning
     start: int  # where the passage begins
     words: list[tuple[int, int]]  # where words of the query stand, as (start, end), in the whole text
-    parts: dict[str, float]  # of the score, which is their sum: "words", and "code" or "cosine"
+    parts: dict[str, float]  # of the score, which is their sum: "words", "code" and "cosine", those that count
 
     def marked(self) -> list[tuple[str, bool]]:
         """Return the passage in pieces, each with whether it is a word of the query."""

@@ -1,6 +1,6 @@
 r"""The score of a search, which orders candidates found by words and by codes.
 
-    score = words / sqrt(Σ_t q_t i_t) + CODE_WEIGHT · similarity
+    score = words / sqrt(Σ_t q_t i_t) + CODE_WEIGHT · similarity + COSINE_WEIGHT · cosine
 
     words = Σ_t i_t (q_t f(n_t) + EXACT_WEIGHT Σ_w q_w f(n_w)),    f(n) = n (k + 1) / (n + k L)
 
@@ -12,9 +12,13 @@ scale, because sums of that many terms differ between texts by about as much.
 
     similarity = Σ_j l_j (2 z_j - 1) / Σ_j |l_j|
 
-is between -1 and 1: l_j is the query's logit of bit j, and z the text's code. Where vectors are kept, COSINE_WEIGHT
-times the cosine replaces the similarity of codes. `BitRanking` orders by the similarity alone, `VectorRanking` by the
-cosine alone.
+is between -1 and 1: l_j is the query's logit of bit j, and z the text's code. Bits that keep the cosine of embeddings
+(those of ITQ) have
+
+    cosine = Σ_j l_j (2 z_j - 1) / (sqrt(m) |l|)
+
+in place of the similarity; where vectors are kept, it is their cosine itself. A model has bits of one kind or of both.
+`BitRanking` orders by the bits alone, `VectorRanking` by the cosine of vectors alone.
 """
 
 import re
@@ -32,10 +36,10 @@ from ammi.search.hamming import Codes
 from ammi.search.languages import STOP_WORDS, stems
 from ammi.search.vectors import KeptVectors, cosines
 
-# The weights. Those of words and codes were chosen on cranfield and cacm (benchmarks/retrieval.py).
+# The weights, chosen on cranfield and cacm (benchmarks/retrieval.py).
 EXACT_WEIGHT = 0.25  # of a word just as the query has it, beside 1 of any word of its stem
 CODE_WEIGHT = 1.5
-COSINE_WEIGHT = 10  # not measured: scaled from that of the codes
+COSINE_WEIGHT = 10
 SATURATION, LENGTH_SHARE = 1.2, 0.75  # k and b of BM25
 
 RANKS = ("distance", "asymmetric", "text", "vectors")
@@ -144,36 +148,67 @@ class Ranking(Protocol):
 
 
 class BitRanking:
-    """The similarity of codes, by the query's logits."""
+    """The similarity of codes, or of the bits from the first one on, by the query's logits."""
 
-    part, weight = "code", CODE_WEIGHT  # in the score of the module
     text = ""
     vector: NDArray[np.floating] | None = None
     shortlist = SHORTLIST
 
-    def __init__(self, logits: NDArray[np.floating]):
-        self._logits = logits.astype(np.float64)  # (m,)
+    def __init__(self, logits: NDArray[np.floating], first: int = 0, *, faithful: bool = False):
+        self._logits, self._first, self._faithful = logits.astype(np.float64), first, faithful  # (m,)
+        self.part = "cosine" if faithful else "code"  # of the score of the module
+
+    @property
+    def weight(self) -> float:
+        return COSINE_WEIGHT if self._faithful else CODE_WEIGHT
 
     def parts(self, candidates: Candidates, terms: Sequence[Term] = ()) -> dict[str, Scores]:
-        bits = np.unpackbits(candidates.codes, axis=1, count=len(self._logits))  # (n, m)
-        total = np.abs(self._logits).sum()
-        return {self.part: (2.0 * bits - 1) @ self._logits / (total or 1)}
+        m = len(self._logits)
+        bits = np.unpackbits(candidates.codes, axis=1, count=self._first + m)[:, self._first :]  # (n, m)
+        most = np.sqrt(m) * np.linalg.norm(self._logits) if self._faithful else np.abs(self._logits).sum()
+        return {self.part: (2.0 * bits - 1) @ self._logits / (most or 1)}
 
 
 class VectorRanking:
     """The score by vectors; words find further candidates beside those of the codes."""
 
-    part, weight = "cosine", COSINE_WEIGHT  # in the score of the module
+    part = "cosine"
     shortlist = VECTOR_SHORTLIST
 
     def __init__(self, vector: NDArray[np.floating], text: str = ""):
         self.vector: NDArray[np.floating] | None = vector
         self.text = text
 
+    @property
+    def weight(self) -> float:
+        return COSINE_WEIGHT
+
     def parts(self, candidates: Candidates, terms: Sequence[Term] = ()) -> dict[str, Scores]:
         assert self.vector is not None
         assert candidates.vectors is not None
         return {self.part: cosines(self.vector, candidates.vectors)}
+
+
+class JointRanking:
+    """The mean of the scores of several parts of a code, or of one and of vectors, by their weights."""
+
+    text = ""
+    shortlist = SHORTLIST
+
+    def __init__(self, rankings: Sequence[BitRanking | VectorRanking]):
+        self._rankings = rankings
+        self.vector = rankings[-1].vector
+
+    @property
+    def weight(self) -> float:
+        return sum(ranking.weight for ranking in self._rankings)
+
+    def parts(self, candidates: Candidates, terms: Sequence[Term] = ()) -> dict[str, Scores]:
+        found: dict[str, Scores] = {}
+        for ranking in self._rankings:
+            [(name, scores)] = ranking.parts(candidates).items()
+            found[name] = found.get(name, 0) + ranking.weight / (self.weight or 1) * scores
+        return found
 
 
 class WordRanking:
@@ -185,7 +220,7 @@ class WordRanking:
 
     shortlist = SHORTLIST
 
-    def __init__(self, text: str, near: BitRanking | VectorRanking | None):
+    def __init__(self, text: str, near: BitRanking | VectorRanking | JointRanking | None):
         self.text, self._near = text, near
         self.vector = near.vector if near else None
 
@@ -271,6 +306,22 @@ def is_in(positions: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np
     return np.searchsorted(others, positions, side="right") > np.searchsorted(others, positions)
 
 
+class PartLogits(NamedTuple):
+    """Logits of queries' bits, for a part of the code."""
+
+    logits: NDArray[np.floating]  # (n, m)
+    faithful: bool  # the bits keep the cosine of embeddings
+
+
+class ReadQueries(NamedTuple):
+    """Queries as a model reads them."""
+
+    codes: Codes  # (n, ceil(m / 8))
+    known: NDArray[np.bool_]  # (n,) whether the code says anything
+    parts: list[PartLogits]  # of the bits in order
+    vectors: NDArray[np.floating] | None  # (n, d) that the last bits are made of, if they are dense
+
+
 class QueryEncoder(Protocol):
     """The part of a model that a search needs; `ammi.stored_model` implements it."""
 
@@ -278,18 +329,9 @@ class QueryEncoder(Protocol):
     def reads(self) -> str: ...  # what a query is: "text" or "vector"
 
     @property
-    def n_bits(self) -> int: ...
+    def has_logits(self) -> bool: ...  # of each bit its own, not all alike
 
-    @property
-    def has_logits(self) -> bool: ...
-
-    def knows(self, query: Query) -> bool: ...  # whether the query's code says anything
-
-    def encode(self, queries: list[Query]) -> Codes: ...
-
-    def codes_and_logits(self, queries: list[Query]) -> tuple[Codes, NDArray[np.floating]]: ...  # logits (n, m)
-
-    def codes_and_vectors(self, queries: list[Query]) -> tuple[Codes, NDArray[np.floating]]: ...  # vectors (n, d)
+    def read(self, queries: list[Query]) -> ReadQueries: ...
 
 
 class EncodedQueries(NamedTuple):
@@ -297,6 +339,7 @@ class EncodedQueries(NamedTuple):
 
     codes: Codes  # (n, ceil(m / 8))
     rankings: list[Ranking] | None  # None: by distance, the order in which codes find documents
+    known: NDArray[np.bool_]  # (n,) whether the code says anything
 
 
 class RankPolicy(NamedTuple):
@@ -330,24 +373,29 @@ class RankPolicy(NamedTuple):
             raise ValueError(f"rank is {rank!r}, but there are {', '.join(map(repr, RANKS))}: name one of them")
         if rank == "text" and self.model.reads != "text":
             raise ValueError('rank is "text", but queries are vectors here: use "distance", "asymmetric" or "vectors"')
+        if rank == "asymmetric" and not self.model.has_logits:
+            raise ValueError(
+                'rank is "asymmetric", but the model does not tell how sure it is of a bit: use "distance" or "text"'
+            )
+        read = self.model.read(queries)
         if rank == "distance":
-            return EncodedQueries(self.model.encode(queries), None)
-        if rank == "vectors" or (rank == "text" and self.vectors):
-            codes, vectors = self.model.codes_and_vectors(queries)
-            # Words find candidates, too: a shortlist of 200 then finds what would need thousands by codes alone.
-            texts = [query if self.text_index and isinstance(query, str) else "" for query in queries]
-            near: list[BitRanking | VectorRanking] = [*map(VectorRanking, vectors, texts)]
-        else:
-            codes, logits = self._codes_and_logits(queries, rank)
-            near = [*map(BitRanking, logits)]
-        if rank == "text":
-            known = [one if self.model.knows(query) else None for query, one in zip(queries, near, strict=True)]
-            return EncodedQueries(codes, [*map(WordRanking, map(str, queries), known)])
-        return EncodedQueries(codes, [*near])
+            return EncodedQueries(read.codes, None, read.known)
+        rankings: list[Ranking] = []
+        for row, (query, known) in enumerate(zip(queries, read.known, strict=True)):
+            near = self._near(query, read, row, rank)
+            rankings.append(WordRanking(str(query), near if known else None) if rank == "text" else near)
+        return EncodedQueries(read.codes, rankings, read.known)
 
-    def _codes_and_logits(self, queries: list[Query], rank: str) -> tuple[Codes, NDArray[np.floating]]:
-        """Return codes, and the logits of bits; if the model has none, -1 and 1, so that all bits count alike."""
-        if rank == "asymmetric" or self.model.has_logits:
-            return self.model.codes_and_logits(queries)
-        codes = self.model.encode(queries)
-        return codes, 2.0 * np.unpackbits(codes, axis=1, count=self.model.n_bits) - 1
+    def _near(self, query: Query, read: ReadQueries, row: int, rank: str) -> BitRanking | VectorRanking | JointRanking:
+        """Return how codes and vectors score the candidates of a query."""
+        parts: list[BitRanking | VectorRanking] = []
+        first = 0
+        for logits, faithful in read.parts:
+            parts.append(BitRanking(logits[row], first, faithful=faithful))
+            first += logits.shape[1]
+        if rank == "vectors" or (rank == "text" and self.vectors):
+            # Words find candidates, too: a shortlist of 200 then finds what would need thousands by codes alone.
+            assert read.vectors is not None
+            text = query if self.text_index and isinstance(query, str) else ""
+            parts[-1:] = [VectorRanking(read.vectors[row], text)]
+        return parts[-1] if rank == "vectors" or len(parts) == 1 else JointRanking(parts)

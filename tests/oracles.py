@@ -197,10 +197,8 @@ def text_cosines(text: str, others: list[str], stem: Callable[[str], str]) -> li
     vocabulary = sorted(set().union(*words))
     rows = np.array([[float(word in one) for word in vocabulary] for one in words]).reshape(len(words), -1)
     rows *= np.log(1 + len(words) / np.maximum(rows.sum(axis=0), 1))
-    lengths = np.linalg.norm(rows, axis=1)
-    return [
-        float(rows[0] @ row) / (lengths[0] * length or 1) for row, length in zip(rows[1:], lengths[1:], strict=True)
-    ]
+    own = np.linalg.norm(rows[0])
+    return [float(rows[0] @ row / (own * np.linalg.norm(row) or 1)) for row in rows[1:]]
 
 
 def ranking_scores(distances: list[float], relevant: list[bool], k: int) -> tuple[float, float, float]:

@@ -230,7 +230,9 @@ def test_like_leaves_the_document_itself_out_and_orders_ties_by_words(collection
     assert len(collection.like("d4", k=2, distinct=True)) == 2
     assert "copy 4" in everything
     assert "copy 4" not in distinct
-    assert all({f"d{n}", f"copy {n}"} <= {*everything} and not {f"d{n}", f"copy {n}"} <= {*distinct} for n in others[:3])
+    assert all(
+        {f"d{n}", f"copy {n}"} <= {*everything} and not {f"d{n}", f"copy {n}"} <= {*distinct} for n in others[:3]
+    )
     with pytest.raises(ValueError, match="'nobody'"):
         collection.like("nobody")
 

@@ -290,7 +290,9 @@ class Collection(AnyCollection):
     ) -> Hits:
         with self.store.snapshot():
             own = self.get(id)
-            n = max(checked_k(k) + 1, TIES)  # it finds itself, too
+            by_distance = own.vector is None or radius is not None
+            n = checked_k(k) + 1  # it finds itself, too
+            n = max(n, TIES) if by_distance or distinct else n
             if radius is not None:
                 hits = self.store.within(own.code[None], radius, where)[0]
             elif own.vector is None:
@@ -298,12 +300,12 @@ class Collection(AnyCollection):
             else:
                 hits = self.store.search_ranked(own.code[None], [VectorRanking(own.vector)], n, where)[0]
             others = [hit for hit in hits if hit.id != own.id]
-            k = len(others) if radius is not None or distinct else k
-            if own.vector is None or radius is not None:
-                others = by_words(own.text, others, k, self.store.language)
+            wanted = len(others) if radius is not None else k
+            if by_distance:
+                others = by_words(own.text, others, len(others) if distinct else wanted, self.store.language)
             if distinct:
                 others = self._distinct(own, others)
-        return Hits(others[:k])
+        return Hits(others[:wanted])
 
     def _distinct(self, own: Entry, hits: list[Hit]) -> list[Hit]:
         """Return hits without near-duplicates of a document, and of hits before them."""

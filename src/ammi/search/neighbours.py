@@ -31,7 +31,7 @@ def word_similarities(text: str | None, others: Sequence[str | None], language: 
 
 
 def by_words(text: str | None, hits: Sequence[Hit], k: int, language: str | None) -> list[Hit]:
-    """Return the nearest k of hits, which are in order of distance: of equal ones those with more words of a text first.
+    """Return the first k of hits, which come in order of distance: of equally near ones those with more words first.
 
     Of equals, and after the first TIES, the order of the hits stays.
     """

@@ -23,7 +23,7 @@ from ammi.evaluate import labelled_precision
 from ammi.features import VectorFeatures, WordFeatures
 from ammi.features.alphabet import terms_of
 from ammi.hashers import SpH
-from ammi.search.ranking import words_by_stem
+from ammi.search.wanted import words_by_stem
 from tests.oracles import text_cosines
 from tests.search.stores import LOCATIONS
 

@@ -135,6 +135,10 @@ class StoredModel:
         [document] = self._documents([query])
         return (self.quick or self.whole).knows(document)
 
+    def knows_word(self, word: str) -> bool:
+        """Return whether the model learned this word; False if it cannot tell, as a model of embeddings."""
+        return self.quick is not None and self.quick.knows(word)
+
     def _documents(self, queries: list[Query]) -> list[str] | NDArray[np.floating]:
         """Return queries as the model takes them: texts, or vectors as the rows of a matrix."""
         for query in queries:

@@ -106,7 +106,7 @@ def test_a_collection_of_vectors_from_a_file_to_answers(embedded: Embedded, ammi
     two = ammi("search", index, "--vector", tmp_path / "two.npy", "--where", "topic=sea", "--radius", 3, "--json").lines
     assert len(two) == 2
     piped = ammi("search", index, "-k", N, "--json", stdin=json.dumps({"id": "q", "vector": embedded.X[7].tolist()}))
-    assert piped.json == {"query": "q", "unknown": [], "hits": answer["hits"]}
+    assert piped.json == {"query": "q", "unknown": [], "corrected": {}, "hits": answer["hits"]}
     named = ammi("search", index, "--vector", embedded.npz, "-k", 1, "--json").lines
     assert [line["query"].split()[-1] for line in named] == [f"note-{i}" for i in range(N)]
 

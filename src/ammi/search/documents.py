@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
@@ -88,12 +89,15 @@ class Hit(NamedTuple):
 
 
 class Hits(list[Hit]):
-    """The hits of a search, the best first; `unknown` are the words of the query that no document has in any form.
+    """The hits of a search, the best first.
 
+    `unknown` are the words of the query that no document has in any form, and its quoted phrases that none has;
+    `corrected` are words that were searched for instead of words of the query, by the latter.
     A text of which the model knows no word is not searched for by its code: its hits are documents with its words.
     """
 
     unknown: Sequence[str] = ()
+    corrected: Mapping[str, str] = MappingProxyType({})
 
     def to_pandas(self) -> "DataFrame":
         """Return a row per hit and a column per metadata key, called metadata.KEY if a hit has a field of that name."""

@@ -94,7 +94,8 @@ class AnyCollection(Protocol):
         """Return the k documents that answer a text, or a vector, best.
 
         The result's `unknown` has the words of a text that no document has. If the model knows no word of it, its code
-        says nothing: "text" then finds only documents with its words, and the other ranks find none.
+        says nothing: "text" then finds only documents with its words, and the other ranks find none. If the model
+        reads vectors, a text is looked for by its words alone, too.
 
         Args:
             rank: the score that orders the hits. "distance": the number of bits in which codes differ. "asymmetric":

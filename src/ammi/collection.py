@@ -264,7 +264,7 @@ class Collection(AnyCollection):
                 found = self.store.search(codes, k, where, fingerprint=of)
             else:  # the store finds candidates by codes and words, and orders them by the rankings' scores
                 found = self.store.search_ranked(codes, rankings, k, where, shortlist=shortlist, fingerprint=of)
-            by_words = (rank or policy.default) == "text"
+            by_words = (rank or policy.default(asked)) == "text"
             return [
                 hits if by_words or not isinstance(query, str) or says else Hits()
                 for query, hits, says in zip(asked, found, known.tolist(), strict=True)
@@ -530,7 +530,8 @@ class Collection(AnyCollection):
         return (entry for block in self.store.entries() for entry in block)
 
     def _rank_policy(self, model: StoredModel) -> RankPolicy:
-        return RankPolicy(model, self.store.text_index, self.store.vectors is not None)
+        about = self.store.about
+        return RankPolicy(model, about.text_index, about.vectors is not None, about.language)
 
     def _with_model(self, job: Callable[[StoredModel], T]) -> T:
         """Run a job with the store's model; again, if another process has changed the model meanwhile."""

@@ -141,7 +141,7 @@ def _queries(collection: "Collection", texts: list[str], file: Path | None) -> "
         return
     for text in texts or query_lines():
         check_query_kind(collection, "text")
-        if not collection.knows(text):
+        if collection.reads == "text" and not collection.knows(text):
             note(f"the model knows no word of {text[:60]!r}: only documents with its words are found")
         yield text, text
 

@@ -24,6 +24,7 @@ from ammi.features import VectorFeatures, WordFeatures
 from ammi.features.alphabet import terms_of
 from ammi.hashers import SpH
 from ammi.search.wanted import words_by_stem
+from tests.oracles import text_cosines
 from tests.search.stores import LOCATIONS
 
 SUBJECTS = {
@@ -208,13 +209,30 @@ def test_a_default_search_needs_no_heavy_library(tmp_path, model):
     assert found.splitlines()[1] == "set()"
 
 
-def test_like_leaves_the_document_itself_out(collection, model):
-    own = TEXTS[4]
-    expected = [id for id in expected_ids(model, own) if id != "d4"]
-    assert [hit.id for hit in collection.like("d4", k=5)] == expected[:5]
+def test_like_leaves_the_document_itself_out_and_orders_ties_by_words(collection, model):
+    own, away = TEXTS[4], distances(model, TEXTS[4])
+    others = [n for n in np.argsort(away, kind="stable").tolist() if n != 4]
+
+    def expected(near: list[int]) -> list[str]:
+        cosines = dict(zip(near, text_cosines(own, [TEXTS[n] for n in near], str), strict=True))
+        return [f"d{n}" for n in sorted(near, key=lambda n: (away[n], -round(cosines[n], 9)))]
+
+    tied = expected([n for n in others if away[n] <= away[others[4]]])
+    assert [hit.id for hit in collection.like("d4", k=5)] == tied[:5]
+    assert collection.drift("d4", distances=[0])[0].id == tied[0]
     radius = 2
-    near = [id for id in expected if distances(model, own)[int(id[1:])] <= radius]
-    assert [hit.id for hit in collection.like("d4", radius=radius)] == near
+    within = expected([n for n in others if away[n] <= radius])
+    assert [hit.id for hit in collection.like("d4", radius=radius)] == within
+    collection.add({"id": f"copy {n}", "text": f"{TEXTS[n]} copied"} for n in (4, *others[:3]))
+    everything = [hit.id for hit in collection.like("d4", k=100)]
+    distinct = [hit.id for hit in collection.like("d4", k=100, distinct=True)]
+    assert distinct == [id for id in everything if id in distinct]
+    assert len(collection.like("d4", k=2, distinct=True)) == 2
+    assert "copy 4" in everything
+    assert "copy 4" not in distinct
+    assert all(
+        {f"d{n}", f"copy {n}"} <= {*everything} and not {f"d{n}", f"copy {n}"} <= {*distinct} for n in others[:3]
+    )
     with pytest.raises(ValueError, match="'nobody'"):
         collection.like("nobody")
 

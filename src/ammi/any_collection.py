@@ -132,10 +132,22 @@ class AnyCollection(Protocol):
     def within(self, query: Query, radius: int, where: Where | None = None) -> Hits:
         """Return all documents at most radius bits from a text or a vector, the nearest first."""
 
-    def like(self, id: Id, k: int = 10, where: Where | None = None, *, radius: int | None = None) -> Hits:
+    def like(
+        self,
+        id: Id,
+        k: int = 10,
+        where: Where | None = None,
+        *,
+        radius: int | None = None,
+        distinct: bool = False,
+    ) -> Hits:
         """Return the k documents nearest to one of the collection, or all within a radius, without itself.
 
-        Where vectors are kept, the nearest are those of the highest cosine, else of the smallest distance.
+        Where vectors are kept, the nearest are those of the highest cosine, else of the smallest distance. Of up to 200
+        equally near documents those come first that share more, and rarer, words with it (`ammi.search.neighbours`).
+
+        Args:
+            distinct: leave out near-duplicates of the document, and of hits before them, as `duplicates` finds them.
         """
 
     def drift(
@@ -143,7 +155,8 @@ class AnyCollection(Protocol):
     ) -> Hits:
         """Return documents at growing distance from a document or a query: the nearest at least that far away for each.
 
-        Ties go to the document inserted first. A document that answers two distances is listed once.
+        Of equally near documents it is the one that shares the most, and the rarest, words with the document or the
+        query. A document that answers two distances is listed once.
         """
 
     def duplicates(self, threshold: float | None = None, *, advance: Advance = no_progress) -> list[Duplicates]:

@@ -32,8 +32,11 @@ def table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 
 def recorded(name: str) -> tuple[Any, str]:
-    """The results of a benchmark and a line on where they are from; None if they are too old."""
-    found = json.loads((RESULTS / f"{name}.json").read_text())
+    """The results of a benchmark and a line on where they are from; None if they are too old, or not there."""
+    path = RESULTS / f"{name}.json"
+    if not path.exists():
+        return None, ""
+    found = json.loads(path.read_text())
     if found["machine"]["date"] < SINCE:
         return None, ""
     return found["results"], source(f"{name}.py", found["machine"])

@@ -1,6 +1,7 @@
 """Near-duplicates against a twin that compares every text with every other, and on texts whose duplicates are known."""
 
 import tracemalloc
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from ammi.data import corpus_path, read_documents
 from ammi.features.alphabet import normal
 from ammi.search import Entry
 from ammi.search.duplicates import DuplicateGroup, duplicate_groups, find_duplicates
+from ammi.search.duplicates.compare import word_weights
 from ammi.search.duplicates.near_vectors import ALL_COMPARED, vector_groups
 from ammi.search.duplicates.numbered import numbered
 from tests.oracles import words
@@ -24,8 +26,8 @@ def plain_words(text: str) -> list[str]:
     return found + [FILLED] * (3 - len(found))
 
 
-def plain_found(words: list[str], longer: list[str]) -> int:
-    """Words that are the same as the one beside them, by the phrase before and by the phrase after them."""
+def plain_found(words: list[str], longer: list[str]) -> set[int]:
+    """Where words are the same as the one beside them, by the phrase before and by the phrase after them."""
     first: dict[tuple[str, ...], int] = {}
     for j in range(len(longer) - 2):
         first.setdefault(tuple(longer[j : j + 3]), j)
@@ -48,21 +50,34 @@ def plain_found(words: list[str], longer: list[str]) -> int:
             offset = offset if offsets[i] is None else offsets[i]
             if offset is not None and 0 <= i + offset < len(longer) and words[i] == longer[i + offset]:
                 found.add(i)
-    return len(found)
+    return found
+
+
+def plain_weights(texts: list[str]) -> dict[str, int]:
+    """A thousand over the cube root of how often the texts have a word, or another one of its slot: twice at least."""
+    flat, (numbers, _) = [word for text in texts for word in plain_words(text)], numbered(texts)
+    slots = (numbers % len(word_weights(numbers))).tolist()
+    counts = Counter(slots)
+    return {word: round(1000 / max(counts[slot], 2) ** (1 / 3)) for word, slot in zip(flat, slots, strict=True)}
+
+
+def plain_similarity(words: list[str], longer: list[str], weights: dict[str, int]) -> float:
+    found = plain_found(words, longer)
+    weighted = sum(weights[words[i]] for i in found) / sum(weights[word] for word in words)
+    return min(len(found) / len(words), weighted) * len(words) / max(len(words), min(len(longer), SHORT))
 
 
 def plain_groups(texts: list[str], threshold: float) -> list[DuplicateGroup]:
-    words = [plain_words(text) for text in texts]
+    words, weights = [plain_words(text) for text in texts], plain_weights(texts)
     free = sorted(range(len(texts)), key=lambda position: (-len(words[position]), position))
     groups = []
     while free:
         kept, *others = free
         copies = []
         for other in others:
-            size = max(len(words[other]), min(len(words[kept]), SHORT))
-            found = plain_found(words[other], words[kept])
-            if found >= threshold * size:
-                copies.append((other, found / size))
+            similarity = plain_similarity(words[other], words[kept], weights)
+            if similarity >= threshold:
+                copies.append((other, similarity))
         if copies:
             groups.append(DuplicateGroup(kept, sorted(copies, key=lambda copy: (-copy[1], copy[0]))))
         free = [other for other in others if other not in dict(copies)]
@@ -76,7 +91,7 @@ def random_text(rng: np.random.Generator, n_words: int, vocabulary: int = 5000) 
 def changed(words: list[str], share: float, rng: np.random.Generator) -> list[str]:
     words = list(words)
     for location in rng.choice(len(words), round(share * len(words)), replace=False).tolist():
-        words[location] = f"other{rng.integers(5000)}"
+        words[location] = f"w{rng.integers(5000)}"
     return words
 
 
@@ -129,7 +144,7 @@ def test_the_similarity_is_the_share_of_words_that_were_not_changed(share):
     for group in groups:
         ((copy, similarity),) = group.duplicates
         assert copy == group.kept + 60
-        assert similarity == pytest.approx(1 - share, abs=0.03)
+        assert similarity == pytest.approx(1 - share, abs=0.04)
 
 
 def test_what_is_cut_short_or_quoted_is_a_copy_of_the_longer_text():
@@ -138,6 +153,15 @@ def test_what_is_cut_short_or_quoted_is_a_copy_of_the_longer_text():
     cut, quoting = whole[: len(whole) // 3].rsplit(" ", 1)[0], f"{around}\n> {whole}\n{around[::-1]}"
     assert duplicate_groups([[cut, whole]], 1) == [DuplicateGroup(1, [(0, 1.0)])]
     assert duplicate_groups([[whole, quoting, cut]], 1) == [DuplicateGroup(1, [(0, 1.0), (2, 1.0)])]
+
+
+def test_texts_of_one_form_are_no_copies_and_copies_of_one_text_are():
+    form = "the {0} dictionary for the hunspell spellchecker, used by editors, mailers and browsers, of the {0} project"
+    names = ["swedish", "danish", "german", "polish", "latin", "greek", "italian", "french", "turkish", "czech"]
+    own = "a first-person shooter with dinosaurs, jetpacks and an orchestra that plays whenever somebody is hit"
+    texts = [*map(form.format, names), own, own.replace("whenever", "each time")]
+    assert duplicate_groups([texts], 0.85) == [DuplicateGroup(11, [(10, pytest.approx(0.88, abs=0.02))])]
+    assert len(duplicate_groups([texts], 0.5)) == 2
 
 
 def test_a_few_words_are_no_copy_of_every_text_that_has_them():
@@ -179,7 +203,7 @@ def test_reuters_has_copies_and_no_group_of_a_subject():
         for copy, similarity in group.duplicates[::10]:
             words, longer = plain_words(texts[copy]), plain_words(texts[group.kept])
             size = max(len(words), min(len(longer), SHORT))
-            assert similarity == plain_found(words, longer) / size >= 0.8
+            assert 0.8 <= similarity <= len(plain_found(words, longer)) / size
 
 
 @pytest.mark.slow

@@ -12,15 +12,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ammi.search.documents import Entry, Id
-from ammi.search.duplicates.compare import FREE, SHORT, Taken, make_room, needed_hits, take_duplicates
+from ammi.search.duplicates.compare import FREE, Taken, make_room, needed_hits, take_duplicates, word_weights
 from ammi.search.duplicates.near_vectors import vector_groups
 from ammi.search.duplicates.numbered import ArrayFile, numbered
 from ammi.search.duplicates.phrases import index_sketches, sketch_entries
 
-OF_TEXTS, OF_VECTORS = 0.8, 0.98  # the default thresholds: docs/duplicates.md says what they find
+OF_TEXTS, OF_VECTORS = 0.85, 0.98  # the default thresholds: docs/duplicates.md says what they find
 
 Advance = Callable[[int], None]
 Groups = list[tuple[Id, list[tuple[Id, float]]]]
@@ -41,7 +40,7 @@ def find_duplicates(
     """Return each document that is kept and has duplicates, with these: by text, then by vector, then by code alone.
 
     A document without a text or a vector has only its code: those with equal codes count as duplicates of the first,
-    with similarity 1. The threshold is for texts and vectors, by default 0.8 and 0.98. `advance` gets the number of
+    with similarity 1. The threshold is for texts and vectors, by default 0.85 and 0.98. `advance` gets the number of
     documents twice: when they are read and when they are compared.
     """
     ids: list[Id] = []
@@ -82,7 +81,7 @@ def duplicate_groups(
 ) -> list[DuplicateGroup]:
     """Return the groups of two texts or more, in the order of the texts that are kept; texts come in blocks."""
     if not 0 < threshold <= 1:
-        raise ValueError(f"threshold is {threshold}, but a similarity to ask for is above 0 and at most 1, such as 0.8")
+        raise ValueError(f"threshold is {threshold}, but a similarity to ask for is above 0 and at most 1, such as 0.85")
     with ArrayFile(np.uint32) as file:
         entries, sketch_sizes, n_words, n_texts = [], [np.empty(0, np.uint8)], [np.zeros(0, np.int64)], 0
         for block in blocks:
@@ -98,21 +97,21 @@ def duplicate_groups(
         del entries
         sizes = np.concatenate(n_words)
         words, first = file.read(), np.concatenate([[0], np.cumsum(sizes)])
-        taken = Taken(np.full(n_texts, FREE), np.zeros(n_texts, np.int64))
+        texts = words, first, word_weights(words)
+        taken = Taken(np.full(n_texts, FREE), np.zeros(n_texts))
         room = make_room(n_texts, int(sizes.max(initial=0)), sketches)
         needed = needed_hits(np.concatenate(sketch_sizes), threshold)
         order = np.argsort(-sizes, kind="stable")
         for start in range(0, n_texts, _TEXTS_AT_ONCE):
             part = order[start : start + _TEXTS_AT_ONCE]
-            take_duplicates(part, (words, first), sketches, needed, threshold, taken, room)
+            take_duplicates(part, texts, sketches, needed, threshold, taken, room)
             advance(len(part))
-    return _groups(taken, sizes)
+    return _groups(taken)
 
 
-def _groups(taken: Taken, n_words: NDArray[np.int64]) -> list[DuplicateGroup]:
-    others = np.flatnonzero(taken.kept_by != np.arange(len(n_words)))
-    kept = taken.kept_by[others]
-    similarity = taken.found[others] / np.maximum(n_words[others], np.minimum(n_words[kept], SHORT))
+def _groups(taken: Taken) -> list[DuplicateGroup]:
+    others = np.flatnonzero(taken.kept_by != np.arange(len(taken.kept_by)))
+    kept, similarity = taken.kept_by[others], taken.similarity[others]
     order = np.lexsort((others, -similarity, kept))
     groups: dict[int, list[tuple[int, float]]] = {}
     for keeper, other, share in zip(

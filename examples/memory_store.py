@@ -16,15 +16,17 @@ from typing import Self
 
 import numpy as np
 
-from ammi.features.alphabet import distinct_terms, terms_of
+from ammi.features.alphabet import terms_of
 from ammi.search.documents import Entry, Id, Metadata, Record, codes_of, id_key
 from ammi.search.filters import Filter, matches
 from ammi.search.hamming import Codes
+from ammi.search.headings import searched_text
 from ammi.search.languages import stems as stems_of
-from ammi.search.ranking import Candidates, Term, WordStatistics
+from ammi.search.ranking import Candidates, best_by_terms
 from ammi.search.store import Store
 from ammi.search.store_methods import About, Encode, Found, Location
 from ammi.search.vectors import Packed, unpacked
+from ammi.search.wanted import MOST_COMPLETIONS, Wanted, WordStatistics
 
 BLOCK = 1000
 
@@ -101,33 +103,41 @@ class MemoryStore(Store):
         return found
 
     def _shortlists(
-        self, queries: Codes, n: int, terms: Sequence[Sequence[Term]], filter: Filter, with_vectors: bool
+        self, queries: Codes, n: int, wanted: Sequence[Wanted], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
         kept = self._kept(filter)
-        for near, query_terms in zip(self._nearest(queries, n, filter), terms, strict=True):
-            statistics = self._word_statistics(query_terms) if query_terms else None
+        words = [words_of(entry) for entry in kept]
+        for near, query in zip(self._nearest(queries, n, filter), wanted, strict=True):
             chosen = {id_key(record.id) for _, record in near}
-            chosen |= set(having_terms(kept, query_terms, statistics)[:n]) if statistics else set()
+            statistics = self._word_statistics(query.words) if query.terms else None
+            if statistics:
+                rows = best_by_terms(
+                    statistics, query, lambda word: np.flatnonzero([word in each for each in words]), n
+                )
+                chosen |= {id_key(kept[row].id) for row in rows}
             entries = [entry for entry in kept if id_key(entry.id) in chosen]
             kept_as = self._content.about.vectors if with_vectors else None
             yield Candidates.of_entries(entries, queries.shape[1], kept_as, statistics)
 
-    def _word_statistics(self, terms: Sequence[Term]) -> WordStatistics:
-        texts = self._texts()
-        split = [set(terms_of(text)) for text in texts]
-        having = {word: sum(word in found for found in split) for term in terms for word in term.words}
+    def _word_statistics(self, words: Sequence[str]) -> WordStatistics:
+        texts = [entry.text for entry in self._content.entries.values() if entry.text is not None]
+        having = {word: sum(word in each for each in self._words()) for word in words}
         return WordStatistics(len(texts), sum(map(len, texts)), having)
 
     def _words_with(self, stems: Collection[str]) -> Iterable[str]:
-        words = [*distinct_terms(self._texts())]
+        words = [*set().union(*self._words())]
         found = zip(words, stems_of(self._content.about.language, words), strict=True)
         return [word for word, stem in found if stem in stems]
+
+    def _words_from(self, prefix: str) -> Iterable[str]:
+        found = {word for words in self._words() for word in words if word.startswith(prefix)}
+        return sorted(found, key=lambda word: (len(word), word))[:MOST_COMPLETIONS]
 
     def _set_language(self, language: str) -> None:
         self._content.about = self._content.about._replace(language=language)
 
-    def _texts(self) -> list[str]:
-        return [entry.text for entry in self._content.entries.values() if entry.text is not None]
+    def _words(self) -> list[set[str]]:
+        return [words_of(entry) for entry in self._content.entries.values()]
 
     def _blocks(self, filter: Filter) -> Iterator[list[Entry]]:
         kept = self._kept(filter)
@@ -150,13 +160,6 @@ class MemoryStore(Store):
                 self._content.entries[id_key(entry.id)] = entry._replace(code=code)
 
 
-def having_terms(entries: list[Entry], terms: Sequence[Term], statistics: WordStatistics) -> list[Id]:
-    """Return the keys of the documents that have any of the terms, the sum of the terms' weights highest first."""
-    weights = {term.words: term.times * statistics.rarity(term) for term in terms}
-    by_rarity = sorted(weights, key=lambda words: -weights[words])
-    scores: dict[Id, float] = {}
-    for entry in entries:
-        found = set(terms_of(entry.text or ""))
-        if there := [weights[words] for words in by_rarity if found.intersection(words)]:
-            scores[id_key(entry.id)] = sum(there)
-    return sorted(scores, key=lambda key: -scores[key])
+def words_of(entry: Entry) -> set[str]:
+    """Return the words of a document's text, title and id; none without a text."""
+    return set() if entry.text is None else set(terms_of(searched_text(entry.id, entry.text, entry.metadata)))

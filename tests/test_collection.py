@@ -23,7 +23,7 @@ from ammi.evaluate import labelled_precision
 from ammi.features import VectorFeatures, WordFeatures
 from ammi.features.alphabet import terms_of
 from ammi.hashers import SpH
-from ammi.search.ranking import words_by_stem
+from ammi.search.wanted import words_by_stem
 from tests.search.stores import LOCATIONS
 
 SUBJECTS = {
@@ -189,7 +189,7 @@ def test_a_method_that_is_not_sure_of_bits_says_so(location):
     model = DocumentHasher(SpH(8, random_state=0)).fit(TEXTS)
     with Collection.create(location, model) as created:
         created.add(TEXTS)
-        with pytest.raises(ValueError, match="SpH does not tell how sure"):
+        with pytest.raises(ValueError, match="the model does not tell how sure"):
             created.search("oil", rank="asymmetric")
 
 

@@ -148,7 +148,7 @@ def test_the_words_of_a_text_find_candidates_for_its_vector(location, text_model
         with Collection.create(
             f"{location}-{text_index}", text_model, vectors="int8", text_index=text_index
         ) as created:
-            codes, rankings = created._rank_policy(created._stored()).encode(["oil loan"], "vectors")
+            codes, rankings, _ = created._rank_policy(created._stored()).encode(["oil loan"], "vectors")
             assert codes.tobytes() == text_model.encode(["oil loan"]).tobytes()
             assert rankings
             assert rankings[0].text == ("oil loan" if text_index else "")

@@ -257,15 +257,15 @@ class Collection(AnyCollection):
 
         def find(model: StoredModel) -> list[Hits]:
             policy, of = self._rank_policy(model), model.fingerprint
-            codes, rankings = policy.encode(asked, rank)
+            codes, rankings, known = policy.encode(asked, rank)
             if rankings is None:
                 found = self.store.search(codes, k, where, fingerprint=of)
             else:  # the store finds candidates by codes and words, and orders them by the rankings' scores
                 found = self.store.search_ranked(codes, rankings, k, where, shortlist=shortlist, fingerprint=of)
             by_words = (rank or policy.default) == "text"
             return [
-                hits if by_words or not isinstance(query, str) or model.knows(query) else Hits()
-                for query, hits in zip(asked, found, strict=True)
+                hits if by_words or not isinstance(query, str) or says else Hits()
+                for query, hits, says in zip(asked, found, known.tolist(), strict=True)
             ]
 
         with self.store.snapshot():
@@ -433,7 +433,7 @@ class Collection(AnyCollection):
         return self.store.export()
 
     def bit_probabilities(self, queries: Sequence[Query]) -> NDArray[np.floating]:
-        logits = self._with_model(lambda model: model.codes_and_logits(list(queries))[1])
+        logits = self._with_model(lambda model: model.logits(list(queries)))
         return 1 / (1 + np.exp(-np.clip(logits.astype(np.float64), -500, 500)))
 
     def word_weights(self) -> tuple[list[str], NDArray[np.floating]] | None:

@@ -59,10 +59,10 @@ class Block:
         exported = [document.vector for document in self.documents if document.vector is not None]
         if known is not None and len(exported) == len(self.documents):
             return known, np.stack(exported)
-        rows = model.features_.transform(self._contents(model))
-        if issparse(rows):
+        rows = model.rows(self._contents(model))
+        if issparse(rows[-1]):
             raise ValueError("the vectors are sparse, and a collection keeps dense ones: pass them as an array")
-        return model.hasher_.encode(rows) if known is None else known, rows
+        return model.encode_rows(rows) if known is None else known, rows[-1]
 
     def _known_codes(self, fingerprint: str) -> Codes | None:
         known = [document.code for document in self.documents]
@@ -92,8 +92,8 @@ class Block:
 
 
 def vector_width(model: "DocumentHasher") -> int:
-    """Return the width of the vectors that a model encodes; refuse sparse ones, which no collection keeps."""
-    features = model.features_
+    """Return the width of the vectors that a model's last bits are made of; refuse sparse ones, which no one keeps."""
+    features = model.parts[-1].features_
     if features.reads == "text" and issparse(features.transform([""])):
         raise ValueError(
             f"the {features.name} features of model {model.fingerprint_} make sparse rows, and vectors are kept of "
@@ -130,8 +130,8 @@ def _encoded_texts(model: "DocumentHasher", entries: list[Entry], keep: bool) ->
         if entry.text is None:
             raise ValueError(f"document {entry.id!r} has no text to encode anew: add it with its text first")
         texts.append(entry.text)
-    rows = model.features_.transform(texts)
-    return model.hasher_.encode(rows), rows if keep else None
+    rows = model.rows(texts)
+    return model.encode_rows(rows), rows[-1] if keep else None
 
 
 def blocks_from(documents: Any, *, ids: Iterable[Id] | None, text: str, id: str, vector: str) -> Iterator[Block]:

@@ -40,6 +40,15 @@ def checked_id(value: object, name: str) -> Id:
     )
 
 
+def is_id(value: object) -> bool:
+    """Return whether a value could be the id of a document."""
+    try:
+        checked_id(value, "this call")
+    except ValueError:
+        return False
+    return True
+
+
 def checked_text(value: object, name: str) -> str | None:
     """Return a text, or None of a document without one."""
     if value is None:

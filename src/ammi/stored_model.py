@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ammi.files import Files, verified
 from ammi.search.hamming import Codes
-from ammi.search.ranking import Query
+from ammi.search.ranking import PartLogits, Query, ReadQueries
 
 if TYPE_CHECKING:
     from ammi.hashers import DocumentHasher, Hasher
@@ -86,7 +86,7 @@ class StoredModel:
             return True
         from ammi.hashers.logits import has_logits
 
-        return has_logits(self.whole.hasher_)
+        return all(has_logits(part.hasher_) for part in self.whole.parts)
 
     def encoder(self, n_documents: int) -> "DocumentHasher | QuickCodes":
         """Return the faster encoder for n documents; both give the same codes."""
@@ -99,28 +99,45 @@ class StoredModel:
         documents = self._documents(queries)
         return self.encoder(len(documents)).encode(documents)
 
-    def codes_and_logits(self, queries: list[Query]) -> tuple[Codes, NDArray[np.floating]]:
-        """Return the codes of queries and the logits of their bits, (n, m)."""
+    def read(self, queries: list[Query]) -> ReadQueries:
+        """Return the codes of queries, and what scores them: logits of bits, and vectors."""
         documents = self._documents(queries)
         if self.quick:
             logits = self.quick.logits(documents)
-            return np.packbits(logits > 0, axis=1), logits
+            known = np.array([self.quick.knows(text) for text in documents], bool)
+            return ReadQueries(np.packbits(logits > 0, axis=1), known, [PartLogits(logits, faithful=False)], None)
+        from ammi.hashers.documents import known_rows
+        from ammi.hashers.logits import query_logits
+
+        rows = self.whole.rows(documents)
+        parts = []
+        for part, X in zip(self.whole.parts, rows, strict=True):
+            faithful = part.hasher_.keeps_cosines and isinstance(X, np.ndarray)
+            parts.append(PartLogits(query_logits(part.hasher_, X), faithful))
+        vectors = rows[-1] if isinstance(rows[-1], np.ndarray) else None
+        return ReadQueries(self.whole.encode_rows(rows), known_rows(rows), parts, vectors)
+
+    def logits(self, queries: list[Query]) -> NDArray[np.floating]:
+        """Return the logits of queries' bits, (n, m); refuse a model that has none."""
+        documents = self._documents(queries)
+        if self.quick:
+            return self.quick.logits(documents)
+        if not queries:
+            return np.empty((0, self.n_bits))
         from ammi.hashers.logits import bit_logits
 
-        codes = self.whole.encode(documents)
-        if not queries:
-            return codes, np.empty((0, self.n_bits))
-        return codes, bit_logits(self.whole.hasher_, self.whole.features_.transform(documents))
-
-    def codes_and_vectors(self, queries: list[Query]) -> tuple[Codes, NDArray[np.floating]]:
-        """Return the codes of queries and the vectors that these are made of, (n, d)."""
-        vectors = self.whole.features_.transform(self._documents(queries))
-        return self.whole.hasher_.encode(vectors), vectors
+        rows = self.whole.rows(documents)
+        parts = zip(self.whole.parts, rows, strict=True)
+        return np.hstack([bit_logits(part.hasher_, X) for part, X in parts])
 
     def knows(self, query: Query) -> bool:
         """Return whether the model knows a word of a text, or a vector is not zero."""
         [document] = self._documents([query])
         return (self.quick or self.whole).knows(document)
+
+    def knows_word(self, word: str) -> bool:
+        """Return whether the model learned this word; False if it cannot tell, as a model of embeddings."""
+        return self.quick is not None and self.quick.knows(word)
 
     def _documents(self, queries: list[Query]) -> list[str] | NDArray[np.floating]:
         """Return queries as the model takes them: texts, or vectors as the rows of a matrix."""

@@ -27,7 +27,7 @@ def test_from_file_to_answers(ammi: Run, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     source = write(tmp_path / "notes.jsonl", notes(24))
     Path("embedder").symlink_to(get_model_path())
-    options = ("--embedder", "embedder", "--cache", "kept", "--method", "itq", "--bits", 16)
+    options = ("--features", "embeddings", "--embedder", "embedder", "--cache", "kept", "--bits", 16)
     fitted = ammi("fit", source, "--out", "model", *options, "--json").json
     about = {"units": "embeddings", "columns": 384, "embedder": str(tmp_path / "embedder")}
     assert fitted.items() >= {**about, "documents": 24, "bits": 16}.items()
@@ -42,6 +42,12 @@ def test_from_file_to_answers(ammi: Run, monkeypatch, tmp_path):
     shutil.rmtree(tmp_path / "kept")
     hits = ammi("search", index, "boats on the ocean", "-k", 3, "--rank", "distance", "--json").json["hits"]
     assert {hit["metadata"]["subject"] for hit in hits} == {"sea"}
+    built = ammi("index", "build", "two", source, "--embedder", tmp_path / "embedder")
+    assert "A model of 384 bits was learned" in built.err
+    hits = ammi("search", "two", "boats on the ocean", "-k", 3, "--json").json["hits"]
+    assert {hit["metadata"]["subject"] for hit in hits} == {"sea"}
+    about = ammi("info", "two", "--json").json
+    assert (about["units"], about["bits"], about["beside"]["units"]) == ("words", 384, "embeddings")
     (tmp_path / "embedder").unlink()
     refused = ammi("search", index, "boats on the ocean")
     assert refused.code == 1
@@ -51,9 +57,10 @@ def test_from_file_to_answers(ammi: Run, monkeypatch, tmp_path):
 def test_progress(monkeypatch, capfd):
     """What is not learned from is gone through once, and that is shown."""
     monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", -1.0)
-    contents = sources.Contents([], learns=False)
-    assert list(contents) == []
-    assert "making rows of documents" in capfd.readouterr().err
+    contents = sources.Contents([], learns=False, embeds=True)
+    for step in ("embedding documents", "making rows of documents"):
+        assert list(contents) == []
+        assert step in capfd.readouterr().err
     assert list(contents) == []
     assert capfd.readouterr().err == ""
 
@@ -62,9 +69,9 @@ def test_progress(monkeypatch, capfd):
 def test_what_is_wrong_is_said(location: Location, ammi: Run, tmp_path):
     out = ("--out", tmp_path / "model")
     for options in (
-        ("--features", "words", "--embedder", get_model_path()),
+        ("--features", "vectors", "--embedder", get_model_path()),
         ("--cache", tmp_path / "cache"),
-        ("--embedder", get_model_path(), "--vocabulary", 9),
+        ("--features", "embeddings", "--embedder", get_model_path(), "--vocabulary", 9),
     ):
         assert ammi("fit", location.source, *out, *options).code == 2
     for embedder, words in (

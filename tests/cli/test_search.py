@@ -37,8 +37,10 @@ def test_search_finds_by_text_and_by_document(location: Location, ammi: Run):
     assert shown.code == 0
     assert re.search(r"distance +id +text", shown.out)
     assert len(re.findall(r"note-\d+", shown.out)) == 2
-    unknown = ammi("search", location.index, "zebra", "-k", 1)
+    unknown = ammi("search", location.index, "zebra shpi of", "zebra", "-k", 1)
     assert "knows no word of 'zebra'" in unknown.err
+    assert "no document has zebra" in unknown.err
+    assert "searched for ship instead of shpi" in unknown.err
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,12 @@ import pytest
 import scipy.sparse as sp
 
 import ammi as package
-from ammi import Collection, DocumentHasher
+from ammi import AMMI, ITQ, Collection, DocumentHasher
 from tests.cli.conftest import ENVIRONMENT, Run, notes, write
 from tests.cli.test_refusals import check_refused
 
 N, WIDTH = 120, 12
-QUICK = ("--bits", 16, "--epochs", 3, "--set", "batch_size=16")
+QUICK = ("--method", "ammi", "--bits", 16, "--epochs", 3, "--set", "batch_size=16")
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def test_a_collection_of_vectors_from_a_file_to_answers(embedded: Embedded, ammi
     two = ammi("search", index, "--vector", tmp_path / "two.npy", "--where", "topic=sea", "--radius", 3, "--json").lines
     assert len(two) == 2
     piped = ammi("search", index, "-k", N, "--json", stdin=json.dumps({"id": "q", "vector": embedded.X[7].tolist()}))
-    assert piped.json == {"query": "q", "unknown": [], "hits": answer["hits"]}
+    assert piped.json == {"query": "q", "unknown": [], "corrected": {}, "hits": answer["hits"]}
     named = ammi("search", index, "--vector", embedded.npz, "-k", 1, "--json").lines
     assert [line["query"].split()[-1] for line in named] == [f"note-{i}" for i in range(N)]
 
@@ -149,10 +149,13 @@ def test_one_command_from_a_file_to_a_collection(kind, embedded: Embedded, ammi:
     }[kind]
     built = ammi("index", "build", index, *source, "--json", stdin=lines if kind == "pipe" else "")
     assert built.json["documents"] == N
-    assert "A model of 64 bits was learned from" in built.err
+    of_text = kind in ("texts", "pipe")
+    method, n_bits = (AMMI, 64) if of_text else (ITQ, 256)
+    assert f"A model of {n_bits} bits was learned from" in built.err
     with Collection.open(index) as collection:
-        assert (collection.n_bits, collection.reads) == (64, "text" if kind in ("texts", "pipe") else "vector")
-    if kind in ("texts", "pipe"):
+        assert (collection.n_bits, collection.reads) == (n_bits, "text" if of_text else "vector")
+        assert isinstance(collection.model.hasher_, method)
+    if of_text:
         assert ammi("search", index, "ship harbour", "-k", 1, "--json").json["hits"][0]["metadata"]["subject"] == "sea"
     else:
         assert len(ammi("search", index, "--vector", embedded.npy, "-k", 1, "--json").lines) == N

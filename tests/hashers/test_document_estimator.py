@@ -68,7 +68,7 @@ def test_parameters_of_its_parts_are_got_and_set():
     assert model.hasher is not None
     assert model.hasher.n_bits == 24
     assert clone(model).get_params()["features__min_documents"] == 2
-    assert DocumentHasher().get_params() == {"hasher": None, "features": None}
+    assert DocumentHasher().get_params() == {"hasher": None, "features": None, "beside": None}
     assert model.set_params(hasher=LSH(8)).get_params()["hasher__n_bits"] == 8
 
 
@@ -76,7 +76,7 @@ def test_fit_leaves_its_parts_as_they_were_and_learns_in_clones():
     model = DocumentHasher(LSH(8, random_state=0), WordFeatures(50))
     before = deepcopy(model.get_params(deep=False))
     model.fit(TEXTS)
-    for name, part in before.items():
+    for name, part in (("hasher", before["hasher"]), ("features", before["features"])):
         assert vars(getattr(model, name)) == vars(part)
     with pytest.raises(NotFittedError):
         check_is_fitted(model.hasher)

@@ -6,13 +6,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from ammi.search import HammingIndex, Store
 from ammi.search.locations import STORES, store_class
-from ammi.search.ranking import Term, WordStatistics
+from ammi.search.wanted import WordStatistics
 from examples.memory_store import MemoryStore
 from tests.servers import postgres
 
@@ -66,12 +65,10 @@ def with_examples(store: type[Store], **strategies: Any) -> Callable[[Callable[.
     return run
 
 
-def word_statistics(index: Store, words: list[str]) -> WordStatistics | None:
+def word_statistics(index: Store, words: list[str]) -> WordStatistics:
     """What a store knows of words."""
     with index._reading():
-        query = np.zeros((1, -(-index.n_bits // 8)), np.uint8)
-        (candidates,) = index._shortlists(query, 1, [[Term({word: 1}, (word,)) for word in words]], (), False)
-    return candidates.statistics
+        return index._word_statistics(words)
 
 
 @contextmanager

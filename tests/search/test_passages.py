@@ -11,7 +11,7 @@ from ammi.cli.screen import marked_passage
 from ammi.features.alphabet import terms_of
 from ammi.features.occurrences import _joins, places
 from ammi.search.passages import LEAD, LENGTH, densest, explained, passage
-from ammi.search.ranking import Term, WordStatistics
+from ammi.search.wanted import Term, WordStatistics
 from tests.oracles import word_places
 
 # Characters that become several ones in normal form, or one together with others.

@@ -365,7 +365,7 @@ def test_schemas_of_others_are_left_alone(index, location):
     with pytest.raises(FileExistsError, match="holds a collection: open it"):
         PostgresStore.create(location, 8)
     in_schema(location, "UPDATE ammi SET format = 9")
-    with pytest.raises(ValueError, match="has format 9, and this ammi reads format 2: upgrade ammi"):
+    with pytest.raises(ValueError, match="has format 9, and this ammi reads format 3: upgrade ammi"):
         open_store(location)
 
 

@@ -1,8 +1,9 @@
 """Rankings score a shortlist just as their formulas say, on every store, whatever was added and deleted before."""
 
 import math
+from collections import Counter
 from contextlib import suppress
-from itertools import chain
+from typing import NamedTuple
 from unittest.mock import patch
 
 import numpy as np
@@ -11,20 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ammi.features.alphabet import terms_of
-from ammi.search import HammingIndex, KeptVectors
+from ammi.search import Entry, HammingIndex, KeptVectors
 from ammi.search.filters import matches, parse
 from ammi.search.languages import STOP_WORDS, detect_language, stems
-from ammi.search.ranking import (
-    MOST_TERMS,
-    SHORTLIST,
-    BitRanking,
-    Term,
-    VectorRanking,
-    WordRanking,
-    WordStatistics,
-    best_by_terms,
-    words_by_stem,
-)
+from ammi.search.ranking import SHORTLIST, BitRanking, VectorRanking, WordRanking, best_by_terms
+from ammi.search.wanted import MOST_TERMS, Term, Wanted, WordStatistics, words_by_stem
 from tests.oracles import word_places
 from tests.search.plain import distances, random_codes
 from tests.search.stores import LOCATIONS, every_store, with_examples, word_statistics
@@ -59,30 +51,126 @@ def by_words(text: str) -> WordRanking:
     return WordRanking(text, BitRanking(np.full(M, -1.0)))
 
 
-def plain_scores(
-    query: str, documents: list[str | None], near: np.ndarray, everything: list[str], language: str | None
-):
-    """The formula of the score, term by term, over the words of every text; `near` is its part by codes or vectors."""
-    asked = [word for word in terms_of(query) if word not in STOP_WORDS.get(language or "", ())] or terms_of(query)
-    n, average = len(everything), sum(map(len, everything)) / max(len(everything), 1)
-    had = [set(terms_of(text)) for text in everything]
+def plain_heading(entry: Entry) -> list[str]:
+    """The words of a document's title, and of its id if they have no digits."""
+    title = next((entry.metadata[key] for key in ("title", "name") if entry.metadata.get(key)), None)
+    paragraph, end, _ = (entry.text or "").partition("\n\n")
+    if title is None and end and len(paragraph) < 199:
+        title = paragraph
+    of_id = [word for word in terms_of(str(entry.id)) if not any(map(str.isdigit, word))]
+    return [*terms_of(title or ""), *of_id]
+
+
+class Asked(NamedTuple):
+    """A query as it was made up, with its signs apart."""
+
+    single: str
+    alternatives: list[list[str]] = []  # noqa: RUF012
+    required: list[list[str]] = []  # noqa: RUF012
+    excluded: list[list[str]] = []  # noqa: RUF012
+
+    @property
+    def text(self) -> str:
+        """The query as a user types it."""
+        signs = [*map(" OR ".join, self.alternatives), *(f'"{" ".join(words)}"' for words in self.required)]
+        return " ".join([*signs, *(f'-"{" ".join(words)}"' for words in self.excluded), self.single])
+
+
+words = st.sampled_from(["oil", "prices", "Price", "of", "opec", "gas", "pric", "opecs", "crued"])
+queries = st.builds(
+    Asked,
+    texts,
+    st.lists(st.lists(words, min_size=2, max_size=3, unique_by=str.lower), max_size=1),
+    st.lists(st.lists(words, min_size=1, max_size=2), max_size=1),
+    st.lists(st.lists(words, min_size=1, max_size=2), max_size=1),
+)
+
+
+def is_edit(a: str, b: str) -> bool:
+    """Whether one letter is left out, added or replaced, or two neighbours are swapped."""
+
+    def without(word: str, n: int) -> str:
+        return word[:n] + word[n + 1 :]
+
+    return any(
+        a == without(b, n)
+        or b == without(a, n)
+        or (len(a) == len(b) and without(a, n) == without(b, n))
+        or b == a[:n] + a[n : n + 2][::-1] + a[n + 2 :]
+        for n in range(max(len(a), len(b)))
+    )
+
+
+def plain_terms(asked: Asked, everything: list[Entry], language: str | None):
+    """The query, of which nothing but words is left if its signs mean nothing; the words that count exactly, and those
+    that count, for each of its terms; and how many texts have each word."""
+    is_typed = "\n" not in asked.text.strip() and len(asked.text.split()) <= 20
+    whole = asked._replace(excluded=[]).text
+    if not is_typed or not terms_of(whole):
+        whole, asked = asked.text, Asked(asked.text)
+    stop_words = STOP_WORDS.get(language or "", ())
+    texts = [entry for entry in everything if entry.text is not None]
+    counts = Counter(word for entry in texts for word in {*terms_of(entry.text or ""), *plain_heading(entry)})
 
     def stem(word: str) -> str:
         return stems(language, [word])[0]
 
-    def rarity(of_stem: str) -> float:
-        having = min(n, sum(stem(word) == of_stem for words in had for word in words))
+    def forms(word: str) -> set[str]:
+        return {other for other in counts if stem(other) == stem(word)}
+
+    def without_stop_words(words: list[str]) -> list[str]:
+        return [word for word in words if word not in stop_words] or words
+
+    single = without_stop_words(terms_of(" ".join([*(" ".join(words) for words in asked.required), asked.single])))
+    terms = []  # the words that count exactly, and those that count
+    for word in single:
+        exact, alike = word, forms(word)
+        if not alike and is_typed and len({other for other in single if stem(other) == stem(word)}) == 1:
+            ends = [other for other in counts if other.startswith(word)] if terms_of(whole)[-1] == word else []
+            is_long = len(word) > 3 and word.isalpha()
+            edits = [other for other in counts if is_long and is_edit(word, other)]
+            if len(word) > 1 and ends:
+                alike = {*ends}
+            elif edits:
+                exact = min(edits, key=lambda other: (-counts[other], other))
+                alike = forms(exact)
+        terms.append(([exact], alike | {exact}))
+    for group in asked.alternatives:
+        either = [*dict.fromkeys(without_stop_words(terms_of(" ".join(group))))]
+        terms.append((either, set(either).union(*map(forms, either))))
+    return asked, terms, counts
+
+
+def plain_scores(asked: Asked, documents: list[Entry], near: np.ndarray, everything: list[Entry], language: str | None):
+    """The formula of the score, word by word, over the words of every text; `near` is its part by codes or vectors.
+
+    Documents that lack a phrase, unless all do, or that have an excluded one, have no score.
+    """
+    asked, terms, counts = plain_terms(asked, everything, language)
+    texts = [entry.text for entry in everything if entry.text is not None]
+    n, average = len(texts), sum(map(len, texts)) / max(len(texts), 1)
+
+    def rarity(of: set[str]) -> float:
+        having = min(n, sum(counts[word] for word in of))
         return math.log(1 + (n - having + 0.5) / (having + 0.5))
 
-    total = sum(rarity(stem(word)) for word in asked)
+    def has(entry: Entry, phrase: list[str]) -> bool:
+        spelled = terms_of(" ".join(phrase))
+        parts = [] if entry.text is None else [terms_of(entry.text), plain_heading(entry)]
+        return any(spelled == part[at : at + len(spelled)] for part in parts for at in range(len(part)))
+
+    required = [phrase for phrase in asked.required if any(has(entry, phrase) for entry in documents)]
+    total = sum(rarity(alike) for _, alike in terms)
     scores = []
-    for text, start in zip(documents, near.tolist(), strict=True):
-        words, score = terms_of(text or ""), 0.0
-        damping = 1.2 * (0.25 + 0.75 * len(text or "") / (average or 1))
-        for word in asked:
-            exact, alike = words.count(word), sum(stem(other) == stem(word) for other in words)
-            score += rarity(stem(word)) * 2.2 * (alike / (alike + damping) + 0.25 * exact / (exact + damping))
-        scores.append(start + score / math.sqrt(total or 1))
+    for entry, start in zip(documents, near.tolist(), strict=True):
+        there = Counter([] if entry.text is None else terms_of(entry.text) + 2 * plain_heading(entry))
+        damping, score = 1.2 * (0.25 + 0.75 * len(entry.text or "") / (average or 1)), 0.0
+        for exactly, alike in terms:
+            times = sum(there[word] for word in alike)
+            bonus = sum(there[word] / (there[word] + damping) for word in exactly)
+            score += rarity(alike) * 2.2 * (times / (times + damping) + 0.25 * bonus)
+        passes = all(has(entry, phrase) for phrase in required) and not any(has(entry, no) for no in asked.excluded)
+        scores.append(start + score / math.sqrt(total or 1) if passes else -math.inf)
     return scores
 
 
@@ -97,13 +185,14 @@ def test_texts_with_most_of_the_words_are_those_of_the_plain_sum(lists, n, more)
     having = {f"word {i}": len(places) for i, places in enumerate(lists)}
     statistics = WordStatistics(41 + more, 1000, having)
     numbers = [(0, 1)[: len(lists)], *((i,) for i in range(2, len(lists)))] if lists else []
-    terms = [Term({f"word {i[0]}": 1 + i[0] % 3}, tuple(f"word {j}" for j in i)) for i in numbers]
+    terms = [Term({f"word {i[0]}": 1}, tuple(f"word {j}" for j in i), 1 + i[0] % 3) for i in numbers]
     told: dict[int, float] = {}
     for term, i in sorted(zip(terms, numbers, strict=True), key=lambda item: statistics.having_term(item[0])):
         for location in set().union(*(lists[j] for j in i)):
             told[location] = told.get(location, 0) + term.times * statistics.rarity(term)
     expected = sorted(sorted(told), key=lambda location: -told[location])[:n]
-    found = best_by_terms(statistics, terms, lambda word: np.array(sorted(lists[int(word[5:])]), np.int64), n)
+    wanted = Wanted(terms)
+    found = best_by_terms(statistics, wanted, lambda word: np.array(sorted(lists[int(word[5:])]), np.int64), n)
     assert found.tolist() == sorted(expected)
 
 
@@ -125,7 +214,7 @@ def test_words_are_scored_by_the_formula(store, tmp_path_factory):
         store,
         first=st.lists(st.none() | texts, max_size=12),
         later=st.lists(st.none() | texts, max_size=6),
-        query=texts,
+        query=queries,
         where=st.sampled_from([None, {"odd": True}]),
         k=st.integers(1, 20),
         seed=st.integers(0, 5),
@@ -136,11 +225,14 @@ def test_words_are_scored_by_the_formula(store, tmp_path_factory):
         with store.create(
             LOCATIONS[store](tmp_path_factory.mktemp("ranking")), 8, text_index=language or True
         ) as index:
-            index.add(random_codes(rng, len(first), 8, 5), texts=first, metadata=[{"odd": False}] * len(first))
+            titles = [{"odd": False, "title": title or ""} for title in reversed(first)]
+            index.add(random_codes(rng, len(first), 8, 5), texts=first, metadata=titles)
             replaced = list(range(0, 2 * len(later), 2))
             marks = [{"odd": bool(number % 4)} for number in replaced]
             index.add(random_codes(rng, len(later), 8, 5), replaced, later, marks)
-            index.delete([id for id in list(index) if id % 5 == 3])
+            index.add(random_codes(rng, 2, 8, 5), ["price/of-oil", "x_1:opec.7"], (*later, "oil", None)[:2])
+            index.delete([id for id in list(index) if isinstance(id, int) and id % 5 == 3])
+            index.set_metadata([id for id in list(index) if id != "price/of-oil"][:2], {"name": "Opec prices"})
             index.recode(
                 lambda entries: (random_codes(np.random.default_rng(len(entries)), len(entries), M, 5), None),
                 M,
@@ -151,26 +243,22 @@ def test_words_are_scored_by_the_formula(store, tmp_path_factory):
             kept = [entry for entry in entries if matches(parse(where), entry.metadata)]
             code = random_codes(rng, 1, M, 5)
             away = distances(np.array([entry.code for entry in kept], np.uint8).reshape(len(kept), 3), code)[0]
-            everything = [entry.text for entry in entries if entry.text is not None]
-
-            def stemmed(word):
-                return stems(index.language, [word])[0]
-
-            asked = [*chain.from_iterable(words_by_stem(query, index.language).values())]
             logits = rng.normal(size=M)
             bits = np.array([np.unpackbits(entry.code, count=M) for entry in kept], float).reshape(-1, M)
             near = 1.5 * (2 * bits - 1) @ logits / np.abs(logits).sum()
-            scores = plain_scores(query, [entry.text for entry in kept], near, everything, index.language)
+            scores = plain_scores(query, kept, near, entries, index.language)
             order = sorted(range(len(kept)), key=lambda row: -round(scores[row], 9))[:k]
+            order = [row for row in order if scores[row] > -math.inf]
             if kept or not entries:
-                (hits,) = index.search_ranked(code, [WordRanking(query, BitRanking(logits))], k, where)
+                (hits,) = index.search_ranked(code, [WordRanking(query.text, BitRanking(logits))], k, where)
                 assert [hit.score for hit in hits] == pytest.approx([scores[row] for row in order])
                 assert [hit.distance for hit in hits] == [away[[e.id for e in kept].index(hit.id)] for hit in hits]
                 expected = {entry.id: (entry.text, entry.metadata) for entry in kept}
                 assert all((hit.text, hit.metadata) == expected[hit.id] for hit in hits)
                 near_of = {entry.id: part for entry, part in zip(kept, near, strict=True)}
-                words = {w for text in everything for w in terms_of(text) if stemmed(w) in set(map(stemmed, asked))}
-                for hit in hits if asked else []:
+                _, terms, _ = plain_terms(query, entries, index.language)
+                words = set().union(*(alike for _, alike in terms))
+                for hit in hits if terms else []:
                     assert hit.why is not None
                     code = near_of[hit.id]
                     assert hit.why.parts == pytest.approx({"words": hit.score - code, "code": code}, abs=1e-9)
@@ -194,8 +282,8 @@ def test_the_cosine_takes_the_place_of_the_bits_where_vectors_are_kept(store, tm
             (hits,) = index.search_ranked(codes[:1], [WordRanking(query, VectorRanking(asked))], len(documents))
         lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(asked)
         cosines = np.divide(rows @ asked, lengths, out=np.zeros(len(rows)), where=lengths > 0)
-        everything = [text for text in documents if text is not None]
-        scores = plain_scores(query, documents, 10 * cosines, everything, "english")
+        entries = [Entry(row, codes[row], text, {}) for row, text in enumerate(documents)]
+        scores = plain_scores(Asked(query), entries, 10 * cosines, entries, "english")
         assert [hit.score for hit in hits] == pytest.approx(sorted(scores, reverse=True))
 
 
@@ -250,6 +338,22 @@ def test_of_many_documents_with_a_word_those_with_the_rarer_words_are_scored(ind
 
 
 @every_store
+def test_the_document_with_the_id_of_the_query_is_the_first_hit(index):
+    """Among more documents than a shortlist holds, and although others have more words of it; a filter holds."""
+    n = 3 * SHORTLIST
+    index.add(np.zeros((n, 3), np.uint8), texts=["numpy.linalg.inv"] * n)
+    index.add(np.array([[255, 0, 0]] * 2, np.uint8), ["linalg.inv", " "], ["matrix", None], [{"y": 1}, {"y": 2}])
+    for query, id in {"linalg.inv": "linalg.inv", " 17\n": 17, "inv": 0, "linalg.in": 0, "\ud800": 0, " ": 0}.items():
+        (hits,) = index.search_ranked(np.zeros((1, 3), np.uint8), [by_words(query)], 5)
+        assert [hits[0].id, len(hits), hits[0].score] == [id, 5, max(hit.score for hit in hits)], query
+        assert len({hit.id for hit in hits}) == 5
+    (hits,) = index.search_ranked(np.zeros((1, 3), np.uint8), [by_words("linalg.inv")], 5, {"y": 2})
+    assert [hit.id for hit in hits] == [" "]
+    (hits,) = index.search_ranked(np.zeros((1, 3), np.uint8), [WordRanking("7", None)], 5)
+    assert [hit.id for hit in hits] == [7]  # found by its id alone
+
+
+@every_store
 def test_filters_hold_in_every_stage(index):
     """A document that has the words, and one that is near, are both left out."""
     codes = np.array([[0, 0, 0], [255, 255, 255], [0, 0, 1]], np.uint8)
@@ -292,9 +396,7 @@ def test_counts_of_words_follow_what_other_processes_change(tmp_path):
     with HammingIndex.create(tmp_path / "index", 8) as index, HammingIndex.open(tmp_path / "index") as other:
         for n in (1, 2, 3):
             index.add(np.zeros((1, 1), np.uint8), texts=["oil"])
-            statistics = word_statistics(other, ["oil"])
-            assert statistics is not None
-            assert statistics.having == {"oil": n}
+            assert word_statistics(other, ["oil"]).having == {"oil": n}
 
 
 @pytest.mark.slow
@@ -320,10 +422,9 @@ def test_what_is_remembered_of_words_changes_no_answer(tmp_path_factory, steps, 
             writer.add(np.zeros((len(new), 1), np.uint8), texts=new)
             writer.delete([id for id in list(writer) if id % 10 == removed])
             entries = [entry for block in writer.entries() for entry in block]
-            everything = [entry.text for entry in entries if entry.text is not None]
             for asked in (query, steps[0][2]):
                 near = np.full(len(entries), 1.5)
-                scores = plain_scores(asked, [entry.text for entry in entries], near, everything, index.language)
+                scores = plain_scores(Asked(asked), entries, near, entries, index.language)
                 ranking = WordRanking(asked, BitRanking(np.full(8, -1.0)))
                 (hits,) = index.search_ranked(np.zeros((1, 1), np.uint8), [ranking], 100)
                 best = sorted(range(len(entries)), key=lambda row: -round(scores[row], 9))

@@ -46,6 +46,10 @@ def test_it_finds_the_same(there, here, rank):
     for where in (None, {"subject": "oil"}, {"year": {">=": np.int64(1980)}}):
         assert there.search_many(QUESTIONS, 6, where, rank) == here.search_many(QUESTIONS, 6, where, rank)
     assert there.search("oil", 3, shortlist=5) == here.search("oil", 3, shortlist=5)
+    assert there.search("d3", 3)[0].id == "d3"  # its id
+    for query in ("oill -price", '"no such" oil xyzzyx'):
+        found, expected = (collection.search(query, 3) for collection in (there, here))
+        assert (found, found.unknown, found.corrected) == (expected, expected.unknown, expected.corrected)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

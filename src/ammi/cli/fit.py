@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Report = dict[str, object]  # names and values to print
 
+BITS, BITS_BEFORE_AN_EMBEDDING, BITS_OF_VECTORS = 64, 128, 256
+
 
 class FitArguments(TypedDict, total=False):
     """Keyword arguments of `fit` that only methods trained in epochs take."""
@@ -40,7 +42,7 @@ def _methods() -> list[str]:
     return methods.names()
 
 
-def _features() -> list[str]:
+def _feature_names() -> list[str]:
     from ammi.features import features
 
     return features.names()
@@ -61,12 +63,17 @@ def fit(
         typer.Option(
             help="Method: ammi, bmmi, bmsh, bow, dvq, gmsh, itq, lsh, nash, sph, srbm, sth, vdsh, or one of another "
             "package. An unknown name lists all.",
-            show_default="ammi",
+            show_default="ammi for words and pieces, itq for embeddings and vectors",
             autocompletion=_methods,
         ),
     ] = None,
     bits: Annotated[
-        int | None, typer.Option(min=1, help="Length of the codes.", show_default="64; 16 for bmmi")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Length of the codes.",
+            show_default="64; 128 with --embedder; 256 of vectors, or of embeddings alone; 16 for bmmi",
+        ),
     ] = None,
     sample: Annotated[
         int | None,
@@ -91,8 +98,8 @@ def fit(
             help="What to learn from: words; pieces (SentencePiece units, for any script and language); embeddings "
             "(by a sentence-transformers model); vectors; or a feature maker of another package. An unknown name lists "
             "all.",
-            show_default="words; embeddings with --embedder; vectors for a matrix or with --vector",
-            autocompletion=_features,
+            show_default="words; vectors for a matrix or with --vector",
+            autocompletion=_feature_names,
         ),
     ] = None,
     vocabulary: Annotated[
@@ -103,8 +110,9 @@ def fit(
         typer.Option(
             metavar="MODEL",
             help="Model that makes embeddings: a folder, a name on the Hugging Face Hub, or a function as "
-            "module:function. The model that is written refers to it and does not contain it.",
-            show_default="all-MiniLM-L6-v2",
+            "module:function. The model that is written refers to it and does not contain it. Unless --features "
+            f"embeddings is named, {BITS_OF_VECTORS} bits of the embedding follow the bits of the words.",
+            show_default="none; all-MiniLM-L6-v2 with --features embeddings",
         ),
     ] = None,
     cache: Annotated[
@@ -177,9 +185,14 @@ def fit(
     """
     start = time.perf_counter()
     parameters = {name: value for name, value in {"n_bits": bits, "epochs": epochs}.items() if value is not None}
+    kind = features or default_features(source, options)
+    if method is None and config is None:
+        method, usual = _default_method(kind, source, embedder)
+        parameters = {"n_bits": usual, **parameters}
     hasher = _hasher(method, parameters, assignments or [], config, seed)
 
     from ammi.data.pairs import holds_pairs
+    from ammi.hashers import DocumentHasher
     from ammi.hashers.saving import check_model_folder, holds_model
 
     check_model_folder(out)
@@ -192,15 +205,14 @@ def fit(
             refuse("pairs have their texts and features already", {**unused, **options.given()})
             model, report = _fit_pairs(hasher, source, arguments)
         else:
-            kind = features or ("embeddings" if embedder else default_features(source, options))
-            maker = make_features(kind, vocabulary=vocabulary, embedder=embedder, cache=cache)
+            maker, beside = _features(kind, vocabulary, embedder, cache)
             if maker.reads != "vector":
                 refuse(f"the features {maker.name!r} read texts", {"--vector": options.vector})
             documents = Documents(source, options, reads=maker.reads)
             if sample:
                 refuse("a view has a row for each document, not for each of a sample", {"--view": view})
                 documents.keep_sample(sample, getattr(hasher, "random_state", seed) or 0)
-            model, report = _fit(hasher, maker, documents, labels, arguments)
+            model, report = _fit(DocumentHasher(hasher, maker, beside=beside), documents, labels, arguments)
         if holds_model(out):
             note(f"The model that {out} held is replaced. Collections keep theirs until ammi index rebuild.")
         model.save(out)
@@ -217,13 +229,41 @@ def _to_index(source: str, options: ReadOptions) -> str:
     return " ".join(["SOURCE" if is_pipe(source) else quote(source), *given])
 
 
-def fit_defaults(features: str, documents: Documents) -> "DocumentHasher":
+def fit_defaults(
+    kind: str, documents: Documents, source: str, embedder: str | None, cache: Path | None
+) -> "DocumentHasher":
     """Learn a model by the default method and length from these features of documents, with progress."""
-    hasher = _hasher(None, {}, [], None, None)
-    model, _ = _fit(hasher, make_features(features), documents, None, _arguments(hasher, None, []))
+    from ammi.hashers import DocumentHasher
+
+    method, bits = _default_method(kind, source, embedder)
+    hasher = _hasher(method, {"n_bits": bits}, [], None, None)
+    maker, beside = _features(kind, None, embedder, cache)
+    model, _ = _fit(DocumentHasher(hasher, maker, beside=beside), documents, None, _arguments(hasher, None, []))
     if getattr(model.hasher_, "interrupted_", False):
         raise KeyboardInterrupt
     return model
+
+
+def _default_method(kind: str, source: str, embedder: str | None) -> tuple[str, int]:
+    """Return the method and the length of codes if the user names none: subjects by words, the cosine of vectors."""
+    from ammi.data.matrix_files import holds_sparse
+
+    if kind == "embeddings" or (kind == "vectors" and not holds_sparse(source)):
+        return "itq", BITS_OF_VECTORS
+    return "ammi", BITS_BEFORE_AN_EMBEDDING if embedder else BITS
+
+
+def _features(
+    kind: str, vocabulary: int | None, embedder: str | None, cache: Path | None
+) -> "tuple[FeatureMaker, DocumentHasher | None]":
+    """Return the feature maker of a model, and the model of embeddings beside it if an embedder is named."""
+    from ammi.hashers import ITQ, DocumentHasher
+
+    if kind not in ("words", "pieces") or embedder is None:
+        return make_features(kind, vocabulary=vocabulary, embedder=embedder, cache=cache), None
+    of_embedding = make_features("embeddings", embedder=embedder, cache=cache)
+    beside = DocumentHasher(ITQ(BITS_OF_VECTORS, random_state=0), of_embedding)
+    return make_features(kind, vocabulary=vocabulary), beside
 
 
 def _hasher(
@@ -266,16 +306,17 @@ def _opened_view(path: Path) -> "np.ndarray":
 
 
 def _fit(
-    hasher: "Hasher", features: "FeatureMaker", documents: Documents, labels: str | None, arguments: FitArguments
+    model: "DocumentHasher", documents: Documents, labels: str | None, arguments: FitArguments
 ) -> "tuple[DocumentHasher, Report]":
     """Fit a model to documents; return it with what to report."""
     from ammi.data import label_column
-    from ammi.hashers import DocumentHasher
     from ammi.hashers.fitting import fit_held_out
 
-    model = DocumentHasher(hasher, features)
     documents.keep()
-    texts = Contents(documents, features.name != "embeddings") if features.reads == "text" else None
+    features = model.features
+    assert features is not None
+    learns, embeds = features.name != "embeddings", model.beside is not None
+    texts = Contents(documents, learns, embeds) if features.reads == "text" else None
     X = documents.vectors() if texts is None else None
     if features.name == "pieces":
         note("SentencePiece learns its units from a sample of the texts, which takes up to a minute.")

@@ -102,6 +102,7 @@ def search(
     """Find the documents that match a text or a vector best, or that are like a document.
 
     Codes and words find candidates, and a score orders them (--rank). Words of the query are bold.
+    A text may have "quoted phrases", -excluded words, alternatives (car OR bus), and a prefix at its end (invers*).
     With --radius the score is the distance; with --like it is the distance, or the cosine of kept vectors.
 
     [bold]Examples[/]
@@ -158,10 +159,13 @@ def _answers(
 
 def _show(query: str, hits: "Hits", as_json: bool) -> None:
     if as_json:
-        say_json({"query": query, "unknown": [*hits.unknown], "hits": [hit.as_json() for hit in hits]})
+        said = {"unknown": [*hits.unknown], "corrected": {**hits.corrected}}
+        say_json({"query": query, **said, "hits": [hit.as_json() for hit in hits]})
     else:
         if hits.unknown:
             note(f"no document has {', '.join(hits.unknown)[:100]}")
+        for word, right in hits.corrected.items():
+            note(f"searched for {right} instead of {word}, which no document has")
         results.print(hits_table(query, hits))
 
 

@@ -169,13 +169,14 @@ class Documents:
 class Contents:
     """The texts of documents, with progress while a model learns features and then makes rows of them.
 
-    `learns` tells whether the features have to read the texts before they make rows. Any further iteration is part of
-    work that shows its own progress.
+    `learns` tells whether the features have to read the texts before they make rows, `embeds` whether embeddings are
+    made before. Any further iteration is part of work that shows its own progress.
     """
 
-    def __init__(self, documents: "Iterable[Document]", learns: bool = True):
+    def __init__(self, documents: "Iterable[Document]", learns: bool = True, embeds: bool = False):
         self._documents = documents
-        self._steps = ["reading documents", "making rows of them"] if learns else ["making rows of documents"]
+        self._steps = ["embedding documents"] if embeds else []
+        self._steps += ["reading documents", "making rows of them"] if learns else ["making rows of documents"]
         self.count = 0
 
     def __iter__(self) -> Iterator[str]:

@@ -48,6 +48,15 @@ def holds_matrix(source: str | Path, format: str | None = None) -> bool:
     return (format or path.suffix.lower().lstrip(".")) in MATRIX_FORMATS and (bool(format) or not holds_codes(path))
 
 
+def holds_sparse(source: str | Path) -> bool:
+    """Return whether a file is a sparse matrix that scipy wrote."""
+    try:
+        with zipfile.ZipFile(source) as archive:
+            return "indices.npy" in archive.namelist()
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return False
+
+
 def read_matrix(
     path: str | Path,
     *,

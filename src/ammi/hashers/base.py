@@ -31,6 +31,7 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, A
     n_bits: int
     n_features_in_: int
     predictive: ClassVar[bool] = False  # whether `fit` takes related documents
+    keeps_cosines: ClassVar[bool] = False  # whether codes are near where the cosine of rows is high
 
     @abstractmethod
     def fit(self, X: MatrixLike, y: object = None) -> Self:

@@ -1,6 +1,7 @@
 """DocumentHasher: documents in, codes out. A feature maker and a hasher as one model."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from os import PathLike
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -32,6 +33,12 @@ def _view(view: View, documents: Documents) -> MatrixLike:
     return view(documents) if callable(view) else view
 
 
+def known_rows(rows: list[Matrix]) -> NDArray[np.bool_]:
+    """Return which documents have a row that is not zero, (n,)."""
+    each = [X.any(axis=1) if isinstance(X, np.ndarray) else np.diff(X.indptr) > 0 for X in rows]
+    return np.any(each, axis=0)
+
+
 def _has_score(model: "DocumentHasher") -> bool:
     if model.hasher is not None and not hasattr(model.hasher, "score"):
         raise AttributeError(f"{type(model.hasher).__name__} has no score: measure codes with ammi.evaluate")
@@ -47,6 +54,8 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     Args:
         hasher: any method of ammi.hashers; by default AMMI with 64 bits.
         features: makes rows of documents; by default ammi.features.WordFeatures.
+        beside: a second model, whose bits follow those of the first in each code: a code of subjects, by words, with
+            one of fidelity to an embedding beside it. `fit` fits both to the same documents.
     """
 
     # scikit-learn calls the documents X, so there is no metadata to route.
@@ -54,12 +63,19 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     __metadata_request__transform: ClassVar = {"documents": UNUSED}
     __metadata_request__score: ClassVar = {"documents": UNUSED}
 
-    def __init__(self, hasher: Hasher | None = None, features: FeatureMaker | None = None):
+    def __init__(
+        self,
+        hasher: Hasher | None = None,
+        features: FeatureMaker | None = None,
+        *,
+        beside: "DocumentHasher | None" = None,
+    ):
         self.hasher = hasher
         self.features = features
+        self.beside = beside
 
     @classmethod
-    def of(cls, hasher: Hasher, features: FeatureMaker | None = None) -> Self:
+    def of(cls, hasher: Hasher, features: FeatureMaker | None = None, beside: "DocumentHasher | None" = None) -> Self:
         """Return a model of fitted parts; a hasher without a feature maker takes vectors as they are."""
         check_is_fitted(hasher)
         if features is None:
@@ -70,8 +86,8 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 f"the features make rows of {features.n_features_} columns and the hasher reads "
                 f"{hasher.n_features_in_}: pass those that it was fitted with"
             )
-        model = cls(hasher, features)
-        model.hasher_, model.features_ = hasher, features
+        model = cls(hasher, features, beside=beside)
+        model.hasher_, model.features_, model.beside_ = hasher, features, beside
         return model
 
     def fit(
@@ -96,6 +112,8 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             more: further arguments of the hasher's `fit`, such as callbacks.
         """
         documents = list(documents) if isinstance(documents, Iterator) else documents
+        # First, because an embedder that cannot be opened should not be noticed after an hour of training.
+        self.beside_ = None if self.beside is None else clone(self.beside).fit(documents)
         self.features_: FeatureMaker = WordFeatures() if self.features is None else clone(self.features)
         self.hasher_ = AMMI() if self.hasher is None else clone(self.hasher)
         X = self.features_.fit(documents).transform(documents)
@@ -115,29 +133,42 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def transform(self, documents: Documents) -> NDArray[np.uint8]:
         """Return the code of each document, (n, m) of 0 and 1."""
-        X = self._rows(documents)
-        return self.hasher_.transform(X) if X.shape[0] else np.zeros((0, self.n_bits), np.uint8)
+        return self._bits(self.rows(documents))
 
     def encode(self, documents: Documents) -> NDArray[np.uint8]:
         """Return the code of each document in ceil(m / 8) bytes, packed as numpy.packbits packs."""
-        X = self._rows(documents)
-        return self.hasher_.encode(X) if X.shape[0] else np.zeros((0, -(-self.n_bits // 8)), np.uint8)
+        return self.encode_rows(self.rows(documents))
+
+    def rows(self, documents: Documents) -> list[Matrix]:
+        """Return the rows that codes are made of, (n, V) for each of the parts."""
+        documents = list(documents) if isinstance(documents, Iterator) else documents
+        return [part.features_.transform(documents) for part in self.parts]
+
+    def encode_rows(self, rows: list[Matrix]) -> NDArray[np.uint8]:
+        """Return the packed code of each document from its rows."""
+        if len(rows) == 1 and rows[0].shape[0]:
+            return self.hasher_.encode(rows[0])  # some methods do not need a byte for each bit
+        return np.packbits(self._bits(rows), axis=1)
+
+    @property
+    def parts(self) -> "list[DocumentHasher]":
+        """The models whose bits make up a code, in order: this one, and those beside it."""
+        check_is_fitted(self, msg="this DocumentHasher has learned nothing yet: call fit first")
+        return [self, *(self.beside_.parts if self.beside_ else [])]
 
     @available_if(_has_score)
     def score(self, documents: Documents, y: object = None) -> float:
         """Return the hasher's `score` of these documents: for AMMI the paper's difference of entropies, in bits."""
-        return self.hasher_.score(self._rows(documents), y)
+        return self.hasher_.score(self.parts[0].features_.transform(documents), y)
 
     def knows(self, document: object) -> bool:
         """Return whether the model knows a word of a text; if not, its code is that of an empty text."""
-        X = self._rows([document])
-        return bool(X.nnz if hasattr(X, "nnz") else X.any())
+        return bool(known_rows(self.rows([document]))[0])
 
     @property
     def n_bits(self) -> int:
         """Length m of the codes."""
-        check_is_fitted(self)
-        return self.hasher_.n_bits
+        return sum(part.hasher_.n_bits for part in self.parts)
 
     @property
     def reads(self) -> str:
@@ -148,12 +179,14 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     @property
     def fingerprint_(self) -> str:
         """A digest of everything that decides a code, different for every model."""
-        check_is_fitted(self, msg="this DocumentHasher has learned nothing yet: call fit first")
-        return joint_digest(self.hasher_.fingerprint_, self.features_.fingerprint_)
+        digests = [(part.hasher_.fingerprint_, part.features_.fingerprint_) for part in self.parts]
+        return joint_digest(*chain.from_iterable(digests))
 
     def describe(self) -> dict[str, Any]:
-        """Return facts about features and hasher, for people to read."""
-        return {**self.features_.describe(), **self.hasher_.describe(), "fingerprint": self.fingerprint_}
+        """Return facts about features and hasher, for people to read; a second model's are named "beside"."""
+        own = {**self.features_.describe(), **self.hasher_.describe()}
+        about = own | {"bits": self.n_bits, "fingerprint": self.fingerprint_}
+        return about | ({"beside": self.beside_.describe()} if self.beside_ else {})
 
     def to_files(self) -> Files:
         """Return the model as files by name: config.json, features/…, hasher/…, and SHA256SUMS with their digests."""
@@ -169,9 +202,11 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Write the files of the model to a folder; ammi.load(folder) reads it."""
         save(self, folder)
 
-    def _rows(self, documents: Documents) -> Matrix:
-        check_is_fitted(self, msg="this DocumentHasher has learned nothing yet: call fit first")
-        return self.features_.transform(documents)
+    def _bits(self, rows: list[Matrix]) -> NDArray[np.uint8]:
+        each = zip([part.hasher_ for part in self.parts], rows, strict=True)
+        return np.hstack(
+            [hasher.transform(X) if X.shape[0] else np.zeros((0, hasher.n_bits), np.uint8) for hasher, X in each]
+        )
 
     @property
     def n_features_in_(self) -> int:
@@ -188,7 +223,7 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self.n_bits
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "hasher_") and hasattr(self, "features_")
+        return hasattr(self, "hasher_") and hasattr(self, "features_") and hasattr(self, "beside_")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

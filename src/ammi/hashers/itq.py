@@ -22,6 +22,7 @@ class ITQ(ProjectionHasher):
     If documents vary in d < m directions only, R is d × m with orthonormal rows and spreads them over all bits.
     """
 
+    keeps_cosines = True
     iterations: int = parameter("rounds of the two steps. The published setting: 50.", default=50, whole=True, least=0)
 
     def learn(self, X: Matrix, rng: np.random.RandomState) -> Hyperplanes:

@@ -23,7 +23,11 @@ def bit_logits(hasher: Hasher, X: Matrix) -> NDArray[np.floating]:
     if hasattr(hasher, "bit_probabilities"):
         p = np.clip(hasher.bit_probabilities(X).astype(np.float64), _LEAST, 1 - _LEAST)
         return np.log(p) - np.log1p(-p)
-    raise ValueError(
-        f'rank is "asymmetric", but {type(hasher).__name__} does not tell how sure it is of a bit: use "distance" or '
-        '"text"'
-    )
+    raise ValueError(f"{type(hasher).__name__} does not tell how sure it is of a bit: it has no logits")
+
+
+def query_logits(hasher: Hasher, X: Matrix) -> NDArray[np.floating]:
+    """Return the logits of each row's bits, (n, m); -1 and 1, so that all bits count alike, if the hasher has none."""
+    if not X.shape[0]:
+        return np.empty((0, hasher.n_bits))
+    return bit_logits(hasher, X) if has_logits(hasher) else 2.0 * hasher.transform(X) - 1

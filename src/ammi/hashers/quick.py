@@ -16,7 +16,7 @@ from ammi.digests import arrays_digest, joint_digest
 from ammi.features.quick import QuickRows, quick_rows
 from ammi.files import of_folder
 from ammi.hashers.hyperplanes import HyperplaneNames, Hyperplanes
-from ammi.hashers.saving import CONFIG, FEATURES, HASHER, WEIGHTS, parse_config
+from ammi.hashers.saving import BESIDE, CONFIG, FEATURES, HASHER, WEIGHTS, parse_config
 
 _CACHED_TEXTS = 16  # a search asks several times about the same text
 _LONGEST_CACHED = 20_000  # characters of a text
@@ -63,7 +63,7 @@ class QuickCodes:
 def quick_codes(files: Mapping[str, bytes]) -> QuickCodes | None:
     """Return what encodes with the files of a DocumentHasher; None if that takes the whole model."""
     of_hasher = of_folder(HASHER, files)
-    if not of_hasher:  # the files are those of a hasher alone, which reads vectors
+    if not of_hasher or of_folder(BESIDE, files):  # a hasher alone, which reads vectors, or two models
         return None
     model = parse_config(files, Path(), "n_bits")
     hasher = parse_config(of_hasher, Path(HASHER), "hyperplanes", "parameters")

@@ -2,6 +2,7 @@
 
     config.json, weights.safetensors, SHA256SUMS              a hasher
     config.json, features/..., hasher/..., SHA256SUMS         a DocumentHasher: the files of its two parts
+    beside/config.json, beside/features/..., beside/hasher/...        and of a second DocumentHasher beside it
 
 A folder, a store and a message to a worker hold the same files. Nothing is made of a file whose digest is wrong.
 Importing this module loads neither torch nor scikit-learn, since a search reads no more than the files.
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
 
 FORMAT = 3
 CONFIG, WEIGHTS = "config.json", "weights.safetensors"
-FEATURES, HASHER = "features", "hasher"  # folders of the two parts of a DocumentHasher
-_OF_A_MODEL = {CONFIG, WEIGHTS, FEATURES, HASHER, CHECKSUMS}
+FEATURES, HASHER, BESIDE = "features", "hasher", "beside"  # folders of the parts of a DocumentHasher
+_OF_A_MODEL = {CONFIG, WEIGHTS, FEATURES, HASHER, BESIDE, CHECKSUMS}
 
 Config = dict[str, Any]  # the content of config.json
 M = TypeVar("M", bound="Hasher | DocumentHasher")
@@ -63,8 +64,11 @@ def hasher_to_files(hasher: "Hasher") -> Files:
 
 
 def model_to_files(model: "DocumentHasher") -> Files:
-    """Return a fitted DocumentHasher as files: its own config.json, and a folder for each of its two parts."""
+    """Return a fitted DocumentHasher as files: its own config.json, and a folder for each of its parts."""
     parts = in_folder(FEATURES, model.features_.to_files()) | in_folder(HASHER, hasher_to_files(model.hasher_))
+    if model.beside_:
+        parts |= in_folder(BESIDE, model_to_files(model.beside_))
+        parts.pop(f"{BESIDE}/{CHECKSUMS}")
     parts.pop(f"{HASHER}/{CHECKSUMS}")  # one list of digests is enough
     about = {"n_bits": model.n_bits, "reads": model.reads}
     return with_checksums({CONFIG: _config(type(model).__name__, model.fingerprint_, about), **parts})
@@ -101,7 +105,11 @@ def model_from_verified(files: Files, location: Path) -> "Hasher | DocumentHashe
     if config["method"] != DocumentHasher.__name__:
         return _hasher(files, location)
     features = features_from_files(of_folder(FEATURES, files), location / FEATURES)
-    model = DocumentHasher.of(_hasher(of_folder(HASHER, files), location / HASHER), features)
+    of_beside = of_folder(BESIDE, files)
+    beside = model_from_verified(of_beside, location / BESIDE) if of_beside else None
+    if beside is not None and not isinstance(beside, DocumentHasher):
+        raise ValueError(f"{location / BESIDE} is no model of documents: save the model again")
+    model = DocumentHasher.of(_hasher(of_folder(HASHER, files), location / HASHER), features, beside)
     if model.fingerprint_ != config["fingerprint"]:
         raise ValueError(f"the parts of {location} do not belong together: save the model again")
     return model

@@ -111,7 +111,7 @@ class RemoteCollection(AnyCollection):
         for query in queries:
             answer = self._server.ask("POST", "/api/search", {**_as_json(query), **options})
             hits = _hits(answer["hits"])
-            hits.unknown = answer["unknown"]
+            hits.unknown, hits.corrected = answer["unknown"], answer["corrected"]
             found.append(hits)
         return found
 

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
@@ -54,7 +55,7 @@ class Why(NamedTuple):
     passage: str  # the part of the text with the most, and the rarest, words of the query; else its beginning
     start: int  # where the passage begins
     words: list[tuple[int, int]]  # where words of the query stand, as (start, end), in the whole text
-    parts: dict[str, float]  # of the score, which is their sum: "words", and "code" or "cosine"
+    parts: dict[str, float]  # of the score, which is their sum: "words", "code" and "cosine", those that count
 
     def marked(self) -> list[tuple[str, bool]]:
         """Return the passage in pieces, each with whether it is a word of the query."""
@@ -88,12 +89,15 @@ class Hit(NamedTuple):
 
 
 class Hits(list[Hit]):
-    """The hits of a search, the best first; `unknown` are the words of the query that no document has in any form.
+    """The hits of a search, the best first.
 
+    `unknown` are the words of the query that no document has in any form, and its quoted phrases that none has;
+    `corrected` are words that were searched for instead of words of the query, by the latter.
     A text of which the model knows no word is not searched for by its code: its hits are documents with its words.
     """
 
     unknown: Sequence[str] = ()
+    corrected: Mapping[str, str] = MappingProxyType({})
 
     def to_pandas(self) -> "DataFrame":
         """Return a row per hit and a column per metadata key, called metadata.KEY if a hit has a field of that name."""

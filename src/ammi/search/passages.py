@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ammi.features.occurrences import places
 from ammi.search.documents import Why
-from ammi.search.ranking import Term, WordStatistics
+from ammi.search.wanted import Term, WordStatistics
 
 LENGTH = 240  # characters of a passage
 LEAD = 40  # at most so many of them stand before the first word of the query

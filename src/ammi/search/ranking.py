@@ -1,109 +1,60 @@
 r"""The score of a search, which orders candidates found by words and by codes.
 
-    score = words / sqrt(Σ_t q_t i_t) + CODE_WEIGHT · similarity
+    score = words / sqrt(Σ_t q_t i_t) + CODE_WEIGHT · similarity + COSINE_WEIGHT · cosine
 
     words = Σ_t i_t (q_t f(n_t) + EXACT_WEIGHT Σ_w q_w f(n_w)),    f(n) = n (k + 1) / (n + k L)
 
 The terms t of a query are its words by stem, without stop words. q_t is how often the query has a word of the stem, n_t
-how often the text has one; q_w and n_w count the word w exactly as the query has it. i_t = log(1 + (N - N_t + 1/2) /
+how often the text has one, where one in the heading (`headings`) counts TITLE_WEIGHT times more; q_w and n_w count the
+word w exactly as the query has it. i_t = log(1 + (N - N_t + 1/2) /
 (N_t + 1/2)) for N texts, where N_t adds up how many have each word of the stem, at most N. k = 1.2, and L = 1/4 + 3/4
 of the text's length in characters over the average one: this is BM25. The root puts short and long queries on one
 scale, because sums of that many terms differ between texts by about as much.
 
     similarity = Σ_j l_j (2 z_j - 1) / Σ_j |l_j|
 
-is between -1 and 1: l_j is the query's logit of bit j, and z the text's code. Where vectors are kept, COSINE_WEIGHT
-times the cosine replaces the similarity of codes. `BitRanking` orders by the similarity alone, `VectorRanking` by the
-cosine alone.
+is between -1 and 1: l_j is the query's logit of bit j, and z the text's code. Bits that keep the cosine of embeddings
+(those of ITQ) have
+
+    cosine = Σ_j l_j (2 z_j - 1) / (sqrt(m) |l|)
+
+in place of the similarity; where vectors are kept, it is their cosine itself. A model has bits of one kind or of both.
+`BitRanking` orders by the bits alone, `VectorRanking` by the cosine of vectors alone.
 """
 
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.features.alphabet import terms_of
 from ammi.features.occurrences import Occurrences
-from ammi.search.documents import Entry, Record, codes_of
+from ammi.search.documents import Entry, Hit, Hits, Record, codes_of
 from ammi.search.hamming import Codes
-from ammi.search.languages import STOP_WORDS, stems
+from ammi.search.headings import heading_of
+from ammi.search.passages import explained
+from ammi.search.queries import Phrase, parse
 from ammi.search.vectors import KeptVectors, cosines
+from ammi.search.wanted import Term, Wanted, WordStatistics
 
-# The weights. Those of words and codes were chosen on cranfield and cacm (benchmarks/retrieval.py).
+# The weights, chosen on cranfield and cacm (benchmarks/retrieval.py).
 EXACT_WEIGHT = 0.25  # of a word just as the query has it, beside 1 of any word of its stem
+TITLE_WEIGHT = 2  # of a word in the title, or in the id, beside 1 of a word in the text
 CODE_WEIGHT = 1.5
-COSINE_WEIGHT = 10  # not measured: scaled from that of the codes
+COSINE_WEIGHT = 10
 SATURATION, LENGTH_SHARE = 1.2, 0.75  # k and b of BM25
 
 RANKS = ("distance", "asymmetric", "text", "vectors")
 SHORTLIST = 100  # fewest documents by codes, and fewest by words
 VECTOR_SHORTLIST = 1000  # for a ranking by vectors, which orders candidates well
-MOST_TERMS = 500  # of a query; a longer text is found by its code, too
+VERIFIED = 2000  # documents by words, if the query has phrases, which are looked for in their texts
 
 _ENOUGH_POSITIONS, _ENOUGH_SHARE = 30_000, 30  # positions that the terms after the first may add, or 1/30 of the texts
 _MOST_POSITIONS = 100_000  # positions of one term, which are read in a hundredth of a second
-_MOST_KNOWN = 100_000  # words whose counts are cached
-_INITIALS = re.compile(r"\b\w\.(?=\s*\S)")  # of names and in "e.g.": single letters that say little
 
 Query: TypeAlias = str | Sequence[float] | NDArray[np.floating]  # a text or a vector, whichever the model reads
 Scores = NDArray[np.float64]
-
-
-class Term(NamedTuple):
-    """The words of a query that have one stem, and the words of the collection that have it."""
-
-    asked: dict[str, int]  # how often the query has each of its words
-    words: tuple[str, ...]  # of the collection and the query, sorted
-
-    @property
-    def times(self) -> int:
-        """q_t: how often the query has a word of the stem."""
-        return sum(self.asked.values())
-
-
-def words_by_stem(text: str, language: str | None) -> dict[str, dict[str, int]]:
-    """Return how often a query has each of its words, by their stems; without stop words unless all words are."""
-    words = terms_of(_INITIALS.sub(" ", text))
-    stop_words = STOP_WORDS.get(language or "", frozenset())
-    counts = Counter(word for word in words if word not in stop_words) or Counter(words)
-    found: dict[str, dict[str, int]] = {}
-    for (word, count), stem in zip(counts.items(), stems(language, [*counts]), strict=True):
-        if stem in found or len(found) < MOST_TERMS:
-            found.setdefault(stem, {})[word] = count
-    return found
-
-
-class KnownCounts:
-    """A cache of how many texts have a word, by the number of the word; valid until the store changes."""
-
-    def __init__(self) -> None:
-        self._known: tuple[int, dict[int, int]] = -1, {}
-
-    def after(self, change: int) -> dict[int, int]:
-        """Return the counts to read and fill; empty after a change of the store, or if they were too many."""
-        if self._known[0] != change or len(self._known[1]) > _MOST_KNOWN:
-            self._known = change, {}
-        return self._known[1]
-
-
-class WordStatistics(NamedTuple):
-    """Numbers of texts, of characters in all of them, and of the texts that have each word."""
-
-    texts: int
-    characters: int
-    having: dict[str, int]
-
-    def having_term(self, term: Term) -> int:
-        """Return N_t: how many texts have each word of a term, added up, at most all."""
-        return min(sum(self.having[word] for word in term.words), self.texts)
-
-    def rarity(self, term: Term) -> float:
-        """Return the weight i_t of a term."""
-        having = self.having_term(term)
-        return float(np.log1p((self.texts - having + 0.5) / (having + 0.5)))
+Positions = NDArray[np.int64]
 
 
 class Candidates(NamedTuple):
@@ -111,6 +62,7 @@ class Candidates(NamedTuple):
 
     codes: Codes  # (n, ceil(m / 8))
     texts: list[str | None]  # n if the query has words, else none; None for a text without these words
+    headings: list[str]  # of these texts
     vectors: NDArray[np.float32] | None  # (n, d) if they were asked for
     statistics: WordStatistics | None  # of the query's words, if it has words
     records: Callable[[NDArray[np.int64]], list[Record]]  # reads the documents in these rows of the shortlist
@@ -124,10 +76,15 @@ class Candidates(NamedTuple):
         return cls(
             codes_of(entries, width),
             [entry.text for entry in entries],
+            [heading_of(entry.id, entry.text or "", entry.metadata) for entry in entries],
             np.array(vectors, np.float32).reshape(len(entries), kept.width) if kept else None,
             statistics,
             lambda rows: [entries[row].record for row in rows],
         )
+
+
+def _knows_none(word: str) -> bool:
+    return False
 
 
 class Ranking(Protocol):
@@ -137,6 +94,11 @@ class Ranking(Protocol):
     vector: NDArray[np.floating] | None  # (d,) to compare with the stored vectors
     shortlist: int  # fewest candidates, unless the caller passes a number
 
+    @property
+    def knows(self) -> Callable[[str], bool]:
+        """Tells whether a word is right, even if no document has it."""
+        ...
+
     def parts(self, candidates: Candidates, terms: Sequence[Term]) -> dict[str, Scores]:
         """Return the parts of each candidate's score, which is their sum, the best highest; minus infinity for one that
         does not answer the query at all."""
@@ -144,36 +106,70 @@ class Ranking(Protocol):
 
 
 class BitRanking:
-    """The similarity of codes, by the query's logits."""
+    """The similarity of codes, or of the bits from the first one on, by the query's logits."""
 
-    part, weight = "code", CODE_WEIGHT  # in the score of the module
     text = ""
     vector: NDArray[np.floating] | None = None
     shortlist = SHORTLIST
+    knows = staticmethod(_knows_none)
 
-    def __init__(self, logits: NDArray[np.floating]):
-        self._logits = logits.astype(np.float64)  # (m,)
+    def __init__(self, logits: NDArray[np.floating], first: int = 0, *, faithful: bool = False):
+        self._logits, self._first, self._faithful = logits.astype(np.float64), first, faithful  # (m,)
+        self.part = "cosine" if faithful else "code"  # of the score of the module
+
+    @property
+    def weight(self) -> float:
+        return COSINE_WEIGHT if self._faithful else CODE_WEIGHT
 
     def parts(self, candidates: Candidates, terms: Sequence[Term] = ()) -> dict[str, Scores]:
-        bits = np.unpackbits(candidates.codes, axis=1, count=len(self._logits))  # (n, m)
-        total = np.abs(self._logits).sum()
-        return {self.part: (2.0 * bits - 1) @ self._logits / (total or 1)}
+        m = len(self._logits)
+        bits = np.unpackbits(candidates.codes, axis=1, count=self._first + m)[:, self._first :]  # (n, m)
+        most = np.sqrt(m) * np.linalg.norm(self._logits) if self._faithful else np.abs(self._logits).sum()
+        return {self.part: (2.0 * bits - 1) @ self._logits / (most or 1)}
 
 
 class VectorRanking:
     """The score by vectors; words find further candidates beside those of the codes."""
 
-    part, weight = "cosine", COSINE_WEIGHT  # in the score of the module
+    part = "cosine"
     shortlist = VECTOR_SHORTLIST
+    knows = staticmethod(_knows_none)
 
     def __init__(self, vector: NDArray[np.floating], text: str = ""):
         self.vector: NDArray[np.floating] | None = vector
         self.text = text
 
+    @property
+    def weight(self) -> float:
+        return COSINE_WEIGHT
+
     def parts(self, candidates: Candidates, terms: Sequence[Term] = ()) -> dict[str, Scores]:
         assert self.vector is not None
         assert candidates.vectors is not None
         return {self.part: cosines(self.vector, candidates.vectors)}
+
+
+class JointRanking:
+    """The mean of the scores of several parts of a code, or of one and of vectors, by their weights."""
+
+    text = ""
+    shortlist = SHORTLIST
+    knows = staticmethod(_knows_none)
+
+    def __init__(self, rankings: Sequence[BitRanking | VectorRanking]):
+        self._rankings = rankings
+        self.vector = rankings[-1].vector
+
+    @property
+    def weight(self) -> float:
+        return sum(ranking.weight for ranking in self._rankings)
+
+    def parts(self, candidates: Candidates, terms: Sequence[Term] = ()) -> dict[str, Scores]:
+        found: dict[str, Scores] = {}
+        for ranking in self._rankings:
+            [(name, scores)] = ranking.parts(candidates).items()
+            found[name] = found.get(name, 0) + ranking.weight / (self.weight or 1) * scores
+        return found
 
 
 class WordRanking:
@@ -185,36 +181,44 @@ class WordRanking:
 
     shortlist = SHORTLIST
 
-    def __init__(self, text: str, near: BitRanking | VectorRanking | None):
-        self.text, self._near = text, near
+    def __init__(
+        self,
+        text: str,
+        near: BitRanking | VectorRanking | JointRanking | None,
+        knows: Callable[[str], bool] = _knows_none,
+    ):
+        self.text, self._near, self.knows = text, near, knows
         self.vector = near.vector if near else None
 
     def parts(self, candidates: Candidates, terms: Sequence[Term]) -> dict[str, Scores]:
         lexical = np.zeros(len(candidates.codes))
         if candidates.statistics is not None:
-            rows = [row for row, text in enumerate(candidates.texts) if text]
-            texts = [text for text in candidates.texts if text]
-            lexical[rows] = lexical_scores(texts, terms, candidates.statistics)
+            there = zip(candidates.texts, candidates.headings, strict=True)
+            searched = {row: (text, heading) for row, (text, heading) in enumerate(there) if text is not None}
+            lexical[[*searched]] = lexical_scores([*searched.values()], terms, candidates.statistics)
         if self._near is None:
             return {"words": np.where(lexical > 0, lexical, -np.inf)}
         near = {name: self._near.weight * part for name, part in self._near.parts(candidates).items()}
         return {"words": lexical, **near}
 
 
-def lexical_scores(texts: Sequence[str], terms: Sequence[Term], statistics: WordStatistics) -> Scores:
-    """Return the first part of the score of each text, (n,)."""
-    lengths = np.array([len(text) for text in texts], np.float64)
-    average = statistics.characters / max(statistics.texts, 1)
+def lexical_scores(searched: Sequence[tuple[str, str]], terms: Sequence[Term], statistics: WordStatistics) -> Scores:
+    """Return the first part of the score of each text, which comes with its heading, (n,)."""
+    n = len(searched)
+    lengths = np.array([len(text) for text, _ in searched], np.float64)
+    average = statistics.characters / max(statistics.texts, 1) or 1.0
     damping = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths / average)  # k L
-    found, score, total = Occurrences(texts), np.zeros(len(texts)), 0.0
+    found = Occurrences([*(text for text, _ in searched), *(heading for _, heading in searched)])
+    score, total = np.zeros(n), 0.0
     for term in terms:
         rarity = statistics.rarity(term)
-        counts = found.counts([word for word in term.words if statistics.having[word]])
+        both = found.counts([word for word in term.words if statistics.having[word]])
+        counts = {word: count[:n] + TITLE_WEIGHT * count[n:] for word, count in both.items()}
         total += term.times * rarity
         if counts:
             parts = [(float(term.times), np.sum([*counts.values()], axis=0))]
-            parts += [(EXACT_WEIGHT * n, counts[word]) for word, n in term.asked.items() if word in counts]
-            score += rarity * sum(weight * n * (SATURATION + 1) / (n + damping) for weight, n in parts)
+            parts += [(EXACT_WEIGHT * times, counts[word]) for word, times in term.asked.items() if word in counts]
+            score += rarity * sum(weight * count * (SATURATION + 1) / (count + damping) for weight, count in parts)
     return score / np.sqrt(total or 1)
 
 
@@ -223,22 +227,62 @@ def best(scores: Scores, k: int) -> NDArray[np.int64]:
     return np.argsort(-scores, kind="stable")[:k]
 
 
+def best_hits(query: Codes, ranking: Ranking, wanted: Wanted, candidates: Candidates, k: int) -> Hits:
+    """Return the k candidates that a ranking scores highest, ties in insertion order."""
+    parts, nowhere = ranking.parts(candidates, wanted.terms), list[str]()
+    scores = np.sum([*parts.values()], axis=0)
+    if wanted.required or wanted.excluded:
+        read = zip(candidates.texts, candidates.headings, strict=True)
+        failing, nowhere = wanted.failing(() if text is None else (text, heading) for text, heading in read)
+        scores[failing] = -np.inf
+    rows = best(scores, k)
+    rows = rows[scores[rows] > -np.inf]
+    distances = np.bitwise_count(candidates.codes[rows] ^ query).sum(axis=1, dtype=np.int64)  # (k,)
+    chosen = zip(distances.tolist(), scores[rows].tolist(), candidates.records(rows), strict=True)
+    hits = Hits(Hit(one.id, distance, score, one.text, one.metadata) for distance, score, one in chosen)
+    if known := candidates.statistics:
+        for n, row in enumerate(rows):
+            of_score = {name: float(part[row]) for name, part in parts.items()}
+            hits[n] = hits[n]._replace(why=explained(hits[n].text or "", wanted.terms, known, of_score))
+        hits.unknown = [word for term in wanted.terms if not known.having_term(term) for word in term.asked] + nowhere
+        hits.corrected = wanted.corrected
+    return hits
+
+
+def with_first(own: Entry, alone: Hits, query: Codes, hits: Hits, k: int) -> Hits:
+    """Return k hits of which a document is the first; `alone` has its hit, unless the ranking does not find it."""
+    distance = int(np.bitwise_count(own.code ^ query).sum())
+    first = alone[0] if alone else Hit(own.id, distance, 0.0, own.text, own.metadata)
+    score = max(hit.score for hit in [first, *hits])
+    why = first.why and first.why._replace(parts=first.why.parts | {"id": score - first.score})
+    return Hits([first._replace(score=score, why=why), *[hit for hit in hits if hit.id != own.id][: k - 1]])
+
+
 def best_by_terms(
-    statistics: WordStatistics, terms: Iterable[Term], positions_of: Callable[[str], NDArray[np.int64]], n: int
-) -> NDArray[np.int64]:
+    statistics: WordStatistics, wanted: Wanted, positions_of: Callable[[str], Positions], n: int
+) -> Positions:
     """Return the sorted positions of the n texts whose terms have the highest sum of q_t i_t.
 
-    The rarest terms are read first, and common ones not at all once thousands of positions were read.
+    The rarest terms are read first, and common ones not at all once thousands of positions were read. Texts that lack a
+    word of a required phrase, or have an excluded word, are left out, unless that word is very common.
     """
+    n = max(n, VERIFIED) if wanted.has_phrases else n
     enough = max(_ENOUGH_POSITIONS, statistics.texts // _ENOUGH_SHARE)
     positions, weights, read = [np.empty(0, np.int64)], [0.0], 0
-    for count, term in sorted(((statistics.having_term(term), term) for term in terms), key=lambda item: item[0]):
+    terms = sorted(((statistics.having_term(term), term) for term in wanted.terms), key=lambda item: item[0])
+    for count, term in terms:
         if (read and read + count > enough) or count > _MOST_POSITIONS:
             break
         read += count
         if count:
             positions.append(merged([positions_of(word) for word in term.words if statistics.having[word]]))
             weights.append(term.times * statistics.rarity(term))
+    for group in wanted.required:
+        having = _having_phrases(statistics, group, positions_of)
+        if having is not None and len(having):
+            positions, weights = [*(each[is_in(each, having)] for each in positions), having], [*weights, 0.0]
+    gone = [positions_of(phrase[0]) for phrase in wanted.excluded if len(phrase) == 1 and _is_read(statistics, phrase)]
+    positions = [each[~is_in(each, others)] for each in positions for others in [merged(gone)]] if gone else positions
     for end in range(2, len(positions)):
         # Texts that have only the remaining terms cannot be among the best any more.
         if min(weights[1:end]) > sum(weights[end:]) and len(rare := merged(positions[:end])) >= n:
@@ -251,6 +295,26 @@ def best_by_terms(
     each = np.repeat(weights, [len(texts) for texts in positions])[order]
     scores = np.add.reduceat(each, first) if len(first) else each
     return np.sort(together[first[best(scores, n)]])
+
+
+def _having_phrases(
+    statistics: WordStatistics, phrases: Sequence[Phrase], positions_of: Callable[[str], Positions]
+) -> Positions | None:
+    """Return the texts that have all words of one of some phrases; None if the words of one are all very common."""
+    found = []
+    for phrase in phrases:
+        words = [word for word in dict.fromkeys(phrase) if _is_read(statistics, (word,))]
+        if not words:
+            return None
+        having = positions_of(words[0])
+        for word in words[1:]:
+            having = having[is_in(having, positions_of(word))]
+        found.append(having)
+    return merged(found)
+
+
+def _is_read(statistics: WordStatistics, words: Phrase) -> bool:
+    return all(statistics.having[word] <= _MOST_POSITIONS for word in words)
 
 
 def merged(positions: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -271,6 +335,22 @@ def is_in(positions: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np
     return np.searchsorted(others, positions, side="right") > np.searchsorted(others, positions)
 
 
+class PartLogits(NamedTuple):
+    """Logits of queries' bits, for a part of the code."""
+
+    logits: NDArray[np.floating]  # (n, m)
+    faithful: bool  # the bits keep the cosine of embeddings
+
+
+class ReadQueries(NamedTuple):
+    """Queries as a model reads them."""
+
+    codes: Codes  # (n, ceil(m / 8))
+    known: NDArray[np.bool_]  # (n,) whether the code says anything
+    parts: list[PartLogits]  # of the bits in order
+    vectors: NDArray[np.floating] | None  # (n, d) that the last bits are made of, if they are dense
+
+
 class QueryEncoder(Protocol):
     """The part of a model that a search needs; `ammi.stored_model` implements it."""
 
@@ -278,18 +358,11 @@ class QueryEncoder(Protocol):
     def reads(self) -> str: ...  # what a query is: "text" or "vector"
 
     @property
-    def n_bits(self) -> int: ...
+    def has_logits(self) -> bool: ...  # of each bit its own, not all alike
 
-    @property
-    def has_logits(self) -> bool: ...
+    def knows_word(self, word: str) -> bool: ...  # whether it learned this word; False if it cannot tell
 
-    def knows(self, query: Query) -> bool: ...  # whether the query's code says anything
-
-    def encode(self, queries: list[Query]) -> Codes: ...
-
-    def codes_and_logits(self, queries: list[Query]) -> tuple[Codes, NDArray[np.floating]]: ...  # logits (n, m)
-
-    def codes_and_vectors(self, queries: list[Query]) -> tuple[Codes, NDArray[np.floating]]: ...  # vectors (n, d)
+    def read(self, queries: list[Query]) -> ReadQueries: ...
 
 
 class EncodedQueries(NamedTuple):
@@ -297,6 +370,7 @@ class EncodedQueries(NamedTuple):
 
     codes: Codes  # (n, ceil(m / 8))
     rankings: list[Ranking] | None  # None: by distance, the order in which codes find documents
+    known: NDArray[np.bool_]  # (n,) whether the code says anything
 
 
 class RankPolicy(NamedTuple):
@@ -330,24 +404,30 @@ class RankPolicy(NamedTuple):
             raise ValueError(f"rank is {rank!r}, but there are {', '.join(map(repr, RANKS))}: name one of them")
         if rank == "text" and self.model.reads != "text":
             raise ValueError('rank is "text", but queries are vectors here: use "distance", "asymmetric" or "vectors"')
+        if rank == "asymmetric" and not self.model.has_logits:
+            raise ValueError(
+                'rank is "asymmetric", but the model does not tell how sure it is of a bit: use "distance" or "text"'
+            )
+        read = self.model.read([parse(query).text if isinstance(query, str) else query for query in queries])
         if rank == "distance":
-            return EncodedQueries(self.model.encode(queries), None)
-        if rank == "vectors" or (rank == "text" and self.vectors):
-            codes, vectors = self.model.codes_and_vectors(queries)
-            # Words find candidates, too: a shortlist of 200 then finds what would need thousands by codes alone.
-            texts = [query if self.text_index and isinstance(query, str) else "" for query in queries]
-            near: list[BitRanking | VectorRanking] = [*map(VectorRanking, vectors, texts)]
-        else:
-            codes, logits = self._codes_and_logits(queries, rank)
-            near = [*map(BitRanking, logits)]
-        if rank == "text":
-            known = [one if self.model.knows(query) else None for query, one in zip(queries, near, strict=True)]
-            return EncodedQueries(codes, [*map(WordRanking, map(str, queries), known)])
-        return EncodedQueries(codes, [*near])
+            return EncodedQueries(read.codes, None, read.known)
+        rankings: list[Ranking] = []
+        for row, (query, known) in enumerate(zip(queries, read.known, strict=True)):
+            near = self._near(query, read, row, rank)
+            by_words = WordRanking(str(query), near if known else None, self.model.knows_word)
+            rankings.append(by_words if rank == "text" else near)
+        return EncodedQueries(read.codes, rankings, read.known)
 
-    def _codes_and_logits(self, queries: list[Query], rank: str) -> tuple[Codes, NDArray[np.floating]]:
-        """Return codes, and the logits of bits; if the model has none, -1 and 1, so that all bits count alike."""
-        if rank == "asymmetric" or self.model.has_logits:
-            return self.model.codes_and_logits(queries)
-        codes = self.model.encode(queries)
-        return codes, 2.0 * np.unpackbits(codes, axis=1, count=self.model.n_bits) - 1
+    def _near(self, query: Query, read: ReadQueries, row: int, rank: str) -> BitRanking | VectorRanking | JointRanking:
+        """Return how codes and vectors score the candidates of a query."""
+        parts: list[BitRanking | VectorRanking] = []
+        first = 0
+        for logits, faithful in read.parts:
+            parts.append(BitRanking(logits[row], first, faithful=faithful))
+            first += logits.shape[1]
+        if rank == "vectors" or (rank == "text" and self.vectors):
+            # Words find candidates, too: a shortlist of 200 then finds what would need thousands by codes alone.
+            assert read.vectors is not None
+            text = query if self.text_index and isinstance(query, str) else ""
+            parts[-1:] = [VectorRanking(read.vectors[row], text)]
+        return parts[-1] if rank == "vectors" or len(parts) == 1 else JointRanking(parts)

@@ -7,7 +7,8 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from ammi.plain import checked_id, checked_metadata
+from ammi.features.alphabet import terms_of
+from ammi.plain import checked_id, checked_metadata, is_id
 from ammi.search import filters
 from ammi.search.checks import (
     DamagedError,
@@ -39,11 +40,12 @@ from ammi.search.documents import (
 )
 from ammi.search.filters import Filter, Where
 from ammi.search.hamming import Codes
-from ammi.search.languages import checked_language, detect_language, stems
-from ammi.search.passages import explained
-from ammi.search.ranking import Candidates, Ranking, Term, best, words_by_stem
+from ammi.search.languages import checked_language, detect_language
+from ammi.search.queries import parse
+from ammi.search.ranking import Candidates, Ranking, best_hits, with_first
 from ammi.search.store_methods import About, ChangeKey, Found, Location, Repaired, StoreMethods, Upgraded
 from ammi.search.vectors import KeptVectors, Packed, Rows
+from ammi.search.wanted import look_up
 from ammi.urls import shown
 
 
@@ -287,7 +289,7 @@ class Store(StoreMethods):
         """Return for each query the k documents that its ranking scores highest, ties in insertion order.
 
         The candidates are the nearest documents and those with the words of the query, `shortlist` of each; by default
-        as many as the rankings want, and at least 2 k.
+        as many as the rankings want, and at least 2 k. A document whose id is the text of the query comes first.
         """
         filter, queries, k = filters.parse(where), np.asarray(codes), checked_k(k)
         n = checked_shortlist(shortlist, k) or max([2 * k, *(ranking.shortlist for ranking in rankings)])
@@ -295,15 +297,26 @@ class Store(StoreMethods):
             about = self._about()
             check_codes(queries, about, fingerprint, self.location)
             vectors = [one.vector for one in rankings if one.vector is not None]
-            terms = self._terms([one.text for one in rankings], about.language)
-            if any(terms) and not about.text_index:
+            parsed = [parse(one.text) for one in rankings]
+            if not about.text_index and any(terms_of(query.text) for query in parsed):
                 raise ValueError(
                     f"{self.location} was created with text_index=False and cannot look for words: "
                     "rank by distance, or create it anew"
                 )
             check_query_vectors(vectors, about.vectors, self.location)
-            shortlists = self._shortlists(queries, n, terms, filter, bool(vectors))
-            found = [_best_hits(*asked, k) for asked in zip(queries, rankings, terms, shortlists, strict=True)]
+            wanted = look_up(parsed, about.language, self, [one.knows for one in rankings])
+            shortlists = self._shortlists(queries, n, wanted, filter, bool(vectors))
+            named = self._named([one.text.strip() for one in rankings], filter)
+            found = []
+            for query, ranking, asked, candidates, own in zip(
+                queries, rankings, wanted, shortlists, named, strict=True
+            ):
+                hits = best_hits(query, ranking, asked, candidates, k)
+                if own is not None:
+                    kept = about.vectors if ranking.vector is not None else None
+                    alone = Candidates.of_entries([own], queries.shape[1], kept, candidates.statistics)
+                    hits = with_first(own, best_hits(query, ranking, asked, alone, 1), query, hits, k)
+                found.append(hits)
         self._check_filter(filter, found)
         return found
 
@@ -375,12 +388,10 @@ class Store(StoreMethods):
         self._recode(encode_and_check, about, dict(files or {}))
 
     def __contains__(self, id: object) -> bool:
-        try:
-            asked = checked_id(id, "this call")
-        except ValueError:
+        if not is_id(id):
             return False
         with self._reading():
-            return self._has([asked])[0]
+            return self._has([checked_id(id, "this call")])[0]
 
     def __len__(self) -> int:
         with self._reading():
@@ -423,18 +434,12 @@ class Store(StoreMethods):
             for hits in found
         ]
 
-    def _terms(self, texts: list[str], language: str | None) -> list[list[Term]]:
-        """Return the terms of each query, with the words of the collection that have their stems."""
-        asked = [words_by_stem(text, language) for text in texts]
-        words: dict[str, set[str]] = {}
-        for by_stem in asked:
-            for stem, counts in by_stem.items():
-                words.setdefault(stem, set()).update(counts)
-        if language is not None and words:
-            known = [*self._words_with(words.keys())]
-            for word, stem in zip(known, stems(language, known), strict=True):
-                words[stem].add(word)
-        return [[Term(counts, tuple(sorted(words[stem]))) for stem, counts in by_stem.items()] for by_stem in asked]
+    def _named(self, texts: list[str], filter: Filter) -> list[Entry | None]:
+        """Return for each text the document that has it as its id and passes a filter."""
+        ids = {id_key(text): text for text in texts if is_id(text)}
+        found = dict(zip(ids, self._fetch([*ids.values()]), strict=True))
+        passing = {id: entry for id, entry in found.items() if entry and filters.matches(filter, entry.metadata)}
+        return [passing.get(id_key(text)) for text in texts]
 
     def _entries(self, filter: Filter) -> Iterator[list[Entry]]:
         block: list[Entry] = []
@@ -456,20 +461,3 @@ class Store(StoreMethods):
     def _check_known(self, ids: list[Id], known: list[bool]) -> None:
         if missing := [id for id, there in zip(ids, known, strict=True) if not there]:
             raise ValueError(f"no document has the id {missing[0]!r} ({len(missing)} of {len(ids)} ids are unknown)")
-
-
-def _best_hits(query: Codes, ranking: Ranking, terms: list[Term], candidates: Candidates, k: int) -> Hits:
-    """Return the k candidates that a ranking scores highest, ties in insertion order."""
-    parts = ranking.parts(candidates, terms)
-    scores = np.sum([*parts.values()], axis=0)
-    rows = best(scores, k)
-    rows = rows[scores[rows] > -np.inf]
-    distances = np.bitwise_count(candidates.codes[rows] ^ query).sum(axis=1, dtype=np.int64)  # (k,)
-    chosen = zip(distances.tolist(), scores[rows].tolist(), candidates.records(rows), strict=True)
-    hits = Hits(Hit(one.id, distance, score, one.text, one.metadata) for distance, score, one in chosen)
-    if known := candidates.statistics:
-        for n, row in enumerate(rows):
-            of_score = {name: float(part[row]) for name, part in parts.items()}
-            hits[n] = hits[n]._replace(why=explained(hits[n].text or "", terms, known, of_score))
-        hits.unknown = [word for term in terms if not known.having_term(term) for word in term.asked]
-    return hits

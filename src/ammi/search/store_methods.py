@@ -11,8 +11,9 @@ from typing import NamedTuple, Self
 from ammi.search.documents import Entry, Id, Metadata, Record
 from ammi.search.filters import Filter, count_kinds
 from ammi.search.hamming import MOST_FOUND, Codes, too_many_within
-from ammi.search.ranking import Candidates, Term
+from ammi.search.ranking import Candidates
 from ammi.search.vectors import KeptVectors, Packed
+from ammi.search.wanted import Wanted, WordStatistics
 
 Location = str | PathLike[str]
 Encode = Callable[[list[Entry]], tuple[Codes, Packed | None]]  # codes, and vectors if these change too
@@ -81,7 +82,7 @@ class ChangeKey(NamedTuple):
 
 
 class StoreMethods(ABC):
-    """The part of a Store that differs from store to store: fourteen abstract methods, and others with a default.
+    """The part of a Store that differs from store to store: sixteen abstract methods, and others with a default.
 
     Arguments are checked already. The ids of one call differ from each other by `id_key`, and ids to remove or to
     alter exist. Unless its docstring says otherwise, a method whose name begins with _ is called inside of `_reading`
@@ -131,15 +132,24 @@ class StoreMethods(ABC):
 
     @abstractmethod
     def _shortlists(
-        self, queries: Codes, n: int, terms: Sequence[Sequence[Term]], filter: Filter, with_vectors: bool
+        self, queries: Codes, n: int, wanted: Sequence[Wanted], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
         """Yield the candidates of each query, in insertion order: its n nearest documents that pass a filter, and the
-        n that its terms find (`ranking.best_by_terms`). Texts come if the query has terms, vectors if asked for."""
+        n that its words find (`ranking.best_by_terms`). Texts come if the query has terms, vectors if asked for."""
 
     @abstractmethod
     def _words_with(self, stems: Collection[str]) -> Iterable[str]:
         """Return the words of all texts that have one of these stems, in the store's language; perhaps also words that
         only deleted texts had."""
+
+    @abstractmethod
+    def _words_from(self, prefix: str) -> Iterable[str]:
+        """Return the MOST_COMPLETIONS shortest words of all texts that begin with these letters, of equally long ones
+        the first by code points; perhaps also words that only deleted texts had."""
+
+    @abstractmethod
+    def _word_statistics(self, words: Sequence[str]) -> WordStatistics:
+        """Count the texts, their characters, and the texts that have each of these words."""
 
     @abstractmethod
     def _set_language(self, language: str) -> None:

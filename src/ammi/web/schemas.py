@@ -126,7 +126,14 @@ class SearchAnswer(Model):
     """The documents found, the best first."""
 
     query: Query
-    unknown: list[str] = Field(description="Words of the text that no document has.", examples=[["xyzzy"]])
+    unknown: list[str] = Field(
+        description="Words of the text that no document has, and quoted phrases.", examples=[["xyzzy"]]
+    )
+    corrected: dict[str, str] = Field(
+        description="Words of the text that no document has, and those searched for instead; matri* stands for all "
+        "words that begin so.",
+        examples=[{"matirx": "matrix"}],
+    )
     rank: Rank = Field(description="The score that orders the hits.")
     hits: list[Hit]
     total: int = Field(description="Number of documents found; with a radius it can exceed the number of hits.")

@@ -140,8 +140,14 @@ class Served:
         else:
             hits = self.collection.within(query, request.radius, request.where)
         found = self.hits(hits[:k], request.length)
-        unknown, total = [*hits.unknown], len(hits)
-        answer = schemas.SearchAnswer(query=self.query(query), unknown=unknown, rank=rank, hits=found, total=total)
+        answer = schemas.SearchAnswer(
+            query=self.query(query),
+            unknown=[*hits.unknown],
+            corrected={**hits.corrected},
+            rank=rank,
+            hits=found,
+            total=len(hits),
+        )
         return answer.model_dump_json().encode()
 
     def without_location(self, sentence: str) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -73,7 +74,15 @@ def build(
         typer.Option(
             metavar="MODEL",
             help="Folder of the model. A file of codes needs none.",
-            show_default="one of 64 bits, learned from SOURCE",
+            show_default="one that is learned from SOURCE",
+        ),
+    ] = None,
+    embedder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Model that makes embeddings, as in [bold]ammi fit[/]: keep a code of each text's embedding beside "
+            "that of its words.",
         ),
     ] = None,
     *,
@@ -85,6 +94,7 @@ def build(
     """Build a collection of documents, or of the codes that [bold]ammi encode[/] wrote.
 
     Without --model, learn one from the documents first: from vectors if the source has them, else from words.
+    With --embedder, learn from words and from embeddings: texts are found by meaning, too, and no vector is kept.
     The collection contains the model, the texts and all other columns; a search needs nothing else.
     Documents are written in blocks of a thousand.
     After an interruption the blocks before it stay, and [bold]ammi index add[/] adds the rest, none twice.
@@ -96,11 +106,14 @@ def build(
     [bold]Examples[/]
 
     ammi index build articles articles.jsonl
+    ammi index build articles articles.jsonl --embedder all-MiniLM-L6-v2
     ammi index build pictures embeddings.npy
     ammi index build articles articles.jsonl --model model --key lang --key year
     ammi index build articles codes.npz
     ammi index build articles shards --model model --ray --workers 8
     """
+    if model is not None and embedder is not None:
+        raise typer.BadParameter("--model has its own features.", param_hint="'--embedder'")
     if ray.enabled:
         if model is None:
             raise typer.BadParameter("with --ray name a model, made by ammi fit.", param_hint="'--model'")
@@ -112,7 +125,7 @@ def build(
     codes = codes_of(source, options.format)
     if codes is None:
         _check_free(location)
-        _build_of_documents(location, source, model, store, options, as_json)
+        _build_of_documents(location, source, model or embedder, store, options, as_json)
         return
     if store.keep_vectors is not None:
         raise typer.BadParameter("a file of codes has no vectors to keep.", param_hint="'--keep-vectors'")
@@ -125,22 +138,24 @@ def build(
 
 
 def _build_of_documents(
-    location: str, source: str, folder: Path | None, store: StoreOptions, options: ReadOptions, as_json: bool
+    location: str, source: str, model: Path | str | None, store: StoreOptions, options: ReadOptions, as_json: bool
 ) -> None:
-
-    if folder is not None:
-        model = load_model(folder)
-        incoming = Incoming(Documents(source, options, **content_for(model)), None)
-        incoming.try_first(model)
-    else:
-        features = default_features(source, options)
-        documents = Documents(source, options, reads="vector" if features == "vectors" else "text")
+    """Build a collection by a model in a folder, or by one that is learned: with an embedder, if one is named."""
+    if isinstance(model, Path):
+        fitted = load_model(model)
+        incoming = Incoming(Documents(source, options, **content_for(fitted)), None)
+        incoming.try_first(fitted)
+        with store.create(location, model) as collection:
+            incoming.add_to(collection, as_json)
+        return
+    kind = default_features(source, options)
+    documents = Documents(source, options, reads="vector" if kind == "vectors" else "text")
+    with TemporaryDirectory() as cache:  # of the embeddings that are learned from: their codes are wanted next
         with if_stopped(f"{shown(location)} was not made"):
-            model = fit_defaults(features, documents)
-        note(f"A model of {model.n_bits} bits was learned from {documents.name}; ammi fit has more options.")
-        incoming = Incoming(documents, None)
-    with store.create(location, folder or model) as collection:
-        incoming.add_to(collection, as_json)
+            learned = fit_defaults(kind, documents, source, model, Path(cache) if model else None)
+        note(f"A model of {learned.n_bits} bits was learned from {documents.name}; ammi fit has more options.")
+        with store.create(location, learned) as collection:
+            Incoming(documents, None).add_to(collection, as_json)
 
 
 def _check_free(location: str) -> None:

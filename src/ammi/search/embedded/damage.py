@@ -29,6 +29,7 @@ from ammi.search.embedded.pages import JOURNAL, readable_folder, wrong_pages
 from ammi.search.embedded.store import HammingIndex
 from ammi.search.embedded.word_index import TermMaker
 from ammi.search.filters import kinds_by_key
+from ammi.search.headings import searched_text
 from ammi.search.languages import LONGEST, stems
 from ammi.search.store_methods import About, Repaired, Upgraded
 from ammi.search.vectors import KeptVectors, vector_checksum
@@ -414,8 +415,9 @@ class _Tally:
         if self._terms:
             texts = [document.record.text for document in block if document.record.text is not None]
             self.totals = self.totals[0] + len(texts), self.totals[1] + sum(map(len, texts))
-            for text in texts:
-                self.words.update(self._terms(text))
+            for id, text, metadata, _ in (document.record for document in block):
+                if text is not None:
+                    self.words.update(self._terms(searched_text(id, text, metadata)))
 
 
 def _digest(rows: Iterable[tuple[int, Any, int]], begin: tuple[int, int] = (0, 0)) -> tuple[int, int]:

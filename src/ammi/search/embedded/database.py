@@ -28,12 +28,13 @@ from ammi.search.sql.sql_tables import KEYED_CHANGES
 from ammi.search.store_methods import About
 
 MAGIC = 0x616D6D69  # "ammi" in the header of the file, unlike databases of other programs
-FORMAT = 5
+FORMAT = 6
 # From the row `state` of a format to that of the next, by column. Whatever else differs (words, counts, keys) is made
 # anew from the documents, so that a step is all that a new format needs, as long as documents, texts, codes, vectors
 # and files are where they were. tests/golden has a collection of each format.
 STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
     4: lambda state: state | {"language": None},
+    5: lambda state: state,  # the word index has the words of titles and ids, too
 }
 _MILLISECONDS_FOR_READERS = 1000  # to wait for readers before the file shrinks; a later compact can do it
 

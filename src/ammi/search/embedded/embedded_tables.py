@@ -16,6 +16,7 @@ from ammi.search.embedded.matching import AT_POSITIONS, matching, stored
 from ammi.search.embedded.word_index import WordIndex
 from ammi.search.filters import Filter, kinds_by_key
 from ammi.search.hamming import Codes
+from ammi.search.headings import heading_of, searched_text, words_beside
 from ammi.search.sql.sql_tables import Placed, SqlTables, checksums_of, parsed_once
 from ammi.search.sql.translation import is_simple
 from ammi.search.vectors import Packed, unpacked, vector_checksum, vector_rows
@@ -80,6 +81,12 @@ class EmbeddedTables(SqlTables):
         """Return the texts of the documents at these positions, as far as they have one."""
         return dict(self._at("text FROM texts", positions))
 
+    def texts_and_headings(self, positions: Positions) -> dict[int, tuple[str, str]]:
+        """Return the texts of the documents at these positions, as far as they have one, with their headings."""
+        rows = self._at(f"text, {_ID}, metadata FROM texts JOIN documents USING (position)", positions)
+        each = zip(rows, parsed([metadata for *_, metadata in rows]), strict=True)
+        return {position: (text, heading_of(id, text, metadata)) for (position, text, id, _), metadata in each}
+
     def words_among(self, column: str, values: Collection[str]) -> list[str]:
         select = f"SELECT word FROM vocabulary WHERE {column} IN (SELECT value FROM json_each(?))"
         return [word for (word,) in self._database.execute(select, (json.dumps([*values]),))]
@@ -113,11 +120,20 @@ class EmbeddedTables(SqlTables):
         if vectors is not None:
             self._database.insert("vectors", vector_rows(positions, vectors))
         if self._database.state.text_index:
-            self.words.add(texts)
-            self.learn_words([text for _, text in texts])
+            self._add_words(placed)
             self.count_texts(len(texts), sum(len(text) for _, text in texts))
         self._count_keys((record.metadata for record in records), 1)
         self.add_values(self.indexed(), ((position, record.metadata) for position, record in placed))
+
+    def _add_words(self, documents: Sequence[tuple[int, Record]]) -> None:
+        """Put the words of documents with texts into the word index and the vocabulary."""
+        searched = [
+            (position, searched_text(id, text, metadata))
+            for position, (id, text, metadata, _) in documents
+            if text is not None
+        ]
+        self.words.add(searched)
+        self.learn_words([text for _, text in searched])
 
     def remove(self, positions: Sequence[int]) -> None:
         chosen, state = np.array(positions, np.int64), self._database.state
@@ -142,6 +158,15 @@ class EmbeddedTables(SqlTables):
         self.add_values(self.indexed(), metadata.items())
         spelled = {position: as_json(metadata[position]) for position in old}
         made = checksums_of([record._replace(json=spelled[position]) for position, record in old.items()], codes)
+        renamed = [
+            (position, record._replace(metadata=metadata[position]))
+            for position, record in old.items()
+            if words_beside(record.id, record.metadata) != words_beside(record.id, metadata[position])
+        ]
+        if renamed and self._database.state.text_index:
+            self._database.count_code_change()  # words that are cached of the state before are read anew
+            self.words.remove(np.array([position for position, _ in renamed], np.int64))
+            self._add_words(renamed)
         change = self._database.state.change
         self._database.execute_each(
             "UPDATE documents SET change = ?, checksum = ?, for_python = ?, metadata = ? WHERE position = ?",

@@ -18,10 +18,11 @@ from ammi.search.embedded.database import VECTOR_COLUMNS, SqliteDatabase
 from ammi.search.embedded.embedded_tables import EmbeddedTables
 from ammi.search.filters import Filter
 from ammi.search.hamming import Codes
-from ammi.search.ranking import Candidates, Term
+from ammi.search.ranking import Candidates
 from ammi.search.sql.rebuild import NewRow, Rebuild
 from ammi.search.sql.sql_store import SqlStore
 from ammi.search.store_methods import About, Encode, Found, Location, Repaired, Upgraded
+from ammi.search.wanted import Wanted, WordStatistics
 
 FoundRows = Iterable[tuple[NDArray[np.int32], NDArray[np.int64]]]  # for each query, the distances and rows of its hits
 
@@ -115,22 +116,26 @@ class HammingIndex(SqlStore):
         ]
 
     def _shortlists(
-        self, queries: Codes, n: int, terms: Sequence[Sequence[Term]], filter: Filter, with_vectors: bool
+        self, queries: Codes, n: int, wanted: Sequence[Wanted], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
         table = self._table()
         among = self._tables.matching(filter) if filter else None
         kept = None if among is None else table.rows(among)
         _, near = hamming.nearest(table.codes if kept is None else table.codes[kept], queries, n)
-        for rows, query_terms in zip(near, terms, strict=True):
+        for rows, query in zip(near, wanted, strict=True):
             positions, statistics = np.sort(table.positions(rows if kept is None else kept[rows])), None
-            texts: dict[int, str] = {}
-            if query_terms:  # a text without any of the words has no lexical score, so it is not read
-                positions, having, statistics = self._tables.words.shortlist(positions, query_terms, n, among)
-                texts = self._tables.texts(having)
-            found = [texts.get(position) for position in positions.tolist()] if query_terms else []
+            texts: dict[int, tuple[str, str]] = {}
+            if query.terms:  # a text without any of the words has no lexical score, so it is not read
+                positions, having, statistics = self._tables.words.shortlist(positions, query, n, among)
+                texts = self._tables.texts_and_headings(having)
+            found = [texts.get(position, (None, "")) for position in positions.tolist()] if query.terms else []
             vectors = self._tables.vectors(positions) if with_vectors else None
             codes = table.codes[table.rows(positions)]
-            yield Candidates(codes, found, vectors, statistics, partial(self._records_at, positions))
+            read, headings = [text for text, _ in found], [heading for _, heading in found]
+            yield Candidates(codes, read, headings, vectors, statistics, partial(self._records_at, positions))
+
+    def _word_statistics(self, words: Sequence[str]) -> WordStatistics:
+        return self._tables.words.statistics(words)
 
     def _records_at(self, positions: Positions, rows: NDArray[np.int64]) -> list[Record]:
         """Return the documents at the positions in these rows."""

@@ -13,7 +13,8 @@ import numpy as np
 from ammi.features.alphabet import is_plain, terms_of
 from ammi.search.embedded.blocks import Positions
 from ammi.search.embedded.database import TOKENIZER, SqliteDatabase
-from ammi.search.ranking import Term, WordStatistics, best_by_terms, is_in
+from ammi.search.ranking import best_by_terms, is_in
+from ammi.search.wanted import Wanted, WordStatistics
 
 PlacedText = tuple[int, str]
 
@@ -59,7 +60,7 @@ class WordIndex:
         return WordStatistics(state.texts, state.characters, {word: self._look_up(word, known)[0] for word in words})
 
     def shortlist(
-        self, near: Positions, terms: Sequence[Term], n: int, among: Positions | None
+        self, near: Positions, wanted: Wanted, n: int, among: Positions | None
     ) -> tuple[Positions, Positions, WordStatistics]:
         """Add the texts that `best_by_terms` finds to sorted positions; also return which of them may have a word."""
         read: dict[str, Positions] = {}
@@ -69,8 +70,8 @@ class WordIndex:
             read[word] = found if among is None else np.intersect1d(found, among, assume_unique=True)
             return read[word]
 
-        statistics = self.statistics([word for term in terms for word in term.words])
-        by_words = best_by_terms(statistics, terms, positions, n)
+        statistics = self.statistics(wanted.words)
+        by_words = best_by_terms(statistics, wanted, positions, n)
         candidates = np.union1d(near, by_words)
         if any(count and word not in read for word, count in statistics.having.items()):
             return candidates, candidates, statistics

@@ -20,6 +20,7 @@ from ammi.search.checks import DamagedError
 from ammi.search.documents import Entry, Id, Metadata, Record, id_key
 from ammi.search.filters import AnyOf, Filter, Scalar, lookups, values_of
 from ammi.search.hamming import Codes
+from ammi.search.headings import searched_text
 from ammi.search.milvus.client import Row
 from ammi.search.vectors import KeptVectors, unpacked
 
@@ -45,7 +46,7 @@ class Stored(NamedTuple):
     def row(self, *, word_index: bool) -> Row:
         id, text, metadata, spelled = self.record
         content = json.dumps([id, text, b64encode(self.vector).decode()], ensure_ascii=False)
-        words = [*dict.fromkeys(terms_of(text))] if word_index and text else []
+        words = [*dict.fromkeys(terms_of(searched_text(id, text, metadata)))] if word_index and text is not None else []
         is_long = len(spelled) > _PIECE or len(content) > _PIECE
         return {
             "key": key_of(id),

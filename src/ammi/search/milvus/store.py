@@ -25,14 +25,16 @@ from ammi.plain import as_json
 from ammi.search.documents import Entry, Id, Metadata, Record, id_key
 from ammi.search.filters import Filter, count_kinds, matches
 from ammi.search.hamming import MOST_FOUND, Codes, too_many_within
+from ammi.search.headings import searched_text
 from ammi.search.languages import LONGEST, stems
 from ammi.search.milvus.client import Client, Row
 from ammi.search.milvus.rows import WHOLE, Stored, key_of, pieces, read, text_row, to_condition, word_row
 from ammi.search.milvus.server import parsed_address
-from ammi.search.ranking import Candidates, Term, WordStatistics, best_by_terms
+from ammi.search.ranking import Candidates, best_by_terms
 from ammi.search.store import Store
 from ammi.search.store_methods import About, Encode, Found, Location
 from ammi.search.vectors import KeptVectors, Packed
+from ammi.search.wanted import MOST_COMPLETIONS, Wanted, WordStatistics
 
 _BLOCK = 1000  # documents
 _FILE_PART = 4 << 20  # characters of the files, in one row
@@ -146,10 +148,15 @@ class MilvusStore(Store):
             self._save(self._now.settings._replace(about=about._replace(next_number=number)))
         packed = [b""] * len(records) if vectors is None else map(bytes, vectors)
         columns = zip(count(time.time_ns()), records, codes, packed, strict=False)
-        if about.text_index:
-            words = distinct_terms(record.text for record in records if record.text)
-            self._learn([word for word in words - self._learned if len(word) <= LONGEST], about.language)
+        self._learn_words(records)
         self._write(map(Stored._make, columns), self._documents)
+
+    def _learn_words(self, records: Iterable[Record]) -> None:
+        """Put the words of documents with texts into the vocabulary."""
+        if self._about().text_index:
+            texts = (searched_text(id, text, metadata) for id, text, metadata, _ in records if text is not None)
+            new = distinct_terms(texts) - self._learned
+            self._learn([word for word in new if len(word) <= LONGEST], self._about().language)
 
     def _learn(self, words: list[str], language: str | None) -> None:
         """Put words with their stems into the vocabulary."""
@@ -159,6 +166,11 @@ class MilvusStore(Store):
     def _words_with(self, stems: Collection[str]) -> Iterable[str]:
         condition = f"content in {json.dumps([*stems], ensure_ascii=False)}"
         return [row["key"] for rows in self._client.scan(self._vocabulary, condition, []) for row in rows]
+
+    def _words_from(self, prefix: str) -> Iterable[str]:
+        blocks = self._client.scan(self._vocabulary, f"key like {json.dumps(f'{prefix}%', ensure_ascii=False)}", [])
+        found = [row["key"] for rows in blocks for row in rows if row["key"].startswith(prefix)]  # _ is any character
+        return sorted(found, key=lambda word: (len(word), word))[:MOST_COMPLETIONS]
 
     def _set_language(self, language: str) -> None:
         self._learn([row["key"] for rows in self._client.scan(self._vocabulary, "", []) for row in rows], language)
@@ -173,7 +185,8 @@ class MilvusStore(Store):
     def _replace_metadata(self, metadata: Mapping[Id, Metadata]) -> None:
         new = {key_of(id): (value, as_json(value)) for id, value in metadata.items()}
         old = self._read([*new]).items()
-        changed = (one._replace(record=Record(one.record.id, one.record.text, *new[key])) for key, one in old)
+        changed = [one._replace(record=Record(one.record.id, one.record.text, *new[key])) for key, one in old]
+        self._learn_words(one.record for one in changed)
         self._write(changed, self._documents)
 
     def _fetch(self, ids: list[Id]) -> list[Entry | None]:
@@ -263,19 +276,19 @@ class MilvusStore(Store):
         return [[hit for hit in found[n] if hit[0] <= radius][:k] for n in range(len(queries))]
 
     def _shortlists(
-        self, queries: Codes, n: int, terms: Sequence[Sequence[Term]], filter: Filter, with_vectors: bool
+        self, queries: Codes, n: int, wanted: Sequence[Wanted], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
         kept = self._about().vectors if with_vectors else None
-        for hits, query_terms in zip(self._near(queries, n, self._about().n_bits, filter), terms, strict=True):
+        for hits, query in zip(self._near(queries, n, self._about().n_bits, filter), wanted, strict=True):
             keys, statistics = {key for _, _, key in hits}, None
-            if query_terms:
-                statistics = self._word_statistics([word for term in query_terms for word in term.words])
-                keys |= self._having_words(statistics, query_terms, n, filter)
+            if query.terms:
+                statistics = self._word_statistics(query.words)
+                keys |= self._having_words(statistics, query, n, filter)
             stored = sorted(self._read([*keys]).items(), key=lambda item: (item[1].position, item[0]))
             yield Candidates.of_entries([one.entry(kept) for _, one in stored], queries.shape[1], kept, statistics)
 
-    def _having_words(self, statistics: WordStatistics, terms: Sequence[Term], n: int, filter: Filter) -> set[str]:
-        """Return the keys of the n documents that `best_by_terms` finds by the terms."""
+    def _having_words(self, statistics: WordStatistics, wanted: Wanted, n: int, filter: Filter) -> set[str]:
+        """Return the keys of the n documents that `best_by_terms` finds."""
         key_at: dict[int, str] = {}
 
         def positions_of(word: str) -> NDArray[np.int64]:
@@ -283,7 +296,7 @@ class MilvusStore(Store):
             key_at.update((row["position"], row["key"]) for row in rows)
             return np.unique([row["position"] for row in rows]).astype(np.int64)
 
-        return {key_at[position] for position in best_by_terms(statistics, terms, positions_of, n).tolist()}
+        return {key_at[position] for position in best_by_terms(statistics, wanted, positions_of, n).tolist()}
 
     def _word_statistics(self, words: Sequence[str]) -> WordStatistics:
         having = {word: self._client.count(self._documents, to_condition((), word)) for word in words}

@@ -16,7 +16,7 @@ from ammi.search.postgres.errors import explaining, no_connection
 from ammi.search.postgres.values import escaped, unescaped
 from ammi.search.sql.sessions import Pool, Session, SqlDatabase, SqlRows, SqlState, check_format
 
-FORMAT = 2
+FORMAT = 3
 PATIENCE = 60  # seconds that a writer waits for another
 LOWEST_PGVECTOR = (0, 8)
 

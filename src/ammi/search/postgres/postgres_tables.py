@@ -20,6 +20,7 @@ from ammi.plain import as_json
 from ammi.search.checks import DamagedError
 from ammi.search.documents import Entry, Id, Metadata, Record, altered, parsed
 from ammi.search.hamming import Codes
+from ammi.search.headings import searched_text, words_beside
 from ammi.search.postgres.driver import TupleRow
 from ammi.search.postgres.postgres_database import PostgresDatabase
 from ammi.search.postgres.values import (
@@ -101,11 +102,20 @@ class PostgresTables(SqlTables):
         if vectors is not None:
             insert(state.vector_table, vector_rows(positions, vectors))
         if state.text_index:
-            texts = [(position, record.text) for position, record in placed if record.text is not None]
-            insert("words", ((position, len(text), _word_numbers(text)) for position, text in texts))
-            self.learn_words([text for _, text in texts])
-            self.count_texts(len(texts), sum(len(text) for _, text in texts))
+            texts = [record.text for record in records if record.text is not None]
+            self._add_words(placed)
+            self.count_texts(len(texts), sum(map(len, texts)))
         self.add_values(self.indexed(), ((position, record.metadata) for position, record in placed))
+
+    def _add_words(self, documents: Iterable[tuple[int, Record]]) -> None:
+        """Put the words of documents with texts into the word index and the vocabulary."""
+        searched = [
+            (position, len(text), searched_text(id, text, metadata))
+            for position, (id, text, metadata, _) in documents
+            if text is not None
+        ]
+        self._database.insert("words", ((position, length, _word_numbers(text)) for position, length, text in searched))
+        self.learn_words([text for *_, text in searched])
 
     def words_among(self, column: str, values: Collection[str]) -> list[str]:
         select = f"SELECT word FROM vocabulary WHERE {column} = ANY(%s::text[])"
@@ -140,6 +150,14 @@ class PostgresTables(SqlTables):
             "FROM unnest(%s::bigint[], %s::bigint[]) AS new (position, checksum) WHERE codes.position = new.position",
             (positions, made),
         )
+        renamed = {
+            position: entry.record._replace(metadata=metadata[position])
+            for position, entry in entries.items()
+            if words_beside(entry.id, entry.metadata) != words_beside(entry.id, metadata[position])
+        }
+        if renamed and state.text_index:
+            self._database.execute("DELETE FROM words WHERE position = ANY(%s::bigint[])", ([*renamed],))
+            self._add_words(renamed.items())
         self._database.execute("DELETE FROM key_values WHERE position = ANY(%s::bigint[])", (positions,))
         self.add_values(self.indexed(), metadata.items())
 

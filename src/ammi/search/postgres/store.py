@@ -16,10 +16,11 @@ from ammi.search.postgres.postgres_rebuild import rebuild
 from ammi.search.postgres.postgres_tables import Positions, PostgresTables, bit_strings, read_codes
 from ammi.search.postgres.schema import create_schema, drop_old, has_hnsw, holds_index, make_hnsw
 from ammi.search.postgres.values import read_id, word_number
-from ammi.search.ranking import Candidates, KnownCounts, Term, WordStatistics, best_by_terms
+from ammi.search.ranking import Candidates, best_by_terms
 from ammi.search.sql.sql_store import SqlStore
 from ammi.search.sql.translation import SqlCondition, SqlValue
 from ammi.search.store_methods import About, Encode, Found, Location, Repaired
+from ammi.search.wanted import KnownCounts, Wanted, WordStatistics
 from ammi.urls import shown
 
 BLOCK = 1000
@@ -192,18 +193,18 @@ class PostgresStore(SqlStore):
         return {position: entry.record for position, entry in entries.items()}
 
     def _shortlists(
-        self, queries: Codes, n: int, terms: Sequence[Sequence[Term]], filter: Filter, with_vectors: bool
+        self, queries: Codes, n: int, wanted: Sequence[Wanted], filter: Filter, with_vectors: bool
     ) -> Iterator[Candidates]:
-        for (_, near), query_terms in zip(self._near(queries, n, filter), terms, strict=True):
+        for (_, near), query in zip(self._near(queries, n, filter), wanted, strict=True):
             positions, statistics = np.sort(np.array(near, np.int64)), None
-            if query_terms:
-                statistics = self._word_statistics([word for term in query_terms for word in term.words])
-                positions = np.union1d(positions, self._having(statistics, query_terms, n, filter))
+            if query.terms:
+                statistics = self._word_statistics(query.words)
+                positions = np.union1d(positions, self._having(statistics, query, n, filter))
             entries = list(self._tables.entries(positions.tolist()).values())
             kept = self._about().vectors if with_vectors else None
             yield Candidates.of_entries(entries, queries.shape[1], kept, statistics)
 
-    def _having(self, statistics: WordStatistics, terms: Sequence[Term], n: int, filter: Filter) -> Positions:
+    def _having(self, statistics: WordStatistics, wanted: Wanted, n: int, filter: Filter) -> Positions:
         sql = self._sql(filter)
         documents = f"JOIN documents USING (position) WHERE {sql.text} AND" if filter else "WHERE"
         select = f"SELECT position FROM words {documents} words @> ARRAY[%(word)s::bigint] ORDER BY position"
@@ -212,7 +213,7 @@ class PostgresStore(SqlStore):
             rows = self._database.execute(select, {**sql.values, "word": word_number(word)}).fetchall()
             return np.array([position for (position,) in rows], np.int64)
 
-        return best_by_terms(statistics, terms, positions, n)
+        return best_by_terms(statistics, wanted, positions, n)
 
     def _word_statistics(self, words: Sequence[str]) -> WordStatistics:
         state = self._database.state

@@ -85,6 +85,9 @@ class SqlStore(Store):
     def _words_with(self, stems: Collection[str]) -> Iterable[str]:
         return self._tables.words_among("stem", stems)
 
+    def _words_from(self, prefix: str) -> Iterable[str]:
+        return self._tables.words_from(prefix)
+
     def _set_language(self, language: str) -> None:
         self._tables.set_language(language)
 

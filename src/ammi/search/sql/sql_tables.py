@@ -1,5 +1,6 @@
 """SqlTables: the tables of documents that the stores on SQL databases have in common."""
 
+import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from ammi.search.languages import LONGEST, stems
 from ammi.search.sql.sessions import SqlDatabase
 from ammi.search.store_methods import MOST_REMEMBERED, ChangeKey
 from ammi.search.vectors import Packed
+from ammi.search.wanted import MOST_COMPLETIONS
 
 if TYPE_CHECKING:
     from ammi.features.tokens import WordCounts
@@ -105,6 +107,14 @@ class SqlTables(ABC):
 
     def _insert_words(self, words: Sequence[str]) -> None:
         self._database.insert("vocabulary", zip(words, stems(self._database.state.language, words), strict=True))
+
+    def words_from(self, prefix: str) -> list[str]:
+        """The shortest words of the vocabulary that begin with these letters, which are of a word."""
+        select = (
+            f"SELECT word FROM vocabulary WHERE word >= '{prefix}' AND word < '{prefix}{chr(sys.maxunicode)}' "
+            f"ORDER BY length(word), word LIMIT {MOST_COMPLETIONS}"
+        )
+        return [word for (word,) in self._database.execute(select).fetchall()]
 
     @abstractmethod
     def words_among(self, column: str, values: Collection[str]) -> list[str]:

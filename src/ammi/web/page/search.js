@@ -61,13 +61,14 @@ function controls(about, asked) {
 async function results(about, asked, signal) {
   const { q, k, rank, where } = asked;
   const answer = await get("/api/search", { q, k, rank, where, length: 400 }, signal);
-  const { hits, unknown = [] } = answer;
+  const { hits, unknown = [], corrected = {} } = answer;
   announce(hits.length ? `${counted(hits.length, "document")} for ${q}` : `Nothing for ${q}`);
   if (!hits.length) return [empty("Nothing found", ...adviceFor(about, asked, answer.query))];
   const address = (hit) => link("document", { id: hit.id, t: [searchStep(q)], where });
   const code = answer.query.code;
   return [
     unknown.length > 0 && h("p", {}, `No document has ${unknown.join(", ")}.`),
+    ...Object.entries(corrected).map(([word, right]) => h("p", {}, `Searched for ${right} instead of ${word}.`)),
     code && queryStrip(answer.query, about),
     resultList(hits, { against: code, n: about.bits, address, label: `Documents for ${q}` }),
     hits.length >= k && k < about.limits.k && more(asked),

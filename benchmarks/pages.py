@@ -110,6 +110,22 @@ def planted() -> str:
     return table(("texts", "method", "precision", "recall", *kinds, "CPU s", "MB"), rows) + where
 
 
+def copies() -> str:
+    """How many near-duplicates are copies, judged by hand."""
+    results, where = recorded("copies")
+    rows = (
+        (
+            row["corpus"],
+            row["threshold"],
+            f"{row['found']:,}",
+            f"{row['judged'] - row['wrong']} of {row['judged']}",
+            f"{row['precision']:.3f} ({row['low']:.3f} to {row['high']:.3f})",
+        )
+        for row in (results or ())
+    )
+    return table(("corpus", "threshold", "found", "copies among those judged", "precision, 95 %"), rows) + where
+
+
 def scale_parts() -> dict[str, Row]:
     parts: dict[str, Row] = json.loads((RESULTS / "scale.json").read_text())["results"]
     return {name: row for name, row in parts.items() if row.get("date", "") >= SINCE}
@@ -195,6 +211,7 @@ BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
     "priors": ("hashers.md", priors),
     "sampled gradient": ("hashers.md", sampled_gradient),
     "retrieval": ("ranking.md", retrieval),
+    "copies": ("duplicates.md", copies),
     "planted": ("duplicates.md", planted),
     "scale": ("scale.md", scale),
     "serve": ("server.md", serve),

@@ -12,7 +12,6 @@ from ammi.data import corpus_path, read_documents
 from ammi.features.alphabet import normal
 from ammi.search import Entry
 from ammi.search.duplicates import DuplicateGroup, duplicate_groups, find_duplicates
-from ammi.search.duplicates.compare import word_weights
 from ammi.search.duplicates.near_vectors import ALL_COMPARED, vector_groups
 from ammi.search.duplicates.numbered import numbered
 from tests.oracles import words
@@ -53,29 +52,28 @@ def plain_found(words: list[str], longer: list[str]) -> set[int]:
     return found
 
 
-def plain_weights(texts: list[str]) -> dict[str, int]:
-    """A thousand over the cube root of how often the texts have a word, or another one of its slot: twice at least."""
-    flat, (numbers, _) = [word for text in texts for word in plain_words(text)], numbered(texts)
-    slots = (numbers % len(word_weights(numbers))).tolist()
-    counts = Counter(slots)
-    return {word: round(1000 / max(counts[slot], 2) ** (1 / 3)) for word, slot in zip(flat, slots, strict=True)}
+def plain_phrases(words: list[str]) -> list[tuple[str, ...]]:
+    return [*zip(words, words[1:], words[2:], strict=False)]
 
 
-def plain_similarity(words: list[str], longer: list[str], weights: dict[str, int]) -> float:
-    found = plain_found(words, longer)
-    weighted = sum(weights[words[i]] for i in found) / sum(weights[word] for word in words)
+def plain_similarity(words: list[str], longer: list[str], counts: Counter[tuple[str, ...]]) -> float:
+    found, phrases = plain_found(words, longer), plain_phrases(words)
+    most = [max(counts[phrase] for phrase in phrases[max(0, i - 2) : i + 1]) for i in range(len(words))]
+    weights = [round(1000 * (2 / min(max(n, 2), 255)) ** 0.5) for n in most]
+    weighted = sum(weights[i] for i in found) / sum(weights)
     return min(len(found) / len(words), weighted) * len(words) / max(len(words), min(len(longer), SHORT))
 
 
 def plain_groups(texts: list[str], threshold: float) -> list[DuplicateGroup]:
-    words, weights = [plain_words(text) for text in texts], plain_weights(texts)
+    words = [plain_words(text) for text in texts]
+    counts = Counter(phrase for text in words for phrase in plain_phrases(text))
     free = sorted(range(len(texts)), key=lambda position: (-len(words[position]), position))
     groups = []
     while free:
         kept, *others = free
         copies = []
         for other in others:
-            similarity = plain_similarity(words[other], words[kept], weights)
+            similarity = plain_similarity(words[other], words[kept], counts)
             if similarity >= threshold:
                 copies.append((other, similarity))
         if copies:

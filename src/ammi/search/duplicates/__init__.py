@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ammi.search.documents import Entry, Id
-from ammi.search.duplicates.compare import FREE, Taken, make_room, needed_hits, take_duplicates, word_weights
+from ammi.search.duplicates.compare import FREE, Taken, make_room, needed_hits, take_duplicates
 from ammi.search.duplicates.near_vectors import vector_groups
 from ammi.search.duplicates.numbered import ArrayFile, numbered
-from ammi.search.duplicates.phrases import index_sketches, sketch_entries
+from ammi.search.duplicates.phrases import index_sketches, sketch_entries, weights
 
-OF_TEXTS, OF_VECTORS = 0.85, 0.98  # the default thresholds: docs/duplicates.md says what they find
+OF_TEXTS, OF_VECTORS = 0.9, 0.98  # the default thresholds: docs/duplicates.md says what they find
 
 Advance = Callable[[int], None]
 Groups = list[tuple[Id, list[tuple[Id, float]]]]
@@ -40,7 +40,7 @@ def find_duplicates(
     """Return each document that is kept and has duplicates, with these: by text, then by vector, then by code alone.
 
     A document without a text or a vector has only its code: those with equal codes count as duplicates of the first,
-    with similarity 1. The threshold is for texts and vectors, by default 0.85 and 0.98. `advance` gets the number of
+    with similarity 1. The threshold is for texts and vectors, by default 0.9 and 0.98. `advance` gets the number of
     documents twice: when they are read and when they are compared.
     """
     ids: list[Id] = []
@@ -81,7 +81,7 @@ def duplicate_groups(
 ) -> list[DuplicateGroup]:
     """Return the groups of two texts or more, in the order of the texts that are kept; texts come in blocks."""
     if not 0 < threshold <= 1:
-        raise ValueError(f"threshold is {threshold}, but a similarity to ask for is above 0 and at most 1, such as 0.85")
+        raise ValueError(f"threshold is {threshold}, but a similarity to ask for is above 0 and at most 1, such as 0.9")
     with ArrayFile(np.uint32) as file:
         entries, sketch_sizes, n_words, n_texts = [], [np.empty(0, np.uint8)], [np.zeros(0, np.int64)], 0
         for block in blocks:
@@ -97,7 +97,7 @@ def duplicate_groups(
         del entries
         sizes = np.concatenate(n_words)
         words, first = file.read(), np.concatenate([[0], np.cumsum(sizes)])
-        texts = words, first, word_weights(words)
+        texts = words, first, weights(words, first)
         taken = Taken(np.full(n_texts, FREE), np.zeros(n_texts))
         room = make_room(n_texts, int(sizes.max(initial=0)), sketches)
         needed = needed_hits(np.concatenate(sketch_sizes), threshold)

@@ -2,11 +2,13 @@
 
 A text A is aligned with a text B by phrases. Three words in a row that stand in both A and B give an offset between
 them, and the words before and after are compared at the same offset, up to the next common phrase on either side. The
-words of A that equal the word of B beside them are found. Two shares of A that is in B follow: each word counts 1, or
-1 / n^(1/3) if the collection has it n times, at least 2. Texts of one form, with other names or figures in it, are low in the
-second one. The smaller share counts:
+words of A that equal the word of B beside them are found, and
 
     similarity = min(found / |A|, weights of the found / weights of A) · |A| / max(|A|, min(|B|, SHORT))
+
+is the share of A that is in B: the smaller of the share in which all words count alike, and the share in which each
+counts by the rarity of the phrases around it (`phrases.weights`). The second one is low for texts of one form with other
+names in it.
 
 For a text below SHORT words it is a share of the longer one, because a few words are no duplicate of every text in
 which they occur.
@@ -18,15 +20,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ammi.search.duplicates.numbered import PHRASE, Words
+from ammi.search.duplicates.numbered import PHRASE
 from ammi.search.duplicates.phrases import SKETCH, Sketches, phrase_hash
 
 SHORT = 20
 FREE = -1
 _NOWHERE, _FOUND = -(1 << 62), -(1 << 61)  # in place of offsets: no common phrase; none, but the word was found
 
-_LEAST_BITS, _MOST_BITS = 20, 22  # of a slot in the table of weights
-_WHOLE = 1000  # over the cube root is a weight; whole numbers add up to the same in any order
 
 # Entries of a bucket that are read before it is skipped: a phrase that many texts ask for in vain says little about any
 # of them, and would make the time grow with the square of their number.
@@ -68,21 +68,6 @@ def needed_hits(sketch_sizes: NDArray[np.uint8], threshold: float) -> NDArray[np
     return np.maximum(least, np.minimum(expected / 2, expected - 3 * deviation)).astype(np.int8)
 
 
-def word_weights(words: Words) -> NDArray[np.uint16]:
-    """Return the weight of each word by its slot: the last bits of its number, which two words rarely have in common."""
-    return _word_weights(words, 1 << min(max(len(words).bit_length() + 3, _LEAST_BITS), _MOST_BITS))
-
-
-@njit(nogil=True, cache=True)
-def _word_weights(words, n_slots):
-    counts, weights = np.zeros(n_slots, np.uint32), np.empty(n_slots, np.uint16)
-    for word in words:
-        counts[word & n_slots - 1] += 1
-    for slot in range(n_slots):
-        weights[slot] = round(_WHOLE / max(counts[slot], 2) ** (1 / 3))
-    return weights
-
-
 @njit(nogil=True, cache=True)
 def take_duplicates(order, texts, sketches, needed, threshold, taken, room):
     """Keep these texts, the longest first, except those that were taken; each kept text takes all its duplicates."""
@@ -100,8 +85,8 @@ def take_duplicates(order, texts, sketches, needed, threshold, taken, room):
             n_words = first[other + 1] - first[other]
             compared = max(n_words, min(len(own), SHORT))
             if n_words >= threshold * compared:
-                both = words[first[other] : first[other + 1]], own
-                similarity = found_share(both, weights, slots, room.offsets) * n_words / compared
+                part = slice(first[other], first[other + 1])
+                similarity = found_share(words[part], weights[part], own, slots, room.offsets) * n_words / compared
                 if similarity >= threshold:
                     taken.kept_by[other], taken.similarity[other], room.hits[other] = text, similarity, -1
 
@@ -135,15 +120,14 @@ def _count_hits(own, slots, sketches, room):
 
 
 @njit(nogil=True, cache=True)
-def found_share(both, weights, slots, offsets):
+def found_share(words, weights, longer, slots, offsets):
     """Return the share of a text's words that equal the word beside them in a longer text, whose phrases are in the
     slots: the smaller of the plain and the weighted share."""
     # All in one function: passing arrays to another one for each word makes this four times slower.
-    words, longer = both
     n, last = len(words) - PHRASE + 1, len(longer) - PHRASE
     offset, found, weight, whole = _NOWHERE, 0, 0, 0
     for i in range(len(words)):
-        whole += weights[words[i] & len(weights) - 1]
+        whole += weights[i]
         offsets[i] = _NOWHERE
         if i < n:
             if 0 <= i + offset <= last and _same_phrase(words, i, longer, i + offset):
@@ -156,7 +140,7 @@ def found_share(both, weights, slots, offsets):
                     offset = offsets[i] = slots[slot] - i
         if 0 <= i + offset < len(longer) and words[i] == longer[i + offset]:
             found += 1
-            weight += weights[words[i] & len(weights) - 1]
+            weight += weights[i]
             if offsets[i] == _NOWHERE:
                 offsets[i] = _FOUND
     offset = _NOWHERE
@@ -165,7 +149,7 @@ def found_share(both, weights, slots, offsets):
             offset = offsets[i]
         elif offsets[i] == _NOWHERE and 0 <= i + offset < len(longer) and words[i] == longer[i + offset]:
             found += 1
-            weight += weights[words[i] & len(weights) - 1]
+            weight += weights[i]
     return min(found / len(words), weight / whole)
 
 

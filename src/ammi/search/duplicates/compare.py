@@ -27,7 +27,6 @@ SHORT = 20
 FREE = -1
 _NOWHERE, _FOUND = -(1 << 62), -(1 << 61)  # in place of offsets: no common phrase; none, but the word was found
 
-
 # Entries of a bucket that are read before it is skipped: a phrase that many texts ask for in vain says little about any
 # of them, and would make the time grow with the square of their number.
 _PATIENCE = 1 << 16
@@ -37,6 +36,13 @@ class Taken(NamedTuple):
     """By text: the one that it duplicates, itself if it is kept, or FREE; and its similarity to that one."""
 
     kept_by: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+
+
+class Best(NamedTuple):
+    """By new text: the known text that is most similar to it, or FREE, and their similarity."""
+
+    known: NDArray[np.int64]
     similarity: NDArray[np.float64]
 
 
@@ -71,7 +77,7 @@ def needed_hits(sketch_sizes: NDArray[np.uint8], threshold: float) -> NDArray[np
 @njit(nogil=True, cache=True)
 def take_duplicates(order, texts, sketches, needed, threshold, taken, room):
     """Keep these texts, the longest first, except those that were taken; each kept text takes all its duplicates."""
-    words, first, weights = texts
+    words, first, _ = texts
     for text in order:
         if taken.kept_by[text] != FREE:
             continue
@@ -82,13 +88,31 @@ def take_duplicates(order, texts, sketches, needed, threshold, taken, room):
             hits, room.hits[other] = room.hits[other], 0
             if hits < needed[other]:
                 continue
+            similarity = _similarity(texts, other, own, threshold, slots, room.offsets)
+            if similarity >= threshold:
+                taken.kept_by[other], taken.similarity[other], room.hits[other] = text, similarity, -1
+
+
+@njit(nogil=True, cache=True)
+def take_most_similar(order, texts, sketches, needed, threshold, best, room):
+    """Compare these texts with the texts in the sketches, all of the other set, that are no longer than they are.
+
+    Of two that are equally long, the known one counts as the longer one.
+    """
+    words, first, _ = texts
+    n_known = len(first) - 1 - len(best.known)
+    for text in order:
+        own = words[first[text] : first[text + 1]]
+        slots = room.slots[: _table_size(len(own))]
+        for other in room.touched[: _count_hits(own, slots, sketches, room)]:
+            hits, room.hits[other] = room.hits[other], 0
             n_words = first[other + 1] - first[other]
-            compared = max(n_words, min(len(own), SHORT))
-            if n_words >= threshold * compared:
-                part = slice(first[other], first[other + 1])
-                similarity = found_share(words[part], weights[part], own, slots, room.offsets) * n_words / compared
-                if similarity >= threshold:
-                    taken.kept_by[other], taken.similarity[other], room.hits[other] = text, similarity, -1
+            if hits < needed[other] or n_words > len(own) - (other < text):
+                continue
+            similarity = _similarity(texts, other, own, threshold, slots, room.offsets)
+            known, new = min(text, other), max(text, other) - n_known
+            if similarity >= threshold and (-similarity, known) < (-best.similarity[new], best.known[new]):
+                best.known[new], best.similarity[new] = known, similarity
 
 
 @njit(nogil=True, cache=True)
@@ -120,7 +144,18 @@ def _count_hits(own, slots, sketches, room):
 
 
 @njit(nogil=True, cache=True)
-def found_share(words, weights, longer, slots, offsets):
+def _similarity(texts, other, own, threshold, slots, offsets):
+    """Return the similarity of a text to a longer one, whose phrases are in the slots; 0 if its length excludes it."""
+    words, first, weights = texts
+    start, end = first[other], first[other + 1]
+    size = max(end - start, min(len(own), SHORT))
+    if end - start < threshold * size:
+        return 0.0
+    return _found_share(words[start:end], weights[start:end], own, slots, offsets) * (end - start) / size
+
+
+@njit(nogil=True, cache=True)
+def _found_share(words, weights, longer, slots, offsets):
     """Return the share of a text's words that equal the word beside them in a longer text, whose phrases are in the
     slots: the smaller of the plain and the weighted share."""
     # All in one function: passing arrays to another one for each word makes this four times slower.

@@ -1,9 +1,9 @@
 """How many near-duplicates are copies: of pairs that were found and then judged by hand, in copies.tsv.
 
 A quoted text is a copy; a text of the same form about another thing is none. Pairs with a similarity of 1 count as
-copies. The others of a corpus are represented by those that were judged, which were drawn at random from all that were
-found at 0.9. "chosen" marks the pairs on which the weights of words and the default threshold were chosen. Packages are those of Debian, whose descriptions apt fetches with
-`apt-get -o Acquire::Languages=en update`.
+copies. The others of a corpus are represented by those that were judged, which were drawn at random from all that
+were found at 0.9. "chosen" marks the pairs on which the weights of words and the default threshold were chosen.
+Packages are those of Debian, whose descriptions apt fetches with `apt-get -o Acquire::Languages=en update`.
 """
 
 import csv

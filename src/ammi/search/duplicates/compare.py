@@ -7,8 +7,8 @@ words of A that equal the word of B beside them are found, and
     similarity = min(found / |A|, weights of the found / weights of A) · |A| / max(|A|, min(|B|, SHORT))
 
 is the share of A that is in B: the smaller of the share in which all words count alike, and the share in which each
-counts by the rarity of the phrases around it (`phrases.weights`). The second one is low for texts of one form with other
-names in it.
+counts by the rarity of the phrases around it (`phrases.weights`). The second one is low for texts of one form with
+other names in it.
 
 For a text below SHORT words it is a share of the longer one, because a few words are no duplicate of every text in
 which they occur.

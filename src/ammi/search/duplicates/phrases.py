@@ -72,7 +72,7 @@ def index_sketches(blocks: list[NDArray[np.uint64]]) -> Sketches:
 
 
 def weights(words: Words, first: Bounds) -> NDArray[np.uint16]:
-    """Return the weight of each word: √(2 / n) if the collection has a phrase with it n times (2 to 255), in thousandths.
+    """Return the weight of each word in thousandths: √(2 / n) if a phrase with it is there n times (2 to 255).
 
     Of the up to three phrases with a word, the most frequent counts. Two phrases rarely share a count.
     """

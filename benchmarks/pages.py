@@ -32,8 +32,11 @@ def table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 
 def recorded(name: str) -> tuple[Any, str]:
-    """The results of a benchmark and a line on where they are from; None if they are too old."""
-    found = json.loads((RESULTS / f"{name}.json").read_text())
+    """The results of a benchmark and a line on where they are from; None if they are too old, or not there."""
+    path = RESULTS / f"{name}.json"
+    if not path.exists():
+        return None, ""
+    found = json.loads(path.read_text())
     if found["machine"]["date"] < SINCE:
         return None, ""
     return found["results"], source(f"{name}.py", found["machine"])
@@ -93,6 +96,32 @@ def retrieval() -> str:
         items = [f"{row[name]['mrr'][0]:.3f}" if name in row else "–" for name in known]
         rows.append((row["way"], row["bytes"], *means, mean, *others, *items, f"{row['mean']['ms']:.1f}"))
     return table(columns, rows) + where
+
+
+def fidelity() -> str:
+    """Estimates of the cosine from codes, by their length: nDCG / share of the exact ten, means of four collections."""
+    results, where = recorded("fidelity")
+    if not results:
+        return ""
+    means: dict[str, dict[int, str]] = {}
+    for way, bits in dict.fromkeys((row["way"], row["bits"]) for row in results):
+        same = [row for row in results if (row["way"], row["bits"]) == (way, bits)]
+        ndcg, ten = (statistics.fmean(row[key] for row in same) for key in ("ndcg", "ten"))
+        means.setdefault(way, {})[bits] = f"{ndcg:.3f} / {ten:.2f}"
+    widths = sorted({row["bits"] for row in results} - {0})
+    rows = ((way, *(by.get(bits, by.get(0, "")) for bits in widths)) for way, by in means.items())
+    return table(("nDCG@10 / 10 in 10", *(f"{bits} bits" for bits in widths)), rows) + where
+
+
+def jobs() -> str:
+    """Top-100 precision by subject and by kind."""
+    results, where = recorded("jobs")
+    if not results:
+        return ""
+    ways = [name for name in results[0] if name != "labels"]
+    ways.sort(key=lambda way: (int(way.split()[-2]), way.startswith("half")))
+    rows = ((row["labels"], *(f"{row[way]:.1f}" for way in ways)) for row in results)
+    return table(("labels", *ways), rows) + where
 
 
 def planted() -> str:
@@ -230,6 +259,8 @@ BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
     "sampled gradient": ("hashers.md", sampled_gradient),
     "retrieval": ("ranking.md", retrieval),
     "copies": ("duplicates.md", copies),
+    "fidelity": ("embeddings.md", fidelity),
+    "jobs": ("hashers.md", jobs),
     "planted": ("duplicates.md", planted),
     "matched": ("duplicates.md", matched),
     "scale": ("scale.md", scale),

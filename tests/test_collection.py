@@ -389,8 +389,9 @@ def test_vectors_with_ids(sparse, location):
         assert hits[0][:2] == ("v5", 0)
         assert created.add([{"id": "w", "vector": X[1], "text": "kept", "year": 3}]) == ["w"]
         assert created.get("w")[2:4] == ("kept", {"year": 3})
-        with pytest.raises(ValueError, match="no vector"):
-            created.search("a text")
+        assert [hit.id for hit in created.search("kept")] == ["w"]  # by its words
+        with pytest.raises(ValueError, match="is no vector"):
+            created.search("kept", rank="distance")
         with pytest.raises(ValueError, match="has no vector"):
             created.add(["a text"])
         with pytest.raises(ValueError, match="40 vectors came with 3 ids"):

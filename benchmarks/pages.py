@@ -139,6 +139,22 @@ def planted() -> str:
     return table(("texts", "method", "precision", "recall", *kinds, "CPU s", "MB"), rows) + where
 
 
+def copies() -> str:
+    """How many near-duplicates are copies, judged by hand."""
+    results, where = recorded("copies")
+    rows = (
+        (
+            row["corpus"],
+            row["threshold"],
+            f"{row['found']:,}",
+            f"{row['judged'] - row['wrong']} of {row['judged']}",
+            f"{row['precision']:.3f} ({row['low']:.3f} to {row['high']:.3f})",
+        )
+        for row in (results or ())
+    )
+    return table(("corpus", "threshold", "found", "copies among those judged", "precision, 95 %"), rows) + where
+
+
 def matched() -> str:
     """Changed copies whose originals `Collection.match` finds."""
     results, where = recorded("match")
@@ -242,6 +258,7 @@ BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
     "priors": ("hashers.md", priors),
     "sampled gradient": ("hashers.md", sampled_gradient),
     "retrieval": ("ranking.md", retrieval),
+    "copies": ("duplicates.md", copies),
     "fidelity": ("embeddings.md", fidelity),
     "jobs": ("hashers.md", jobs),
     "planted": ("duplicates.md", planted),

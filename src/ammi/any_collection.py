@@ -197,7 +197,7 @@ class AnyCollection(Protocol):
         Args:
             documents: another collection, or documents as `add` takes them. They are held in memory.
             k: number of nearest documents for each.
-            threshold: the least similarity of a near-duplicate; by default 0.8 for texts and 0.98 for vectors.
+            threshold: the least similarity of a near-duplicate, by default that of `duplicates`.
             text: the column, or key, that holds the text.
             id: the column that holds the id.
             vector: the column that holds the vector.

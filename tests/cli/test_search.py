@@ -130,9 +130,9 @@ def test_duplicates_are_those_that_the_collection_finds(location: Location, ammi
 def test_a_match_is_what_the_collection_finds(location: Location, ammi: Run, tmp_path):
     with Collection.open(location.index) as collection:
         new = [{"id": 1, "body": f"wind, {collection.get('note-1').text}"}, {"id": 2, "body": "wheat, barley"}]
-        expected = list(collection.match(new, 2, text="body"))
+        expected = list(collection.match(new, 2, 0.8, text="body"))
     source = write(tmp_path / "new.jsonl", new)
-    found = ammi("match", source, location.index, "--text", "body", "-k", 2, "--json")
+    found = ammi("match", source, location.index, "--text", "body", "-k", 2, "--threshold", 0.8, "--json")
     assert "1 of 2 documents have a near-duplicate in" in found.err
     copy, other = found.lines
     assert expected[0].duplicate is not None
@@ -145,8 +145,9 @@ def test_a_match_is_what_the_collection_finds(location: Location, ammi: Run, tmp
     collection_of_new = tmp_path / "new"
     build = ("index", "build", collection_of_new, source, "--model", location.model, "--text", "body")
     assert ammi(*build).code == 0
-    assert ammi("match", collection_of_new, location.index, "-k", 2, "--json").lines == found.lines
-    header, first, second = ammi("match", source, location.index, "--text", "body", "--csv").out.splitlines()
+    assert ammi("match", collection_of_new, location.index, "-k", 2, "--threshold", 0.8, "--json").lines == found.lines
+    as_csv = ammi("match", source, location.index, "--text", "body", "--threshold", 0.8, "--csv")
+    header, first, second = as_csv.out.splitlines()
     assert header == "id,similarity,score,match"
     assert first == f"1,{similarity:.4f},,{id}"
     assert second == f"2,,{round(expected[1].nearest[0].score, 4)},{expected[1].nearest[0].id}"

@@ -110,6 +110,24 @@ def planted() -> str:
     return table(("texts", "method", "precision", "recall", *kinds, "CPU s", "MB"), rows) + where
 
 
+def matched() -> str:
+    """Changed copies whose originals `Collection.match` finds."""
+    results, where = recorded("match")
+    if not results:
+        return ""
+    shares = list(results["kinds"][0])[1:]
+    rows = (
+        (row["kind"], *("" if row[name] is None else f"{row[name]:.2f}" for name in shares)) for row in results["kinds"]
+    )
+    shown = table(("new text", *shares), rows)
+    cost = f"{results['new']:,} texts among {results['known']:,}: {results['cpu_seconds']:.1f} seconds of one core."
+    return f"{shown}\n\n{cost}{where}"
+
+
+def _share(share: float | None) -> str:
+    return "" if share is None else f"{share:.2f}"
+
+
 def scale_parts() -> dict[str, Row]:
     parts: dict[str, Row] = json.loads((RESULTS / "scale.json").read_text())["results"]
     return {name: row for name, row in parts.items() if row.get("date", "") >= SINCE}
@@ -196,6 +214,7 @@ BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
     "sampled gradient": ("hashers.md", sampled_gradient),
     "retrieval": ("ranking.md", retrieval),
     "planted": ("duplicates.md", planted),
+    "matched": ("duplicates.md", matched),
     "scale": ("scale.md", scale),
     "serve": ("server.md", serve),
     "plan": ("scale.md", lambda: plan_table(scale_parts())),

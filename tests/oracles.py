@@ -191,6 +191,16 @@ def _same_cut(text: str, at: int) -> bool:
     return (normal(text[:at]) + normal(text[at:])).replace("ς", "σ") == normal(text).replace("ς", "σ")
 
 
+def text_cosines(text: str, others: list[str], stem: Callable[[str], str]) -> list[float]:
+    """The cosines of a text's and others' vectors of stems, whose weights are their rarities among all these texts."""
+    words = [{stem(word) for word in terms_of(one)} for one in (text, *others)]
+    vocabulary = sorted(set().union(*words))
+    rows = np.array([[float(word in one) for word in vocabulary] for one in words]).reshape(len(words), -1)
+    rows *= np.log(1 + len(words) / np.maximum(rows.sum(axis=0), 1))
+    own = np.linalg.norm(rows[0])
+    return [float(rows[0] @ row / (own * np.linalg.norm(row) or 1)) for row in rows[1:]]
+
+
 def ranking_scores(distances: list[float], relevant: list[bool], k: int) -> tuple[float, float, float]:
     """Precision, nDCG and average precision of one query, rank by rank."""
     ranked = [relevant[i] for _, i in sorted((distance, i) for i, distance in enumerate(distances))]

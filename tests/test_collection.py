@@ -24,6 +24,7 @@ from ammi.features import VectorFeatures, WordFeatures
 from ammi.features.alphabet import terms_of
 from ammi.hashers import SpH
 from ammi.search.wanted import words_by_stem
+from tests.oracles import text_cosines
 from tests.search.stores import LOCATIONS
 
 SUBJECTS = {
@@ -208,13 +209,30 @@ def test_a_default_search_needs_no_heavy_library(tmp_path, model):
     assert found.splitlines()[1] == "set()"
 
 
-def test_like_leaves_the_document_itself_out(collection, model):
-    own = TEXTS[4]
-    expected = [id for id in expected_ids(model, own) if id != "d4"]
-    assert [hit.id for hit in collection.like("d4", k=5)] == expected[:5]
+def test_like_leaves_the_document_itself_out_and_orders_ties_by_words(collection, model):
+    own, away = TEXTS[4], distances(model, TEXTS[4])
+    others = [n for n in np.argsort(away, kind="stable").tolist() if n != 4]
+
+    def expected(near: list[int]) -> list[str]:
+        cosines = dict(zip(near, text_cosines(own, [TEXTS[n] for n in near], str), strict=True))
+        return [f"d{n}" for n in sorted(near, key=lambda n: (away[n], -round(cosines[n], 9)))]
+
+    tied = expected([n for n in others if away[n] <= away[others[4]]])
+    assert [hit.id for hit in collection.like("d4", k=5)] == tied[:5]
+    assert collection.drift("d4", distances=[0])[0].id == tied[0]
     radius = 2
-    near = [id for id in expected if distances(model, own)[int(id[1:])] <= radius]
-    assert [hit.id for hit in collection.like("d4", radius=radius)] == near
+    within = expected([n for n in others if away[n] <= radius])
+    assert [hit.id for hit in collection.like("d4", radius=radius)] == within
+    collection.add({"id": f"copy {n}", "text": f"{TEXTS[n]} copied"} for n in (4, *others[:3]))
+    everything = [hit.id for hit in collection.like("d4", k=100)]
+    distinct = [hit.id for hit in collection.like("d4", k=100, distinct=True)]
+    assert distinct == [id for id in everything if id in distinct]
+    assert len(collection.like("d4", k=2, distinct=True)) == 2
+    assert "copy 4" in everything
+    assert "copy 4" not in distinct
+    assert all(
+        {f"d{n}", f"copy {n}"} <= {*everything} and not {f"d{n}", f"copy {n}"} <= {*distinct} for n in others[:3]
+    )
     with pytest.raises(ValueError, match="'nobody'"):
         collection.like("nobody")
 
@@ -246,6 +264,36 @@ def test_duplicates_are_copies_of_what_is_kept(collection):
     assert collection.duplicates(0.9) == []
     with pytest.raises(ValueError, match="threshold is 3"):
         collection.duplicates(3)
+
+
+def test_a_match_is_the_near_duplicate_and_the_nearest(collection, model, tmp_path):
+    longer = " ".join(f"{text} and" for text in TEXTS[:20])
+    collection.add([longer], ids=["longer"])
+    new = [
+        {"id": "inside", "text": longer[200:600]},
+        {"id": "around", "text": f"before it {longer} and behind it"},
+        {"id": "other", "text": "wheat exports"},
+    ]
+    told: list[int] = []
+    found = list(collection.match(new, k=3, advance=told.append))
+    assert sum(told) == 2 * len(collection) + 3 * len(new)
+    assert [(match.id, match.duplicate and match.duplicate[0]) for match in found] == [
+        ("inside", "longer"),
+        ("around", "longer"),
+        ("other", None),
+    ]
+    assert found[0].duplicate[1] > 0.95  # its first and last words are cut
+    assert [match.nearest for match in found] == collection.search_many([one["text"] for one in new], 3)
+    assert next(collection.match(["crude -barrels"])).nearest[0].text.startswith("crude oil barrels")  # no query signs
+    with Collection.create(tmp_path / "new", model) as others:
+        others.add(new)
+        assert list(collection.match(others, k=3)) == found
+        reverse = {match.id: match.duplicate for match in others.match(collection)}
+        assert reverse["longer"] == ("around", 1.0)
+    with pytest.raises(ValueError, match="threshold is 3"):
+        next(collection.match(new, threshold=3))
+    with pytest.raises(ValueError, match="'v' has no text, which the model reads"):
+        list(collection.match([{"id": "v", "vector": [1.0, 2.0]}]))
 
 
 def test_evaluate_is_the_labelled_precision(collection, model):
@@ -398,8 +446,12 @@ def test_what_cannot_be_encoded_anew_is_refused(location, model, other_model):
     with Collection.create_for_codes(location, 16, model.fingerprint_) as created:
         created.add_codes(model.encode(TEXTS), [f"d{n}" for n in range(60)], fingerprint=model.fingerprint_)
         assert created.like("d0", 3)
-        with pytest.raises(ValueError, match="made from codes alone"):
-            created.search("oil")
+        assert [match.nearest for match in created.match(created, 2)] == [
+            created.store.search(code[None], 2)[0] for code in model.encode(TEXTS)
+        ]
+        for refused in (lambda: created.search("oil"), lambda: list(created.match(["oil"]))):
+            with pytest.raises(ValueError, match="made from codes alone"):
+                refused()
         with pytest.raises(ValueError, match=r"document 'd0' has no text"):
             created.rebuild(other_model)
         with pytest.raises(ValueError, match="reads vectors"):

@@ -36,6 +36,24 @@ def test_the_bits_of_both_stand_side_by_side(model, tmp_path):
     np.testing.assert_array_equal(again.encode(TEXTS), model.encode(TEXTS))
 
 
+def test_texts_with_vectors_are_found_by_words_and_by_vectors(tmp_path):
+    X = np.random.default_rng(0).normal(size=(len(TEXTS), 6))
+    documents = [{"text": text, "vector": row} for text, row in zip(TEXTS, X, strict=True)]
+    with Collection.create(tmp_path / "c", ITQ(16, random_state=0).fit(X)) as collection:
+        assert collection.ranks()[0] == "distance"
+        collection.add(documents)
+        assert collection.ranks() == ["distance", "asymmetric", "text"]
+        hits = collection.search("the loans", 40)  # English, by the texts
+        assert {hit.text for hit in hits} == {text for text in TEXTS if "loan" in text}
+        assert hits == collection.search("the loans", 40, rank="text")
+        assert collection.search("the ocean") == []
+        assert collection.search(X[3], 1)[0].id == 3
+        with pytest.raises(ValueError, match="is no vector"):
+            collection.search("the loans", rank="distance")
+        with pytest.raises(ValueError, match="a query is a vector"):
+            collection.search_many(["the loans", X[3]])
+
+
 @pytest.mark.parametrize("vectors", [None, "float16"])
 def test_a_text_is_answered_by_words_and_both_codes(model, vectors, tmp_path):
     with Collection.create(tmp_path / "c", model, vectors=vectors) as collection:

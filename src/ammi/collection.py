@@ -29,18 +29,20 @@ from ammi.search import (
     repair_store,
     store_exists,
 )
+from ammi.search.checks import checked_k
 from ammi.search.copying import Copied, backup_store, copy_store, restore_store
 from ammi.search.documents import Id
 from ammi.search.filters import Where
 from ammi.search.hamming import Codes
 from ammi.search.locations import is_url, store_class
+from ammi.search.neighbours import TIES, by_words, word_similarities
 from ammi.search.ranking import RankPolicy, VectorRanking
 from ammi.search.store_methods import ChangeKey
 from ammi.search.vectors import KeptVectors, checked_kind
 from ammi.stored_model import StoredModel
 
 if TYPE_CHECKING:
-    from ammi.data import Document
+    from ammi.data import Document, KnownCode
     from ammi.data.reading import Incoming
     from ammi.evaluate import LabelledPrecision
     from ammi.hashers import DocumentHasher, Hasher
@@ -262,7 +264,7 @@ class Collection(AnyCollection):
                 found = self.store.search(codes, k, where, fingerprint=of)
             else:  # the store finds candidates by codes and words, and orders them by the rankings' scores
                 found = self.store.search_ranked(codes, rankings, k, where, shortlist=shortlist, fingerprint=of)
-            by_words = (rank or policy.default) == "text"
+            by_words = (rank or policy.default(asked)) == "text"
             return [
                 hits if by_words or not isinstance(query, str) or says else Hits()
                 for query, hits, says in zip(asked, found, known.tolist(), strict=True)
@@ -277,16 +279,48 @@ class Collection(AnyCollection):
 
         return self._with_model(find)
 
-    def like(self, id: Id, k: int = 10, where: Where | None = None, *, radius: int | None = None) -> Hits:
-        own = self.get(id)
-        if radius is not None:
-            hits = self.store.within(own.code[None], radius, where)[0]
-        elif own.vector is None:
-            hits = self.store.search(own.code[None], k + 1, where)[0]  # one more: it finds itself too
-        else:
-            hits = self.store.search_ranked(own.code[None], [VectorRanking(own.vector)], k + 1, where)[0]
-        others = Hits(hit for hit in hits if hit.id != own.id)
-        return others if radius is not None else Hits(others[:k])
+    def like(
+        self,
+        id: Id,
+        k: int = 10,
+        where: Where | None = None,
+        *,
+        radius: int | None = None,
+        distinct: bool = False,
+    ) -> Hits:
+        with self.store.snapshot():
+            own = self.get(id)
+            by_distance = own.vector is None or radius is not None
+            n = checked_k(k) + 1  # it finds itself, too
+            n = max(n, TIES) if by_distance or distinct else n
+            if radius is not None:
+                hits = self.store.within(own.code[None], radius, where)[0]
+            elif own.vector is None:
+                hits = self.store.search(own.code[None], n, where)[0]
+            else:
+                hits = self.store.search_ranked(own.code[None], [VectorRanking(own.vector)], n, where)[0]
+            others = [hit for hit in hits if hit.id != own.id]
+            wanted = len(others) if radius is not None else k
+            if by_distance:
+                others = by_words(own.text, others, len(others) if distinct else wanted, self.store.language)
+            if distinct:
+                others = self._distinct(own, others)
+        return Hits(others[:wanted])
+
+    def _distinct(self, own: Entry, hits: list[Hit]) -> list[Hit]:
+        """Return hits without near-duplicates of a document, and of hits before them."""
+        from ammi.search.duplicates import find_duplicates
+
+        entries = [own, *self.store.get(hit.id for hit in hits)]
+        kept_of = {id: kept for kept, group in find_duplicates([entries]) for id, _ in group}
+        seen = {kept_of.get(own.id, own.id)}
+        found = []
+        for hit in hits:
+            kept = kept_of.get(hit.id, hit.id)
+            if kept not in seen:
+                seen.add(kept)
+                found.append(hit)
+        return found
 
     def drift(
         self, id: Id | None = None, *, query: Query | None = None, distances: Sequence[int] | None = None
@@ -297,22 +331,27 @@ class Collection(AnyCollection):
         with self.store.snapshot():
             ids, codes = self.codes()
             if query is not None:
-                code = self.encode([query])[0]
+                code, text = self.encode([query])[0], query if isinstance(query, str) else None
             elif id is not None:
                 own = self.get(id)
                 others = [position for position, other in enumerate(ids) if other != own.id]
-                ids, codes, code = [ids[position] for position in others], codes[others], own.code
-            steps = drift(code, codes, DISTANCES if distances is None else distances)
-            found = self.store.get([ids[step.position] for step in steps])
-        return Hits(
-            Hit(entry.id, step.distance, 1 - step.distance / self.n_bits, entry.text, entry.metadata)
-            for step, entry in zip(steps, found, strict=True)
-        )
+                ids, codes, code, text = [ids[position] for position in others], codes[others], own.code, own.text
+            away = np.bitwise_count(codes ^ code).sum(axis=1, dtype=np.int64)
+            found = []
+            for step in drift(code, codes, DISTANCES if distances is None else distances):
+                ties = self.store.get(ids[position] for position in np.flatnonzero(away == step.distance)[:TIES])
+                best = ties[np.argmax(word_similarities(text, [entry.text for entry in ties], self.store.language))]
+                score = 1 - step.distance / self.n_bits
+                found.append(Hit(best.id, step.distance, score, best.text, best.metadata))
+        return Hits(found)
 
     def duplicates(self, threshold: float | None = None, *, advance: Advance = no_progress) -> list[Duplicates]:
         from ammi.search.duplicates import find_duplicates
 
         return [Duplicates(*group) for group in find_duplicates(self.store.entries(), threshold, advance)]
+
+    def _nearest_codes(self, code: "KnownCode", k: int) -> Hits:
+        return self.store.search(code.packed[None], k, fingerprint=code.fingerprint)[0]
 
     def evaluate(
         self,
@@ -494,7 +533,8 @@ class Collection(AnyCollection):
         return (entry for block in self.store.entries() for entry in block)
 
     def _rank_policy(self, model: StoredModel) -> RankPolicy:
-        return RankPolicy(model, self.store.text_index, self.store.vectors is not None)
+        about = self.store.about
+        return RankPolicy(model, about.text_index, about.vectors is not None, about.language)
 
     def _with_model(self, job: Callable[[StoredModel], T]) -> T:
         """Run a job with the store's model; again, if another process has changed the model meanwhile."""

@@ -1,7 +1,7 @@
 """The model that a collection stores: from its files, each part loaded when it is first used."""
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cached_property, lru_cache
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -15,10 +15,12 @@ from ammi.search.ranking import PartLogits, Query, ReadQueries
 
 if TYPE_CHECKING:
     from ammi.hashers import DocumentHasher, Hasher
+    from ammi.hashers.documents import PartRows
     from ammi.hashers.quick import QuickCodes
     from ammi.hashers.saving import Config
 
 _LOCATION = Path("the model of the collection")  # for messages
+_CACHED_TEXTS = 16
 _MOST_QUICK = 200  # up to so many documents, encoding one by one is faster than loading the whole model
 
 
@@ -96,8 +98,8 @@ class StoredModel:
 
     def encode(self, queries: list[Query]) -> Codes:
         """Return the codes of queries, (n, ceil(m / 8))."""
-        documents = self._documents(queries)
-        return self.encoder(len(documents)).encode(documents)
+        documents, encoder = self._documents(queries), self.encoder(len(queries))
+        return encoder.encode(documents) if encoder is self.quick else self.whole.encode_rows(self._rows(documents))
 
     def read(self, queries: list[Query]) -> ReadQueries:
         """Return the codes of queries, and what scores them: logits of bits, and vectors."""
@@ -109,7 +111,7 @@ class StoredModel:
         from ammi.hashers.documents import known_rows
         from ammi.hashers.logits import query_logits
 
-        rows = self.whole.rows(documents)
+        rows = self._rows(documents)
         parts = []
         for part, X in zip(self.whole.parts, rows, strict=True):
             faithful = part.hasher_.keeps_cosines and isinstance(X, np.ndarray)
@@ -126,14 +128,27 @@ class StoredModel:
             return np.empty((0, self.n_bits))
         from ammi.hashers.logits import bit_logits
 
-        rows = self.whole.rows(documents)
-        parts = zip(self.whole.parts, rows, strict=True)
+        parts = zip(self.whole.parts, self._rows(documents), strict=True)
         return np.hstack([bit_logits(part.hasher_, X) for part, X in parts])
 
     def knows(self, query: Query) -> bool:
         """Return whether the model knows a word of a text, or a vector is not zero."""
-        [document] = self._documents([query])
-        return (self.quick or self.whole).knows(document)
+        documents = self._documents([query])
+        if self.quick:
+            return self.quick.knows(documents[0])
+        from ammi.hashers.documents import known_rows
+
+        return bool(known_rows(self._rows(documents))[0])
+
+    def _rows(self, documents: list[str] | NDArray[np.floating]) -> "PartRows":
+        """Return the rows of queries; those of a text are kept, because an answer needs them several times."""
+        if len(documents) == 1 and isinstance(documents[0], str):
+            return self._rows_of_text(documents[0])
+        return self.whole.rows(documents)
+
+    @cached_property
+    def _rows_of_text(self) -> "Callable[[str], PartRows]":
+        return lru_cache(_CACHED_TEXTS)(lambda text: self.whole.rows([text]))
 
     def knows_word(self, word: str) -> bool:
         """Return whether the model learned this word; False if it cannot tell, as a model of embeddings."""

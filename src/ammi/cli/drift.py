@@ -23,7 +23,7 @@ def drift(
     """Show how the subject drifts with distance.
 
     For each of --distances, show the nearest document that is at least that far away, in bits.
-    Of several, show the one that was added first. A document is shown only once.
+    Of several, show the one that shares the most, and the rarest, words. A document is shown only once.
 
     [bold]Examples[/]
 

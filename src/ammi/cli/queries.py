@@ -16,8 +16,8 @@ _INSTEAD = {
 
 
 def check_query_kind(collection: "Collection", kind: str) -> None:
-    """Refuse a "text" if the collection's model reads vectors, and a "vector" if it reads texts."""
-    if collection.reads != kind:
+    """Refuse a "vector" if the collection's model reads texts, and a "text" that neither it nor a word index reads."""
+    if collection.reads != kind and not (kind == "text" and "text" in collection.ranks()):
         raise ValueError(
             f"the query is a {kind}, but the model of {collection.location} reads {collection.reads}s: "
             f"{_INSTEAD[collection.reads]}"

@@ -93,6 +93,9 @@ def search(
     like: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Find documents like this one of the collection.")
     ] = None,
+    distinct: Annotated[
+        bool, typer.Option("--distinct", help="With --like, leave out near-duplicates of it, and of each other.")
+    ] = False,
     vector: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="File of query vectors (.npy, .npz, .parquet, .jsonl, ...), one per row."),
@@ -103,7 +106,8 @@ def search(
 
     Codes and words find candidates, and a score orders them (--rank). Words of the query are bold.
     A text may have "quoted phrases", -excluded words, alternatives (car OR bus), and a prefix at its end (invers*).
-    With --radius the score is the distance; with --like it is the distance, or the cosine of kept vectors.
+    With --radius the score is the distance; with --like it is the distance, of equals the words they share, or the
+    cosine of kept vectors.
 
     [bold]Examples[/]
 
@@ -116,10 +120,13 @@ def search(
 
     if not texts and not like and not vector and (sys.stdin is None or sys.stdin.isatty()):
         raise typer.BadParameter("nothing to search for: give a text, --like ID, --vector FILE, or lines on a pipe.")
+    if distinct and not like:
+        raise typer.BadParameter("--distinct is for documents like one of the collection: give --like ID, too.")
     where = options.filter()
     with Collection.open(location) as collection:
         for id in like or []:
-            _show(f"like {id}", collection.like(id, options.k, where, radius=options.radius), as_json)
+            found = collection.like(id, options.k, where, radius=options.radius, distinct=distinct)
+            _show(f"like {id}", found, as_json)
         if texts or vector or not like:
             queries = _queries(collection, texts or [], vector)
             for name, hits in _answers(collection, queries, options, where):
@@ -134,7 +141,7 @@ def _queries(collection: "Collection", texts: list[str], file: Path | None) -> "
         return
     for text in texts or query_lines():
         check_query_kind(collection, "text")
-        if not collection.knows(text):
+        if collection.reads == "text" and not collection.knows(text):
             note(f"the model knows no word of {text[:60]!r}: only documents with its words are found")
         yield text, text
 

@@ -23,6 +23,7 @@ from ammi.hashers.training_data import Scorer
 from ammi.nets.matrix import Matrix, MatrixLike
 
 Documents: TypeAlias = Any  # as the feature maker reads them: texts in any iterable, or the rows of a matrix
+PartRows: TypeAlias = list[Matrix]  # the rows of documents, for each part of a model
 View: TypeAlias = FeatureMaker | Callable[[Documents], MatrixLike] | MatrixLike
 
 
@@ -33,7 +34,7 @@ def _view(view: View, documents: Documents) -> MatrixLike:
     return view(documents) if callable(view) else view
 
 
-def known_rows(rows: list[Matrix]) -> NDArray[np.bool_]:
+def known_rows(rows: PartRows) -> NDArray[np.bool_]:
     """Return which documents have a row that is not zero, (n,)."""
     each = [X.any(axis=1) if isinstance(X, np.ndarray) else np.diff(X.indptr) > 0 for X in rows]
     return np.any(each, axis=0)
@@ -139,12 +140,12 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Return the code of each document in ceil(m / 8) bytes, packed as numpy.packbits packs."""
         return self.encode_rows(self.rows(documents))
 
-    def rows(self, documents: Documents) -> list[Matrix]:
+    def rows(self, documents: Documents) -> PartRows:
         """Return the rows that codes are made of, (n, V) for each of the parts."""
         documents = list(documents) if isinstance(documents, Iterator) else documents
         return [part.features_.transform(documents) for part in self.parts]
 
-    def encode_rows(self, rows: list[Matrix]) -> NDArray[np.uint8]:
+    def encode_rows(self, rows: PartRows) -> NDArray[np.uint8]:
         """Return the packed code of each document from its rows."""
         if len(rows) == 1 and rows[0].shape[0]:
             return self.hasher_.encode(rows[0])  # some methods do not need a byte for each bit
@@ -202,7 +203,7 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Write the files of the model to a folder; ammi.load(folder) reads it."""
         save(self, folder)
 
-    def _bits(self, rows: list[Matrix]) -> NDArray[np.uint8]:
+    def _bits(self, rows: PartRows) -> NDArray[np.uint8]:
         each = zip([part.hasher_ for part in self.parts], rows, strict=True)
         return np.hstack(
             [hasher.transform(X) if X.shape[0] else np.zeros((0, hasher.n_bits), np.uint8) for hasher, X in each]

@@ -119,10 +119,19 @@ class RemoteCollection(AnyCollection):
         options = {"radius": radius, "where": plain(where), "k": self._about()["limits"]["k"]}
         return self._all(self._server.ask("POST", "/api/search", {**_as_json(query), **options}))
 
-    def like(self, id: Id, k: int = 10, where: Where | None = None, *, radius: int | None = None) -> Hits:
+    def like(
+        self,
+        id: Id,
+        k: int = 10,
+        where: Where | None = None,
+        *,
+        radius: int | None = None,
+        distinct: bool = False,
+    ) -> Hits:
         if radius is not None:
             k = self._about()["limits"]["k"]
-        answer = self._server.ask("POST", "/api/like", {"id": id, "k": k, "where": plain(where), "radius": radius})
+        asked = {"id": id, "k": k, "where": plain(where), "radius": radius, "distinct": distinct}
+        answer = self._server.ask("POST", "/api/like", asked)
         return self._all(answer) if radius is not None else _hits(answer["hits"])
 
     def drift(

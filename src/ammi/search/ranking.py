@@ -363,6 +363,9 @@ class QueryEncoder(Protocol):
     def reads(self) -> str: ...  # what a query is: "text" or "vector"
 
     @property
+    def n_bits(self) -> int: ...
+
+    @property
     def has_logits(self) -> bool: ...  # of each bit its own, not all alike
 
     def knows_word(self, word: str) -> bool: ...  # whether it learned this word; False if it cannot tell
@@ -384,11 +387,11 @@ class RankPolicy(NamedTuple):
     model: QueryEncoder
     text_index: bool  # whether the store has a word index
     vectors: bool  # whether the store keeps vectors
+    language: str | None = None  # of the documents' texts; None if there are none, or if it was not detected
 
-    @property
-    def default(self) -> str:
-        """The rank of a search that names none."""
-        if self.model.reads == "text" and self.text_index:
+    def default(self, queries: Sequence[Query]) -> str:
+        """Return the rank of a search that names none."""
+        if self.text_index and any(isinstance(query, str) for query in queries):
             return "text"
         return "vectors" if self.vectors else "distance"
 
@@ -397,18 +400,24 @@ class RankPolicy(NamedTuple):
         works = {
             "distance": True,
             "asymmetric": self.model.has_logits,
-            "text": self.model.reads == "text" and self.text_index,
+            "text": self.text_index and (self.model.reads == "text" or self.language is not None),
             "vectors": self.vectors,
         }
-        return sorted((rank for rank in RANKS if works[rank]), key=lambda rank: rank != self.default)
+        usual = self.default([""] if self.model.reads == "text" else [])
+        return sorted((rank for rank in RANKS if works[rank]), key=lambda rank: rank != usual)
 
     def encode(self, queries: list[Query], rank: str | None) -> EncodedQueries:
         """Return the codes of queries, and how to score the candidates of each."""
-        rank = self.default if rank is None else rank
+        rank = self.default(queries) if rank is None else rank
         if rank not in RANKS:
             raise ValueError(f"rank is {rank!r}, but there are {', '.join(map(repr, RANKS))}: name one of them")
-        if rank == "text" and self.model.reads != "text":
-            raise ValueError('rank is "text", but queries are vectors here: use "distance", "asymmetric" or "vectors"')
+        if rank == "text" and not all(isinstance(query, str) for query in queries):
+            raise ValueError('rank is "text", but a query is a vector: use "distance", "asymmetric" or "vectors"')
+        if rank == "text" and self.model.reads != "text":  # its code cannot be made: by words alone
+            codes = np.zeros((len(queries), -(-self.model.n_bits // 8)), np.uint8)
+            return EncodedQueries(
+                codes, [WordRanking(str(query), None) for query in queries], np.zeros(len(queries), bool)
+            )
         if rank == "asymmetric" and not self.model.has_logits:
             raise ValueError(
                 'rank is "asymmetric", but the model does not tell how sure it is of a bit: use "distance" or "text"'

@@ -39,6 +39,7 @@ Radius = Annotated[
     Field(ge=0, description="Return all documents at most this many bits away, up to `k`.", examples=[6]),
 ]
 Shortlist = Annotated[int | None, Field(ge=1, description="Number of candidates the best are chosen from.")]
+Distinct = Annotated[bool, Field(description="Whether to leave out near-duplicates of it, and of each other.")]
 Length = Annotated[int | None, Field(ge=0, description="Cut each text after this many characters.", examples=[300])]
 
 
@@ -156,6 +157,7 @@ class LikeRequest(Model):
     id: Id = Field(examples=["scipy.linalg.inv"])
     k: K = 10
     radius: Radius = None
+    distinct: Distinct = False
     where: Where = None
     length: Length = None
 

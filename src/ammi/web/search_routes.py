@@ -58,18 +58,20 @@ def like(
     id: DocumentId,
     k: schemas.K = 10,
     radius: schemas.Radius = None,
+    distinct: schemas.Distinct = False,
     where: Conditions = [],  # noqa: B006  # FastAPI copies it for each request
     length: schemas.Length = None,
 ) -> schemas.Near:
     """Find the documents nearest to one of the collection."""
-    return like_any(served, schemas.LikeRequest(id=id, k=k, radius=radius, where=filter_of(where), length=length))
+    request = schemas.LikeRequest(id=id, k=k, radius=radius, distinct=distinct, where=filter_of(where), length=length)
+    return like_any(served, request)
 
 
 @router.computed("POST", "/like")
 def like_any(served: ServedHere, request: schemas.LikeRequest) -> schemas.Near:
     """Find the documents nearest to one of the collection, with any id."""
     (entry,) = served.entries([request.id])
-    hits = served.collection.like(entry.id, request.k, request.where, radius=request.radius)
+    hits = served.collection.like(entry.id, request.k, request.where, radius=request.radius, distinct=request.distinct)
     near = served.hits(hits[: request.k], request.length)
     return schemas.Near(document=served.document(entry, request.length), hits=near, total=len(hits))
 

@@ -48,6 +48,9 @@ class Served:
     def query(self, query: str | list[float]) -> schemas.Query:
         """Return a text or a vector as the model reads it."""
         text = query if isinstance(query, str) else None
+        if text is not None and self.reads() == "vector":  # only its words are looked for
+            code = "00" * -(-self.collection.n_bits // 8)
+            return schemas.Query(text=text, code=code, probabilities=None, known=False)
         return schemas.Query(
             text=text,
             code=self.collection.encode([query])[0].tobytes().hex(),
@@ -136,7 +139,8 @@ class Served:
         rank: schemas.Rank = "distance"
         if request.radius is None:
             hits = self.collection.search(query, k, request.where, request.rank, shortlist=request.shortlist)
-            rank = request.rank or self.ranks()[0]
+            of_words = request.text is not None and self.reads() == "vector"
+            rank = request.rank or ("text" if of_words else self.ranks()[0])
         else:
             hits = self.collection.within(query, request.radius, request.where)
         found = self.hits(hits[:k], request.length)

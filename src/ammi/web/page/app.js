@@ -61,7 +61,7 @@ function showCollection() {
   document.getElementById("name").textContent = about.name;
   document.getElementById("size").textContent = counted(about.documents, "document");
   field.maxLength = about.limits.query;
-  field.disabled = about.reads !== "text" && !isReport;
+  field.disabled = about.reads !== "text" && !about.ranks.includes("text") && !isReport;
   if (field.disabled) field.placeholder = about.reads ? "It reads vectors, not words" : "No model to read words";
   if (isReport) field.placeholder = "Search by words";
 }

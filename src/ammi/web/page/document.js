@@ -4,7 +4,7 @@ import { filterBar } from "./filters.js";
 import { remember } from "./library.js";
 import { fact, resultList } from "./results.js";
 import { go, link } from "./router.js";
-import { get } from "./source.js";
+import { get, isReport } from "./source.js";
 import { empty, fillWith } from "./states.js";
 import { certainty, key, strip } from "./strip.js";
 import { breadcrumb, documentStep, longer, trailOf } from "./trail.js";
@@ -19,6 +19,7 @@ export function documentView(root, about) {
   async function show(state) {
     const signal = current.next();
     const ask = { k: Number(state.params.get("k")) || FIRST, where: state.params.getAll("where") };
+    if (state.params.get("distinct")) ask.distinct = true;
     await fillWith(root, signal, () => page(about, state, ask, signal), "Opening the document…");
   }
 
@@ -99,6 +100,12 @@ function neighbours(about, own, hits, state, ask) {
       "div",
       { class: "bar" },
       filterBar(about, ask.where, (where) => go(here({ where }))),
+      !isReport &&
+        h(
+          "a",
+          { class: "chip", href: here({ distinct: ask.distinct ? null : true }) },
+          ask.distinct ? "With near-duplicates" : "Without near-duplicates",
+        ),
     ),
     hits.length
       ? resultList(hits, { against: own.code, n: about.bits, address, label: "Its neighbours" })

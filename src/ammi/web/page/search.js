@@ -49,8 +49,9 @@ function askedIn({ params }) {
 function controls(about, asked) {
   const change = (changed) => go(link("search", { ...asked, k: null, ...changed }));
   const select = h("select", { id: "rank", onchange: () => change({ rank: select.value }) });
-  const chosen = asked.rank ?? about.default_rank;
-  select.append(...about.ranks.map((rank) => h("option", { value: rank, selected: rank === chosen }, RANKS[rank])));
+  const ranks = about.reads === "text" ? about.ranks : ["text"]; // a model of vectors gives words no code
+  const chosen = asked.rank ?? ranks[0];
+  select.append(...ranks.map((rank) => h("option", { value: rank, selected: rank === chosen }, RANKS[rank])));
   return [
     !isReport && h("p", { class: "control" }, h("label", { for: "rank" }, "Order by "), select),
     filterBar(about, asked.where, (where) => change({ where })),

@@ -95,6 +95,23 @@ def retrieval() -> str:
     return table(columns, rows) + where
 
 
+def languages() -> str:
+    """Questions in several languages, with stems and with words as they are."""
+    results, where = recorded("languages")
+    if not results:
+        return ""
+    rows = [
+        (
+            row["texts"],
+            row["told"]["language"] or "none",
+            f"{row['told']['first']} of {row['told']['questions']}",
+            row["plain"]["first"],
+        )
+        for row in results
+    ]
+    return table(("texts", "language told", "first", 'first with `language="none"`'), rows) + where
+
+
 def planted() -> str:
     """Planted copies found by ammi and by MinHash."""
     results, where = recorded("duplicates")
@@ -213,6 +230,7 @@ BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
     "priors": ("hashers.md", priors),
     "sampled gradient": ("hashers.md", sampled_gradient),
     "retrieval": ("ranking.md", retrieval),
+    "languages": ("ranking.md", languages),
     "planted": ("duplicates.md", planted),
     "matched": ("duplicates.md", matched),
     "scale": ("scale.md", scale),

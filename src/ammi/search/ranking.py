@@ -8,10 +8,10 @@ The terms t of a query are its words by stem, without stop words. q_t is how oft
 
     n_t = (times in the text) / L + TITLE_WEIGHT · (times in the heading) / L'
 
-where L = 1/4 + 3/4 of the text's length in characters over the average one, and L' that of the heading (`headings`) over
-TITLE_LENGTH; q_w and n_w count the word w exactly as the query has it. i_t = log(1 + (N - N_t + 1/2) / (N_t + 1/2)) for
-N texts, where N_t adds up how many have each word of the stem, at most N. With k = 1.2 this is BM25F. The root puts
-short and long queries on one scale, because sums of that many terms differ between texts by about as much.
+where L = 1/4 + 3/4 of the text's length in characters over the average one, and L' that of its heading (`headings`)
+over TITLE_LENGTH; q_w and n_w count the word w exactly as the query has it. i_t = log(1 + (N - N_t + 1/2) / (N_t +
+1/2)) for N texts, where N_t adds up how many have each word of the stem, at most N. With k = 1.2 this is BM25F. The
+root puts short and long queries on one scale, because sums of that many terms differ between texts by about as much.
 
     similarity = Σ_j l_j (2 z_j - 1) / Σ_j |l_j|
 
@@ -417,6 +417,11 @@ class RankPolicy(NamedTuple):
             codes = np.zeros((len(queries), -(-self.model.n_bits // 8)), np.uint8)
             return EncodedQueries(
                 codes, [WordRanking(str(query), None) for query in queries], np.zeros(len(queries), bool)
+            )
+        if rank == "vectors" and not self.vectors:
+            raise ValueError(
+                "the collection keeps no vectors to rank by: rank by distance, or create it anew to keep "
+                'them, with vectors="float16" (--keep-vectors float16)'
             )
         if rank == "asymmetric" and not self.model.has_logits:
             raise ValueError(

@@ -32,8 +32,11 @@ def table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 
 def recorded(name: str) -> tuple[Any, str]:
-    """The results of a benchmark and a line on where they are from; None if they are too old."""
-    found = json.loads((RESULTS / f"{name}.json").read_text())
+    """The results of a benchmark and a line on where they are from; None if they are too old, or not there."""
+    path = RESULTS / f"{name}.json"
+    if not path.exists():
+        return None, ""
+    found = json.loads(path.read_text())
     if found["machine"]["date"] < SINCE:
         return None, ""
     return found["results"], source(f"{name}.py", found["machine"])
@@ -112,6 +115,32 @@ def languages() -> str:
     return table(("texts", "language told", "first", 'first with `language="none"`'), rows) + where
 
 
+def fidelity() -> str:
+    """Estimates of the cosine from codes, by their length: nDCG / share of the exact ten, means of four collections."""
+    results, where = recorded("fidelity")
+    if not results:
+        return ""
+    means: dict[str, dict[int, str]] = {}
+    for way, bits in dict.fromkeys((row["way"], row["bits"]) for row in results):
+        same = [row for row in results if (row["way"], row["bits"]) == (way, bits)]
+        ndcg, ten = (statistics.fmean(row[key] for row in same) for key in ("ndcg", "ten"))
+        means.setdefault(way, {})[bits] = f"{ndcg:.3f} / {ten:.2f}"
+    widths = sorted({row["bits"] for row in results} - {0})
+    rows = ((way, *(by.get(bits, by.get(0, "")) for bits in widths)) for way, by in means.items())
+    return table(("nDCG@10 / 10 in 10", *(f"{bits} bits" for bits in widths)), rows) + where
+
+
+def jobs() -> str:
+    """Top-100 precision by subject and by kind."""
+    results, where = recorded("jobs")
+    if not results:
+        return ""
+    ways = [name for name in results[0] if name != "labels"]
+    ways.sort(key=lambda way: (int(way.split()[-2]), way.startswith("half")))
+    rows = ((row["labels"], *(f"{row[way]:.1f}" for way in ways)) for row in results)
+    return table(("labels", *ways), rows) + where
+
+
 def planted() -> str:
     """Planted copies found by ammi and by MinHash."""
     results, where = recorded("duplicates")
@@ -125,6 +154,22 @@ def planted() -> str:
             (f"{row['texts']:,}", row["method"], *shares, f"{row['cpu_seconds']:.1f}", f"{row['memory_mb']:,.0f}")
         )
     return table(("texts", "method", "precision", "recall", *kinds, "CPU s", "MB"), rows) + where
+
+
+def copies() -> str:
+    """How many near-duplicates are copies, judged by hand."""
+    results, where = recorded("copies")
+    rows = (
+        (
+            row["corpus"],
+            row["threshold"],
+            f"{row['found']:,}",
+            f"{row['judged'] - row['wrong']} of {row['judged']}",
+            f"{row['precision']:.3f} ({row['low']:.3f} to {row['high']:.3f})",
+        )
+        for row in (results or ())
+    )
+    return table(("corpus", "threshold", "found", "copies among those judged", "precision, 95 %"), rows) + where
 
 
 def matched() -> str:
@@ -231,6 +276,9 @@ BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
     "sampled gradient": ("hashers.md", sampled_gradient),
     "retrieval": ("ranking.md", retrieval),
     "languages": ("ranking.md", languages),
+    "copies": ("duplicates.md", copies),
+    "fidelity": ("embeddings.md", fidelity),
+    "jobs": ("hashers.md", jobs),
     "planted": ("duplicates.md", planted),
     "matched": ("duplicates.md", matched),
     "scale": ("scale.md", scale),

@@ -98,6 +98,23 @@ def retrieval() -> str:
     return table(columns, rows) + where
 
 
+def languages() -> str:
+    """Questions in several languages, with stems and with words as they are."""
+    results, where = recorded("languages")
+    if not results:
+        return ""
+    rows = [
+        (
+            row["texts"],
+            row["told"]["language"] or "none",
+            f"{row['told']['first']} of {row['told']['questions']}",
+            row["plain"]["first"],
+        )
+        for row in results
+    ]
+    return table(("texts", "language told", "first", 'first with `language="none"`'), rows) + where
+
+
 def fidelity() -> str:
     """Estimates of the cosine from codes, by their length: nDCG / share of the exact ten, means of four collections."""
     results, where = recorded("fidelity")
@@ -258,6 +275,7 @@ BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
     "priors": ("hashers.md", priors),
     "sampled gradient": ("hashers.md", sampled_gradient),
     "retrieval": ("ranking.md", retrieval),
+    "languages": ("ranking.md", languages),
     "copies": ("duplicates.md", copies),
     "fidelity": ("embeddings.md", fidelity),
     "jobs": ("hashers.md", jobs),

@@ -2,14 +2,16 @@ r"""The score of a search, which orders candidates found by words and by codes.
 
     score = words / sqrt(Σ_t q_t i_t) + CODE_WEIGHT · similarity + COSINE_WEIGHT · cosine
 
-    words = Σ_t i_t (q_t f(n_t) + EXACT_WEIGHT Σ_w q_w f(n_w)),    f(n) = n (k + 1) / (n + k L)
+    words = Σ_t i_t (q_t f(n_t) + EXACT_WEIGHT Σ_w q_w f(n_w)),    f(n) = n (k + 1) / (n + k)
 
-The terms t of a query are its words by stem, without stop words. q_t is how often the query has a word of the stem, n_t
-how often the text has one, where one in the heading (`headings`) counts TITLE_WEIGHT times more; q_w and n_w count the
-word w exactly as the query has it. i_t = log(1 + (N - N_t + 1/2) /
-(N_t + 1/2)) for N texts, where N_t adds up how many have each word of the stem, at most N. k = 1.2, and L = 1/4 + 3/4
-of the text's length in characters over the average one: this is BM25. The root puts short and long queries on one
-scale, because sums of that many terms differ between texts by about as much.
+The terms t of a query are its words by stem, without stop words. q_t is how often the query has a word of the stem, and
+
+    n_t = (times in the text) / L + TITLE_WEIGHT · (times in the heading) / L'
+
+where L = 1/4 + 3/4 of the text's length in characters over the average one, and L' that of its heading (`headings`)
+over TITLE_LENGTH; q_w and n_w count the word w exactly as the query has it. i_t = log(1 + (N - N_t + 1/2) / (N_t +
+1/2)) for N texts, where N_t adds up how many have each word of the stem, at most N. With k = 1.2 this is BM25F. The
+root puts short and long queries on one scale, because sums of that many terms differ between texts by about as much.
 
     similarity = Σ_j l_j (2 z_j - 1) / Σ_j |l_j|
 
@@ -39,7 +41,7 @@ from ammi.search.wanted import Term, Wanted, WordStatistics
 
 # The weights, chosen on cranfield and cacm (benchmarks/retrieval.py).
 EXACT_WEIGHT = 0.25  # of a word just as the query has it, beside 1 of any word of its stem
-TITLE_WEIGHT = 2  # of a word in the title, or in the id, beside 1 of a word in the text
+TITLE_WEIGHT, TITLE_LENGTH = 3, 60  # of a word in the title or the id, beside 1 in the text; usual characters of both
 CODE_WEIGHT = 1.5
 COSINE_WEIGHT = 10
 SATURATION, LENGTH_SHARE = 1.2, 0.75  # k and b of BM25
@@ -204,22 +206,25 @@ class WordRanking:
 
 def lexical_scores(searched: Sequence[tuple[str, str]], terms: Sequence[Term], statistics: WordStatistics) -> Scores:
     """Return the first part of the score of each text, which comes with its heading, (n,)."""
-    n = len(searched)
-    lengths = np.array([len(text) for text, _ in searched], np.float64)
+    texts, headings = [text for text, _ in searched], [heading for _, heading in searched]
     average = statistics.characters / max(statistics.texts, 1) or 1.0
-    damping = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths / average)  # k L
-    found = Occurrences([*(text for text, _ in searched), *(heading for _, heading in searched)])
-    score, total = np.zeros(n), 0.0
+    weights = np.concatenate([1 / _lengths(texts, average), TITLE_WEIGHT / _lengths(headings, TITLE_LENGTH)])  # (2n,)
+    found, score, total = Occurrences([*texts, *headings]), np.zeros(len(texts)), 0.0
     for term in terms:
         rarity = statistics.rarity(term)
         both = found.counts([word for word in term.words if statistics.having[word]])
-        counts = {word: count[:n] + TITLE_WEIGHT * count[n:] for word, count in both.items()}
+        counts = {word: (weights * count).reshape(2, -1).sum(axis=0) for word, count in both.items()}
         total += term.times * rarity
         if counts:
             parts = [(float(term.times), np.sum([*counts.values()], axis=0))]
             parts += [(EXACT_WEIGHT * times, counts[word]) for word, times in term.asked.items() if word in counts]
-            score += rarity * sum(weight * count * (SATURATION + 1) / (count + damping) for weight, count in parts)
+            score += rarity * sum(weight * count * (SATURATION + 1) / (count + SATURATION) for weight, count in parts)
     return score / np.sqrt(total or 1)
+
+
+def _lengths(texts: Sequence[str], usual: float) -> NDArray[np.float64]:
+    """Return L of each text, (n,)."""
+    return 1 - LENGTH_SHARE + LENGTH_SHARE * np.array([len(text) for text in texts], np.float64) / usual
 
 
 def best(scores: Scores, k: int) -> NDArray[np.int64]:
@@ -413,6 +418,11 @@ class RankPolicy(NamedTuple):
             return EncodedQueries(
                 codes, [WordRanking(str(query), None) for query in queries], np.zeros(len(queries), bool)
             )
+        if rank == "vectors" and not self.vectors:
+            raise ValueError(
+                "the collection keeps no vectors to rank by: rank by distance, or create it anew to keep "
+                'them, with vectors="float16" (--keep-vectors float16)'
+            )
         if rank == "asymmetric" and not self.model.has_logits:
             raise ValueError(
                 'rank is "asymmetric", but the model does not tell how sure it is of a bit: use "distance" or "text"'
@@ -436,7 +446,7 @@ class RankPolicy(NamedTuple):
             first += logits.shape[1]
         if rank == "vectors" or (rank == "text" and self.vectors):
             # Words find candidates, too: a shortlist of 200 then finds what would need thousands by codes alone.
-            assert read.vectors is not None
             text = query if self.text_index and isinstance(query, str) else ""
-            parts[-1:] = [VectorRanking(read.vectors[row], text)]
+            vector = np.zeros(1) if read.vectors is None else read.vectors[row]  # a store without vectors refuses any
+            parts[-1:] = [VectorRanking(vector, text)]
         return parts[-1] if rank == "vectors" or len(parts) == 1 else JointRanking(parts)

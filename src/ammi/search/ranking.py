@@ -2,14 +2,20 @@ r"""The score of a search, which orders candidates found by words and by codes.
 
     score = words / sqrt(Σ_t q_t i_t) + CODE_WEIGHT · similarity + COSINE_WEIGHT · cosine
 
-    words = Σ_t i_t (q_t f(n_t) + EXACT_WEIGHT Σ_w q_w f(n_w)),    f(n) = n (k + 1) / (n + k L)
+    words = (BM25 of the text + BM25 of its best window) / 2
+    BM25  = Σ_t i_t (q_t f(n_t) + EXACT_WEIGHT Σ_w q_w f(n_w)),    f(n) = n (k + 1) / (n + k L)
 
 The terms t of a query are its words by stem, without stop words. q_t is how often the query has a word of the stem, n_t
 how often the text has one, where one in the heading (`headings`) counts TITLE_WEIGHT times more; q_w and n_w count the
-word w exactly as the query has it. i_t = log(1 + (N - N_t + 1/2) /
-(N_t + 1/2)) for N texts, where N_t adds up how many have each word of the stem, at most N. k = 1.2, and L = 1/4 + 3/4
-of the text's length in characters over the average one: this is BM25. The root puts short and long queries on one
-scale, because sums of that many terms differ between texts by about as much.
+word w exactly as the query has it. i_t = log(1 + (N - N_t + 1/2) / (N_t + 1/2)) for N texts, where N_t adds up how
+many have each word of the stem, at most N. k = 1.2, and L = 1/4 + 3/4 of the text's length in characters over the
+average one. The root puts short and long queries on one scale, because sums of that many terms differ between texts by
+about as much.
+
+The windows of a text are parts of WINDOW characters, one beginning every third of that, or the text itself if it is no
+longer. Their n are those of the part and of the heading; lengths, and their average, are WINDOW at most. The code of a
+long text says less about a part of it: where texts are longer than WINDOW on average, the similarity counts
+sqrt(WINDOW / average).
 
     similarity = Σ_j l_j (2 z_j - 1) / Σ_j |l_j|
 
@@ -43,12 +49,14 @@ TITLE_WEIGHT = 2  # of a word in the title, or in the id, beside 1 of a word in 
 CODE_WEIGHT = 1.5
 COSINE_WEIGHT = 10
 SATURATION, LENGTH_SHARE = 1.2, 0.75  # k and b of BM25
+WINDOW = 1200  # characters, some 200 words
 
 RANKS = ("distance", "asymmetric", "text", "vectors")
 SHORTLIST = 100  # fewest documents by codes, and fewest by words
 VECTOR_SHORTLIST = 1000  # for a ranking by vectors, which orders candidates well
 VERIFIED = 2000  # documents by words, if the query has phrases, which are looked for in their texts
 
+_BLOCKS = 3  # of a window: the next window begins a block later
 _ENOUGH_POSITIONS, _ENOUGH_SHARE = 30_000, 30  # positions that the terms after the first may add, or 1/30 of the texts
 _MOST_POSITIONS = 100_000  # positions of one term, which are read in a hundredth of a second
 
@@ -199,27 +207,53 @@ class WordRanking:
         if self._near is None:
             return {"words": np.where(lexical > 0, lexical, -np.inf)}
         near = {name: self._near.weight * part for name, part in self._near.parts(candidates).items()}
+        if candidates.statistics is not None and "code" in near:
+            near["code"] = near["code"] * min(1.0, np.sqrt(WINDOW / candidates.statistics.average))
         return {"words": lexical, **near}
 
 
 def lexical_scores(searched: Sequence[tuple[str, str]], terms: Sequence[Term], statistics: WordStatistics) -> Scores:
-    """Return the first part of the score of each text, which comes with its heading, (n,)."""
-    n = len(searched)
+    """Return the first part of the score of each text, which comes with its heading, (n,).
+
+    Both of its halves are scores of BM25: one of the whole text, one of its best window.
+    """
+    n, average = len(searched), statistics.average
     lengths = np.array([len(text) for text, _ in searched], np.float64)
-    average = statistics.characters / max(statistics.texts, 1) or 1.0
-    damping = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths / average)  # k L
-    found = Occurrences([*(text for text, _ in searched), *(heading for _, heading in searched)])
-    score, total = np.zeros(n), 0.0
+    found = Occurrences([*(text for text, _ in searched), *(heading for _, heading in searched)], WINDOW // _BLOCKS)
+    first = np.append(found.first, found.n_blocks)  # (2 n + 1,)
+    n_windows = np.maximum(np.diff(first[: n + 1]) - _BLOCKS + 1, 1)
+    text_of = np.repeat(np.arange(n), n_windows)  # (w,) the text of each window
+    windows = np.cumsum(n_windows) - n_windows  # (n,) the first window of each text
+    starts = first[text_of] + np.arange(len(text_of)) - windows[text_of]
+    ends = np.minimum(starts + _BLOCKS, first[text_of + 1])
+    damping = _damping(lengths / average)
+    damping_of_windows = _damping(np.minimum(lengths, WINDOW) / min(average, WINDOW))[text_of]
+    whole, by_window, total = np.zeros(n), np.zeros(len(text_of)), 0.0
     for term in terms:
         rarity = statistics.rarity(term)
-        both = found.counts([word for word in term.words if statistics.having[word]])
-        counts = {word: count[:n] + TITLE_WEIGHT * count[n:] for word, count in both.items()}
+        blocks = found.counts([word for word in term.words if statistics.having[word]])
         total += term.times * rarity
-        if counts:
-            parts = [(float(term.times), np.sum([*counts.values()], axis=0))]
-            parts += [(EXACT_WEIGHT * times, counts[word]) for word, times in term.asked.items() if word in counts]
-            score += rarity * sum(weight * count * (SATURATION + 1) / (count + damping) for weight, count in parts)
-    return score / np.sqrt(total or 1)
+        weighted = [(float(term.times), np.sum([*blocks.values()], axis=0))] if blocks else []
+        weighted += [(EXACT_WEIGHT * times, blocks[word]) for word, times in term.asked.items() if word in blocks]
+        for weight, counts in weighted:
+            before = np.concatenate([[0], np.cumsum(counts)])  # so many in all blocks before this one
+            each = np.diff(before[first])  # (2 n,) in each text and heading
+            in_heading = TITLE_WEIGHT * each[n:]
+            whole += weight * rarity * _saturated(each[:n] + in_heading, damping)
+            there = before[ends] - before[starts] + in_heading[text_of]
+            by_window += weight * rarity * _saturated(there, damping_of_windows)
+    best_window = np.maximum.reduceat(by_window, windows) if n else by_window
+    return (whole + best_window) / 2 / np.sqrt(total or 1)
+
+
+def _damping(length: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return k L of texts by their lengths, of which the average is 1."""
+    return SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length)
+
+
+def _saturated(counts: NDArray[np.int64], damping: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return f(n)."""
+    return counts * (SATURATION + 1) / (counts + damping)
 
 
 def best(scores: Scores, k: int) -> NDArray[np.int64]:

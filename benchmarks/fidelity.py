@@ -48,7 +48,7 @@ def estimates(X: Rows, Q: Rows, bits: int) -> Iterator[tuple[str, int, Rows]]:
         yield f"{name}, asymmetric", bits // 8, logits @ S.T
         yield f"{name}, asymmetric, q · W s", bits // 8, Q @ W @ S.T
         length = ((X - mean) ** 2).sum(axis=1) / ((X @ W - thresholds) * S).sum(axis=1)
-        yield f"{name}, RaBitQ: q · W s · |x − μ|² / ((x − μ) · W s)", bits // 8 + 4, Q @ W @ S.T * length
+        yield f"{name}, RaBitQ: q · W s · ‖x − μ‖² / ((x − μ) · W s)", bits // 8 + 4, Q @ W @ S.T * length
         decoded = S @ W.T
         scale = ((X - mean) * decoded).sum() / (decoded**2).sum()
         yield f"{name}, cosine of q and μ + c W s", bits // 8, Q @ unit(mean + scale * decoded).T

@@ -32,8 +32,11 @@ def table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 
 def recorded(name: str) -> tuple[Any, str]:
-    """The results of a benchmark and a line on where they are from; None if they are too old."""
-    found = json.loads((RESULTS / f"{name}.json").read_text())
+    """The results of a benchmark and a line on where they are from; None if they are too old, or not there."""
+    path = RESULTS / f"{name}.json"
+    if not path.exists():
+        return None, ""
+    found = json.loads(path.read_text())
     if found["machine"]["date"] < SINCE:
         return None, ""
     return found["results"], source(f"{name}.py", found["machine"])
@@ -95,6 +98,32 @@ def retrieval() -> str:
     return table(columns, rows) + where
 
 
+def fidelity() -> str:
+    """Estimates of the cosine from codes, by their length: nDCG / share of the exact ten, means of four collections."""
+    results, where = recorded("fidelity")
+    if not results:
+        return ""
+    means: dict[str, dict[int, str]] = {}
+    for way, bits in dict.fromkeys((row["way"], row["bits"]) for row in results):
+        same = [row for row in results if (row["way"], row["bits"]) == (way, bits)]
+        ndcg, ten = (statistics.fmean(row[key] for row in same) for key in ("ndcg", "ten"))
+        means.setdefault(way, {})[bits] = f"{ndcg:.3f} / {ten:.2f}"
+    widths = sorted({row["bits"] for row in results} - {0})
+    rows = ((way, *(by.get(bits, by.get(0, "")) for bits in widths)) for way, by in means.items())
+    return table(("nDCG@10 / 10 in 10", *(f"{bits} bits" for bits in widths)), rows) + where
+
+
+def jobs() -> str:
+    """Top-100 precision by subject and by kind."""
+    results, where = recorded("jobs")
+    if not results:
+        return ""
+    ways = [name for name in results[0] if name != "labels"]
+    ways.sort(key=lambda way: (int(way.split()[-2]), way.startswith("half")))
+    rows = ((row["labels"], *(f"{row[way]:.1f}" for way in ways)) for row in results)
+    return table(("labels", *ways), rows) + where
+
+
 def planted() -> str:
     """Planted copies found by ammi and by MinHash."""
     results, where = recorded("duplicates")
@@ -108,6 +137,24 @@ def planted() -> str:
             (f"{row['texts']:,}", row["method"], *shares, f"{row['cpu_seconds']:.1f}", f"{row['memory_mb']:,.0f}")
         )
     return table(("texts", "method", "precision", "recall", *kinds, "CPU s", "MB"), rows) + where
+
+
+def matched() -> str:
+    """Changed copies whose originals `Collection.match` finds."""
+    results, where = recorded("match")
+    if not results:
+        return ""
+    shares = list(results["kinds"][0])[1:]
+    rows = (
+        (row["kind"], *("" if row[name] is None else f"{row[name]:.2f}" for name in shares)) for row in results["kinds"]
+    )
+    shown = table(("new text", *shares), rows)
+    cost = f"{results['new']:,} texts among {results['known']:,}: {results['cpu_seconds']:.1f} seconds of one core."
+    return f"{shown}\n\n{cost}{where}"
+
+
+def _share(share: float | None) -> str:
+    return "" if share is None else f"{share:.2f}"
 
 
 def scale_parts() -> dict[str, Row]:
@@ -195,7 +242,10 @@ BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
     "priors": ("hashers.md", priors),
     "sampled gradient": ("hashers.md", sampled_gradient),
     "retrieval": ("ranking.md", retrieval),
+    "fidelity": ("embeddings.md", fidelity),
+    "jobs": ("hashers.md", jobs),
     "planted": ("duplicates.md", planted),
+    "matched": ("duplicates.md", matched),
     "scale": ("scale.md", scale),
     "serve": ("server.md", serve),
     "plan": ("scale.md", lambda: plan_table(scale_parts())),

@@ -266,6 +266,36 @@ def test_duplicates_are_copies_of_what_is_kept(collection):
         collection.duplicates(3)
 
 
+def test_a_match_is_the_near_duplicate_and_the_nearest(collection, model, tmp_path):
+    longer = " ".join(f"{text} and" for text in TEXTS[:20])
+    collection.add([longer], ids=["longer"])
+    new = [
+        {"id": "inside", "text": longer[200:600]},
+        {"id": "around", "text": f"before it {longer} and behind it"},
+        {"id": "other", "text": "wheat exports"},
+    ]
+    told: list[int] = []
+    found = list(collection.match(new, k=3, advance=told.append))
+    assert sum(told) == 2 * len(collection) + 3 * len(new)
+    assert [(match.id, match.duplicate and match.duplicate[0]) for match in found] == [
+        ("inside", "longer"),
+        ("around", "longer"),
+        ("other", None),
+    ]
+    assert found[0].duplicate[1] > 0.95  # its first and last words are cut
+    assert [match.nearest for match in found] == collection.search_many([one["text"] for one in new], 3)
+    assert next(collection.match(["crude -barrels"])).nearest[0].text.startswith("crude oil barrels")  # no query signs
+    with Collection.create(tmp_path / "new", model) as others:
+        others.add(new)
+        assert list(collection.match(others, k=3)) == found
+        reverse = {match.id: match.duplicate for match in others.match(collection)}
+        assert reverse["longer"] == ("around", 1.0)
+    with pytest.raises(ValueError, match="threshold is 3"):
+        next(collection.match(new, threshold=3))
+    with pytest.raises(ValueError, match="'v' has no text, which the model reads"):
+        list(collection.match([{"id": "v", "vector": [1.0, 2.0]}]))
+
+
 def test_evaluate_is_the_labelled_precision(collection, model):
     labels = [record["labels"] for record in RECORDS]
     found = collection.evaluate("labels", k=10)
@@ -359,8 +389,9 @@ def test_vectors_with_ids(sparse, location):
         assert hits[0][:2] == ("v5", 0)
         assert created.add([{"id": "w", "vector": X[1], "text": "kept", "year": 3}]) == ["w"]
         assert created.get("w")[2:4] == ("kept", {"year": 3})
-        with pytest.raises(ValueError, match="no vector"):
-            created.search("a text")
+        assert [hit.id for hit in created.search("kept")] == ["w"]  # by its words
+        with pytest.raises(ValueError, match="is no vector"):
+            created.search("kept", rank="distance")
         with pytest.raises(ValueError, match="has no vector"):
             created.add(["a text"])
         with pytest.raises(ValueError, match="40 vectors came with 3 ids"):
@@ -416,8 +447,12 @@ def test_what_cannot_be_encoded_anew_is_refused(location, model, other_model):
     with Collection.create_for_codes(location, 16, model.fingerprint_) as created:
         created.add_codes(model.encode(TEXTS), [f"d{n}" for n in range(60)], fingerprint=model.fingerprint_)
         assert created.like("d0", 3)
-        with pytest.raises(ValueError, match="made from codes alone"):
-            created.search("oil")
+        assert [match.nearest for match in created.match(created, 2)] == [
+            created.store.search(code[None], 2)[0] for code in model.encode(TEXTS)
+        ]
+        for refused in (lambda: created.search("oil"), lambda: list(created.match(["oil"]))):
+            with pytest.raises(ValueError, match="made from codes alone"):
+                refused()
         with pytest.raises(ValueError, match=r"document 'd0' has no text"):
             created.rebuild(other_model)
         with pytest.raises(ValueError, match="reads vectors"):

@@ -211,6 +211,9 @@ def test_copies_among_vectors_are_found_by_their_cosine(collection, X):
             assert similarity == pytest.approx(cosines(rows[group.kept], rows[id][None])[0])
     assert sum(told) == 2 * len(collection)
     assert collection.duplicates(1) == []
+    copy, other = collection.match(np.stack([X[7] + noise[0], -X[7]]), k=2)
+    assert copy.duplicate == (7, pytest.approx(cosines(X[7] + noise[0], rows[7][None])[0]))
+    assert (other.duplicate, other.nearest) == (None, collection.search(-X[7], 2))
 
 
 def test_it_says_what_it_keeps(collection):

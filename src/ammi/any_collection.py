@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, Self, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, Self, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from ammi.search.hamming import Codes
 from ammi.search.ranking import Query
 
 if TYPE_CHECKING:
+    from ammi.data import Document, KnownCode
     from ammi.data.reading import Incoming
     from ammi.ingest import Block
 
@@ -23,6 +24,7 @@ Location = str | PathLike[str]
 Advance = Callable[[int], None]  # called with the number of documents done since the last call
 
 _PROGRESS_STEP = 1000  # documents between two calls of `advance` in an export
+_MATCHED_AT_ONCE = 100  # documents that are searched for in one call
 
 
 def no_progress(n_documents: int) -> None:
@@ -34,6 +36,14 @@ class Duplicates(NamedTuple):
 
     kept: Id
     duplicates: list[tuple[Id, float]]
+
+
+class Match(NamedTuple):
+    """A document, and what a collection has that is like it."""
+
+    id: Id
+    duplicate: tuple[Id, float] | None  # the most similar near-duplicate and its similarity, if there is one
+    nearest: Hits
 
 
 class AnyCollection(Protocol):
@@ -165,6 +175,84 @@ class AnyCollection(Protocol):
                 more than half are not always found, nor are all similar ones among more than 5,000 vectors.
             advance: called with the number of documents done, each counted twice: when read and when compared.
         """
+
+    def match(
+        self,
+        documents: "Incoming | AnyCollection",
+        k: int = 1,
+        threshold: float | None = None,
+        *,
+        text: str = "text",
+        id: str = "id",
+        vector: str = "vector",
+        advance: Advance = no_progress,
+    ) -> Iterator[Match]:
+        """Yield for each of other documents its near-duplicate in this collection, if there is one, and the k nearest.
+
+        All texts of the collection are compared with the new ones. A near-duplicate is defined as in `duplicates`: the
+        similarity is the share of the shorter text that stands in the longer one, whichever of the two is the new one.
+        For a document without a text it is the cosine of kept vectors. The nearest are those that `search` finds for
+        the text or the vector, or, for documents of a collection of codes alone, those with the nearest codes.
+
+        Args:
+            documents: another collection, or documents as `add` takes them. They are held in memory.
+            k: number of nearest documents for each.
+            threshold: the least similarity of a near-duplicate; by default 0.8 for texts and 0.98 for vectors.
+            text: the column, or key, that holds the text.
+            id: the column that holds the id.
+            vector: the column that holds the vector.
+            advance: called with the number of documents done: those of the collection are counted twice, when read and
+                when compared, and the others three times, since they are searched for as well.
+        """
+        from ammi.ingest import documents_in, stored_documents
+        from ammi.search.duplicates import OF_VECTORS
+        from ammi.search.duplicates.across import known_duplicates
+
+        if AnyCollection in type(documents).__mro__:  # isinstance would look at every attribute
+            other = cast(AnyCollection, documents)
+            asked = stored_documents(other, other.n_bits, other.fingerprint)
+        else:
+            asked = documents_in(documents, text=text, id=id, vector=vector)
+        ranks = self.ranks()
+        by_cosine = ranks[:1] == ["vectors"]
+        texts = [document.text for document in asked if document.text is not None]
+        duplicates = iter(known_duplicates(self if texts else [], texts, threshold, advance))
+        advance(2 * (len(asked) - len(texts)) + (0 if texts else 2 * len(self)))
+        for start in range(0, len(asked), _MATCHED_AT_ONCE):
+            block = asked[start : start + _MATCHED_AT_ONCE]
+            for document, hits in zip(block, self._nearest(block, k, self.reads if ranks else ""), strict=True):
+                duplicate = None
+                if document.text is not None:
+                    duplicate = next(duplicates)
+                elif by_cosine and hits and hits[0].score >= (OF_VECTORS if threshold is None else threshold):
+                    duplicate = hits[0].id, hits[0].score
+                yield Match(document.id, duplicate, hits)
+            advance(len(block))
+
+    def _nearest(self, documents: "list[Document]", k: int, reads: str) -> Iterator[Hits]:
+        """Yield the k nearest to each document: by the part that the model reads, or by its code if it has no more."""
+        from ammi.data import content_of
+        from ammi.search.queries import parse
+
+        def code_of(document: "Document") -> "KnownCode | None":
+            content = document.text if reads == "text" else document.vector if reads else None
+            return document.code if content is None else None
+
+        def query_of(document: "Document") -> Query:
+            content = content_of(document, reads or self.reads)
+            # Quotes and signs of a document mean nothing, as in a query of two lines.
+            return f"{content}\n." if reads == "text" and parse(content).single != content.strip() else content
+
+        found = iter(self.search_many([query_of(document) for document in documents if not code_of(document)], k))
+        for document in documents:
+            code = code_of(document)
+            yield self._nearest_codes(code, k) if code else next(found)
+
+    def _nearest_codes(self, code: "KnownCode", k: int) -> Hits:
+        raise ValueError(
+            f"a document to match has only its code, and {self.location} searches for texts and vectors alone: open "
+            "the collection's folder, or the URL of its store, instead"
+        )
 
     @overload
     def get(self, ids: Id) -> Entry: ...  # type: ignore[overload-overlap]  # a str is one id, not an iterable of ids

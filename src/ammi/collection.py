@@ -42,7 +42,7 @@ from ammi.search.vectors import KeptVectors, checked_kind
 from ammi.stored_model import StoredModel
 
 if TYPE_CHECKING:
-    from ammi.data import Document
+    from ammi.data import Document, KnownCode
     from ammi.data.reading import Incoming
     from ammi.evaluate import LabelledPrecision
     from ammi.hashers import DocumentHasher, Hasher
@@ -349,6 +349,9 @@ class Collection(AnyCollection):
         from ammi.search.duplicates import find_duplicates
 
         return [Duplicates(*group) for group in find_duplicates(self.store.entries(), threshold, advance)]
+
+    def _nearest_codes(self, code: "KnownCode", k: int) -> Hits:
+        return self.store.search(code.packed[None], k, fingerprint=code.fingerprint)[0]
 
     def evaluate(
         self,

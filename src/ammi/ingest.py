@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import issparse
 
-from ammi.data import Document, VectorMatrix, documents_from, holds_matrix, read_matrix
+from ammi.data import Document, KnownCode, VectorMatrix, documents_from, holds_matrix, read_matrix
 from ammi.data.documents import blocks, content_of
 from ammi.data.reading import chosen_names
 from ammi.plain import Id, checked_id
@@ -141,6 +141,20 @@ def blocks_from(documents: Any, *, ids: Iterable[Id] | None, text: str, id: str,
         return blocks_of(matrix if ids is None else matrix.with_ids(ids))
     given = documents_from(documents, text=text, id=id, vector=vector)
     return blocks_of(given if ids is None else _with_ids(given, ids))
+
+
+def documents_in(documents: Any, *, text: str, id: str, vector: str) -> list[Document]:
+    """Return the documents that a program passes, each with its vector if they are a matrix."""
+    matrix = _matrix(documents, text, id, vector)
+    return list(documents_from(documents, text=text, id=id, vector=vector) if matrix is None else matrix)
+
+
+def stored_documents(entries: Iterable[Entry], n_bits: int, fingerprint: str | None) -> list[Document]:
+    """Return stored documents with the codes that the model of this fingerprint made, without metadata."""
+    return [
+        Document(id, text, {}, vector=vector, code=KnownCode(code, n_bits, fingerprint or ""), json="{}")
+        for id, code, text, _, vector in entries
+    ]
 
 
 def blocks_of(documents: Iterable[Document]) -> Iterator[Block]:

@@ -38,6 +38,30 @@ class Result(NamedTuple):
 Run = Callable[..., Result]
 
 
+class ThenCtrlC(io.RawIOBase):
+    """Some input, after which whoever reads on is sent the signal of Ctrl-C."""
+
+    def __init__(self, content: bytes):
+        self.content = content
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self.content:
+            signal.raise_signal(signal.SIGINT)
+        part, self.content = self.content[: len(buffer)], self.content[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+
+class Terminal(ThenCtrlC):
+    """Lines typed at a terminal, and then Ctrl-C."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 def exit_code(*arguments: object, stdin: str | io.RawIOBase = "") -> int:
     """Run a command through the same function as the installed program."""
     piped = io.BytesIO(stdin.encode()) if isinstance(stdin, str) else io.BufferedReader(stdin)

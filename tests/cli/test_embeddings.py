@@ -48,6 +48,7 @@ def test_from_file_to_answers(ammi: Run, monkeypatch, tmp_path):
     assert {hit["metadata"]["subject"] for hit in hits} == {"sea"}
     about = ammi("info", "two", "--json").json
     assert (about["units"], about["bits"], about["beside"]["units"]) == ("words", 384, "embeddings")
+    assert "units embeddings, columns 384, embedder" in " ".join(ammi("info", "two").out.split())
     (tmp_path / "embedder").unlink()
     refused = ammi("search", index, "boats on the ocean")
     assert refused.code == 1

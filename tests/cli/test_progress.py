@@ -1,6 +1,5 @@
 """What a user sees while a command works: bars on a terminal, lines elsewhere, nothing with --quiet; and Ctrl-C."""
 
-import io
 import json
 import os
 import pty
@@ -12,13 +11,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ammi import Collection
 from ammi.cli import progress
-from tests.cli.conftest import AMMI, ENVIRONMENT, Location, Run, notes, write
+from tests.cli.conftest import AMMI, ENVIRONMENT, Location, Run, ThenCtrlC, notes, write
 
 
 @pytest.fixture
@@ -147,23 +145,6 @@ def test_interrupted_it_keeps_what_was_added(location: Location, tmp_path):
         said = interrupted(adding)[-1]
         assert said == f"Stopped: 2,000 documents were added before this, and stay in {index}"
         assert len(collection) == 2120
-
-
-class ThenCtrlC(io.RawIOBase):
-    """Some input, after which whoever reads on is sent the signal of Ctrl-C."""
-
-    def __init__(self, content: bytes):
-        self.content = content
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not self.content:
-            signal.raise_signal(signal.SIGINT)
-        part, self.content = self.content[: len(buffer)], self.content[len(buffer) :]
-        buffer[: len(part)] = part
-        return len(part)
 
 
 def files_of(folder: Path) -> dict[Path, bytes]:

@@ -9,7 +9,7 @@ import textwrap
 import pytest
 
 from ammi import Collection
-from tests.cli.conftest import ENVIRONMENT, Location, Run, notes, process
+from tests.cli.conftest import ENVIRONMENT, Location, Run, Terminal, notes, process, write
 
 
 def ids(answer: dict) -> list:
@@ -106,11 +106,54 @@ def test_duplicates_are_those_that_the_collection_finds(location: Location, ammi
     assert shown.out.count("kept") == len(groups)
     copies = sum(len(group.duplicates) for group in groups)
     assert f"{copies} of 121 documents are near-duplicates of {len(groups)} others" in shown.err
-    applied = ammi("duplicates", index, "--apply")
+    assert "threshold is 7" in ammi("duplicates", index, "--threshold", 7).err
+    asked = f"Delete these {copies} near-duplicates from {index}? [y/N] "
+    for answer, code, said in (
+        ("y\n", 2, "since standard input is no terminal: add --yes to delete without asking."),
+        (Terminal(b"n\n"), 0, f"{asked}no document was deleted"),
+        (Terminal(b"what?\n"), 0, f"{asked}no document was deleted"),
+        (Terminal(b""), 130, f"{asked}Stopped: no document was deleted."),
+    ):
+        refused = ammi("duplicates", index, "--apply", stdin=answer)
+        assert (refused.code, said in " ".join(refused.err.replace("│", "").split())) == (code, True), refused.err
+        assert ammi("duplicates", index).out == shown.out
+    applied = ammi("duplicates", index, "--apply", stdin=Terminal(b"y\n"))
     assert applied.out == shown.out
     assert f"{copies} deleted; {121 - copies} documents are left" in applied.err
+    with Collection.open(index) as collection:
+        collection.add([copied | {"id": "again"}])
+    assert "\n1 deleted; " in ammi("duplicates", index, "--apply", "--yes").err
     assert ammi("duplicates", index, "--json").lines == []
-    assert "threshold is 7" in ammi("duplicates", index, "--threshold", 7).err
+    assert ammi("duplicates", index, "--yes").code == 2
+
+
+def test_a_match_is_what_the_collection_finds(location: Location, ammi: Run, tmp_path):
+    with Collection.open(location.index) as collection:
+        new = [{"id": 1, "body": f"wind, {collection.get('note-1').text}"}, {"id": 2, "body": "wheat, barley"}]
+        expected = list(collection.match(new, 2, text="body"))
+    source = write(tmp_path / "new.jsonl", new)
+    found = ammi("match", source, location.index, "--text", "body", "-k", 2, "--json")
+    assert "1 of 2 documents have a near-duplicate in" in found.err
+    copy, other = found.lines
+    assert expected[0].duplicate is not None
+    id, similarity = expected[0].duplicate
+    assert copy["duplicate"] == {"id": id, "similarity": round(similarity, 4)}
+    assert other["duplicate"] is None
+    for line, match in zip(found.lines, expected, strict=True):
+        assert line["id"] == match.id
+        assert [(hit["id"], hit["score"]) for hit in line["nearest"]] == [(hit.id, hit.score) for hit in match.nearest]
+    collection_of_new = tmp_path / "new"
+    build = ("index", "build", collection_of_new, source, "--model", location.model, "--text", "body")
+    assert ammi(*build).code == 0
+    assert ammi("match", collection_of_new, location.index, "-k", 2, "--json").lines == found.lines
+    header, first, second = ammi("match", source, location.index, "--text", "body", "--csv").out.splitlines()
+    assert header == "id,similarity,score,match"
+    assert first == f"1,{similarity:.4f},,{id}"
+    assert second == f"2,,{round(expected[1].nearest[0].score, 4)},{expected[1].nearest[0].id}"
+    shown = ammi("match", source, location.index, "--text", "body").out
+    assert re.search(rf"^ *2 +[\d.]+ +{expected[1].nearest[0].id} ", shown, re.MULTILINE)
+    assert ammi("match", collection_of_new, location.index, "--text", "body").code == 2
+    assert ammi("match", source, location.index, "--csv", "--json").code == 2
 
 
 def test_drift_starts_from_a_document_or_a_text(location: Location, ammi: Run):

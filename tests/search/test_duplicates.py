@@ -11,6 +11,7 @@ from ammi.data import corpus_path, read_documents
 from ammi.features.alphabet import normal
 from ammi.search import Entry
 from ammi.search.duplicates import DuplicateGroup, duplicate_groups, find_duplicates
+from ammi.search.duplicates.across import most_similar
 from ammi.search.duplicates.near_vectors import ALL_COMPARED, vector_groups
 from ammi.search.duplicates.numbered import numbered
 from tests.oracles import words
@@ -69,6 +70,19 @@ def plain_groups(texts: list[str], threshold: float) -> list[DuplicateGroup]:
     return sorted(groups)
 
 
+def plain_most_similar(known: list[str], new: list[str], threshold: float) -> list[tuple[int, float] | None]:
+    """The first of the known texts that are most similar to each new one, by comparing all with all."""
+    best: list[tuple[int, float] | None] = []
+    for text in map(plain_words, new):
+        similarities = []
+        for other in map(plain_words, known):
+            shorter, longer = sorted((text, other), key=len)  # of two equally long texts, the new one is in the other
+            similarities.append(plain_found(shorter, longer) / max(len(shorter), min(len(longer), SHORT)))
+        most = max(similarities, default=0)
+        best.append((similarities.index(most), most) if most >= threshold else None)
+    return best
+
+
 def random_text(rng: np.random.Generator, n_words: int, vocabulary: int = 5000) -> list[str]:
     return [f"w{number}" for number in rng.integers(0, vocabulary, n_words)]
 
@@ -87,6 +101,15 @@ def edited(words: list[str], rng: np.random.Generator) -> list[str]:
     return random_text(rng, int(rng.integers(3)), 9) + changed(part, rng.choice([0, 0.1, 0.3]), rng)
 
 
+def related_texts(n: int, vocabulary: int, rng: np.random.Generator) -> list[str]:
+    """Short texts, most of them made of others."""
+    texts: list[list[str]] = []
+    for _ in range(n):
+        new = random_text(rng, int(rng.integers(25)), vocabulary)
+        texts.append(edited(texts[rng.integers(len(texts))], rng)[:25] if texts and rng.random() < 0.7 else new)
+    return [" ".join(words) for words in texts]
+
+
 @settings(deadline=None, max_examples=300)
 @given(
     n=st.integers(0, 40),
@@ -96,14 +119,27 @@ def edited(words: list[str], rng: np.random.Generator) -> list[str]:
     seed=st.integers(0, 2**31),
 )
 def test_groups_are_those_of_comparing_all_with_all(n, vocabulary, threshold, block, seed):
-    rng = np.random.default_rng(seed)
-    texts: list[list[str]] = []
-    for _ in range(n):
-        new = random_text(rng, int(rng.integers(25)), vocabulary)
-        texts.append(edited(texts[rng.integers(len(texts))], rng)[:25] if texts and rng.random() < 0.7 else new)
-    joined = [" ".join(words) for words in texts]
+    joined = related_texts(n, vocabulary, np.random.default_rng(seed))
     blocks = [joined[start : start + block] for start in range(0, n, block)]
     assert duplicate_groups(blocks, threshold) == plain_groups(joined, threshold)
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    n=st.integers(0, 30),
+    share=st.floats(0, 1),
+    vocabulary=st.sampled_from([2, 5, 100]),
+    threshold=st.sampled_from([0.3, 0.5, 0.8, 1.0]),
+    seed=st.integers(0, 2**31),
+)
+def test_near_duplicates_across_two_sets_are_those_of_comparing_all_with_all(n, share, vocabulary, threshold, seed):
+    texts = related_texts(n, vocabulary, np.random.default_rng(seed))
+    known, new = texts[: round(share * n)], texts[round(share * n) :]
+    best = most_similar(([text] for text in known), new, threshold)
+    found = zip(best.known.tolist(), best.similarity.tolist(), strict=True)
+    assert [None if position < 0 else (position, similarity) for position, similarity in found] == plain_most_similar(
+        known, new, threshold
+    )
 
 
 @settings(deadline=None)

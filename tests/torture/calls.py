@@ -108,6 +108,7 @@ OF_COLLECTION: dict[str, tuple[st.SearchStrategy, ...]] = {
     "delete": (known | ids,),
     "set_metadata": (known, st.dictionaries(texts, strange.values, max_size=3)),
     "duplicates": (strange.floats,),
+    "match": (many | codes, numbers, st.none() | strange.floats),
     "evaluate": (st.sampled_from(["label", "year"]) | texts,),
     "keys": (),
     "indexed_keys": (),

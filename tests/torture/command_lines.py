@@ -42,6 +42,7 @@ SHORT: dict[str, tuple[int, tuple[str, ...]]] = {
     "encode": (4, ()),
     "search": (6, ()),
     "duplicates": (3, ()),
+    "match": (2, ()),
     "drift": (3, ()),
     "evaluate": (3, ()),
     "info": (3, ()),

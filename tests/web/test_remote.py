@@ -72,6 +72,7 @@ def test_it_walks_the_same(there, here):
         assert there.drift(id) == here.drift(id)
     assert there.within("oil", 10) == here.within("oil", 10)
     assert there.drift(query="oil", distances=[0, 4, 9]) == here.drift(query="oil", distances=[0, 4, 9])
+    assert list(there.match(here, 2)) == list(here.match(there, 2)) == list(here.match(here, 2))
     assert there.duplicates(0.5) == [
         (kept, [(id, round(share, 4)) for id, share in copies]) for kept, copies in here.duplicates(0.5)
     ]

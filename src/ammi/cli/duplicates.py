@@ -1,5 +1,6 @@
 """`ammi duplicates`: find near-duplicates, and which document of each group to keep."""
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -7,7 +8,7 @@ import typer
 from ammi.cli.command import if_stopped
 from ammi.cli.options import AsJson, Location
 from ammi.cli.progress import counter
-from ammi.cli.screen import beginning, document_id, documents_table, note, results, say_json
+from ammi.cli.screen import beginning, confirmed, document_id, documents_table, note, results, say_json
 from ammi.urls import shown
 
 if TYPE_CHECKING:
@@ -24,7 +25,11 @@ def duplicates(
             show_default="0.8; 0.98 for vectors",
         ),
     ] = None,
-    apply: Annotated[bool, typer.Option("--apply", help="Delete the near-duplicates, after showing them.")] = False,
+    apply: Annotated[
+        bool,
+        typer.Option("--apply", help="Delete the near-duplicates, after showing them and asking for confirmation."),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --apply: delete without asking.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Find near-duplicates: texts that were edited, cut short, or quoted in a longer one.
@@ -41,9 +46,17 @@ def duplicates(
     ammi duplicates articles
     ammi duplicates articles --threshold 0.95 --json > groups.jsonl
     ammi duplicates articles --apply
+    ammi duplicates articles --threshold 0.95 --apply --yes > deleted.txt
     """
     from ammi.collection import Collection
 
+    if yes and not apply:
+        raise typer.BadParameter("it needs --apply.", param_hint="'--yes'")
+    if apply and not yes and (sys.stdin is None or not sys.stdin.isatty()):
+        raise typer.BadParameter(
+            "nobody can be asked, since standard input is no terminal: add --yes to delete without asking.",
+            param_hint="'--apply'",
+        )
     with Collection.open(location) as collection:
         n = len(collection)
         with counter("comparing documents", 2 * n) as advance:
@@ -58,6 +71,9 @@ def duplicates(
         note(f"{len(found):,} of {n:,} documents are near-duplicates of {len(groups):,} others")
         if apply and found:
             with if_stopped("no document was deleted."):
+                if not yes and not confirmed(f"Delete these {len(found):,} near-duplicates from {shown(location)}?"):
+                    note("no document was deleted")
+                    return
                 collection.delete(found)
             note(f"{len(found):,} deleted; {len(collection):,} documents are left in {shown(location)}")
 

@@ -164,6 +164,10 @@ def fit(
     The model is a folder: [bold]ammi index build[/] and [bold]ammi encode[/] read it.
     From pairs of related documents ([bold]ammi data pairs[/]), learn codes of one that predict the other.
 
+    Which method? [bold]ammi[/] finds documents about the same subject.
+    [bold]itq[/] finds what the cosine of vectors finds, and documents of the same kind, such as manuals.
+    docs/hashers.md has figures, and shows how to give each half of the bits.
+
     A model learns from documents in memory.
     If a source is too large for that, --sample N draws N documents of it in one pass, also from a pipe.
     The model encodes the other documents nearly as well: learn from a million, then encode all.

@@ -7,7 +7,7 @@ import typer
 
 from ammi.cli.options import AsJson, Format, TextColumn
 from ammi.cli.progress import counter
-from ammi.cli.screen import facts, say_json
+from ammi.cli.screen import facts, plain, say_json
 
 Description = dict[str, object]
 
@@ -62,7 +62,7 @@ def _about(path: str, text: str | None, format: str | None) -> Description:
 
 def _in_words(value: object) -> object:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {count:,}" for name, count in value.items())
+        return ", ".join(f"{name.replace('_', ' ')} {plain(one)}" for name, one in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list) else value
 
 

@@ -1,8 +1,10 @@
 """Print results to standard output; notes and errors to standard error."""
 
+import csv
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +46,15 @@ def say_json(value: Mapping[str, Any]) -> None:
         print(json.dumps(value, ensure_ascii=False), flush=True)
 
 
+def say_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table as CSV."""
+    with _naming_output():
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+        sys.stdout.flush()
+
+
 def say(sentence: str) -> None:
     """Print a result in words."""
     results.print(plain(sentence), soft_wrap=True)
@@ -72,6 +83,12 @@ def say_stopped(outcome: str) -> None:
     _errors.print(Text(f"Stopped: {outcome}"), soft_wrap=True)
 
 
+def confirmed(question: str) -> bool:
+    """Ask a question on standard error; return whether the answer is yes. The end of input is a no."""
+    _errors.print(Text(f"{question} [y/N] "), end="", soft_wrap=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 def facts(rows: Mapping[str, object]) -> None:
     """Print names and values, one per line."""
     table = Table(box=None, show_header=False, pad_edge=False)
@@ -90,11 +107,16 @@ def new_table(*columns: str, numbers: Sequence[str] = (), title: str | None = No
     return table
 
 
-def documents_table(title: str = "", *, numbers: Sequence[str] = ("distance",)) -> Table:
-    """Return an empty table of documents: columns of numbers, the id, the beginning of the text."""
+def documents_table(title: str = "", *, numbers: Sequence[str] = ("distance",), of: str | None = None) -> Table:
+    """Return an empty table of documents: columns of numbers, the id, the beginning of the text.
+
+    With `of`, a first column of that name is for the id of the document that each row belongs to.
+    """
     shown = beginning(title)
     shown.truncate(results.width, overflow="ellipsis")
     table = Table(title=shown, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, expand=True)
+    if of is not None:
+        table.add_column(of, overflow="fold", max_width=44)
     for number in numbers:
         table.add_column(number, justify="right", style="cyan", no_wrap=True)
     table.add_column("id", overflow="fold", max_width=44)

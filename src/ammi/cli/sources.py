@@ -224,12 +224,16 @@ def _stacked(documents: "Iterable[Document]", advance: Advance) -> "np.ndarray":
     return np.concatenate(parts) if parts else np.empty((0, 0))
 
 
-def _refuse_collection(source: str) -> None:
-    """Refuse the folder of a collection, whose files are not documents."""
+def is_collection(source: str) -> bool:
+    """Return whether a source is a collection, whose files are not documents."""
     from ammi.collection import Collection
     from ammi.search.locations import is_url
 
-    if is_url(source) or (Path(source).is_dir() and Collection.exists(source)):
+    return is_url(source) or (Path(source).is_dir() and Collection.exists(source))
+
+
+def _refuse_collection(source: str) -> None:
+    if is_collection(source):
         raise ValueError(
             f"{shown(source)} is a collection, not a source of documents: write its documents to a file with "
             "ammi index export, or encode them again where they are with ammi index rebuild"

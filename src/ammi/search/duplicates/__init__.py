@@ -25,7 +25,7 @@ OF_TEXTS, OF_VECTORS = 0.8, 0.98  # the default thresholds: docs/duplicates.md s
 Advance = Callable[[int], None]
 Groups = list[tuple[Id, list[tuple[Id, float]]]]
 
-_TEXTS_AT_ONCE = 4096
+TEXTS_AT_ONCE = 4096
 
 
 class DuplicateGroup(NamedTuple):
@@ -33,6 +33,14 @@ class DuplicateGroup(NamedTuple):
 
     kept: int
     duplicates: list[tuple[int, float]]
+
+
+class ReadTexts(NamedTuple):
+    """Sketches of texts, in blocks; and by text how many phrases its sketch has, and how many words the text has."""
+
+    entries: list[NDArray[np.uint64]]
+    sketch_sizes: NDArray[np.uint8]
+    n_words: NDArray[np.int64]
 
 
 def find_duplicates(
@@ -81,32 +89,41 @@ def duplicate_groups(
     blocks: Iterable[list[str]], threshold: float, advance: Advance = lambda n_texts: None
 ) -> list[DuplicateGroup]:
     """Return the groups of two texts or more, in the order of the texts that are kept; texts come in blocks."""
-    if not 0 < threshold <= 1:
-        raise ValueError(f"threshold is {threshold}, but a similarity to ask for is above 0 and at most 1, such as 0.8")
+    check_threshold(threshold)
     with ArrayFile(np.uint32) as file:
-        entries, sketch_sizes, n_words, n_texts = [], [np.empty(0, np.uint8)], [np.zeros(0, np.int64)], 0
-        for block in blocks:
-            words, first = numbered(block)
-            file.add(words)
-            block_entries, block_sizes = sketch_entries(words, first, n_texts)
-            entries.append(block_entries)
-            sketch_sizes.append(block_sizes)
-            n_words.append(np.diff(first))
-            n_texts += len(block)
-            advance(len(block))
-        sketches = index_sketches(entries)
+        entries, sketch_sizes, sizes = read_texts(blocks, file, 0, advance)
+        sketches, n_texts = index_sketches(entries), len(sizes)
         del entries
-        sizes = np.concatenate(n_words)
         words, first = file.read(), np.concatenate([[0], np.cumsum(sizes)])
         taken = Taken(np.full(n_texts, FREE), np.zeros(n_texts, np.int64))
         room = make_room(n_texts, int(sizes.max(initial=0)), sketches)
-        needed = needed_hits(np.concatenate(sketch_sizes), threshold)
+        needed = needed_hits(sketch_sizes, threshold)
         order = np.argsort(-sizes, kind="stable")
-        for start in range(0, n_texts, _TEXTS_AT_ONCE):
-            part = order[start : start + _TEXTS_AT_ONCE]
+        for start in range(0, n_texts, TEXTS_AT_ONCE):
+            part = order[start : start + TEXTS_AT_ONCE]
             take_duplicates(part, (words, first), sketches, needed, threshold, taken, room)
             advance(len(part))
     return _groups(taken, sizes)
+
+
+def check_threshold(threshold: float) -> None:
+    if not 0 < threshold <= 1:
+        raise ValueError(f"threshold is {threshold}, but a similarity to ask for is above 0 and at most 1, such as 0.8")
+
+
+def read_texts(blocks: Iterable[list[str]], file: ArrayFile[np.uint32], n_before: int, advance: Advance) -> ReadTexts:
+    """Add the words of texts to a file that has those of n_before texts."""
+    entries, sketch_sizes, n_words = [], [np.empty(0, np.uint8)], [np.zeros(0, np.int64)]
+    for block in blocks:
+        words, first = numbered(block)
+        file.add(words)
+        block_entries, block_sizes = sketch_entries(words, first, n_before)
+        entries.append(block_entries)
+        sketch_sizes.append(block_sizes)
+        n_words.append(np.diff(first))
+        n_before += len(block)
+        advance(len(block))
+    return ReadTexts(entries, np.concatenate(sketch_sizes), np.concatenate(n_words))
 
 
 def _groups(taken: Taken, n_words: NDArray[np.int64]) -> list[DuplicateGroup]:

@@ -35,6 +35,13 @@ class Taken(NamedTuple):
     found: NDArray[np.int64]
 
 
+class Best(NamedTuple):
+    """By new text: the known text that is most similar to it, or FREE, and their similarity."""
+
+    known: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+
+
 class Room(NamedTuple):
     """Arrays that the loop over the texts reuses."""
 
@@ -83,6 +90,30 @@ def take_duplicates(order, texts, sketches, needed, threshold, taken, room):
                 found = found_words(words[first[other] : first[other + 1]], own, slots, room.offsets)
                 if found >= least:
                     taken.kept_by[other], taken.found[other], room.hits[other] = text, found, -1
+
+
+@njit(nogil=True, cache=True)
+def take_most_similar(order, texts, sketches, needed, threshold, best, room):
+    """Compare these texts with the texts in the sketches, all of the other set, that are no longer than they are.
+
+    Of two that are equally long, the known one counts as the longer one.
+    """
+    words, first = texts
+    n_known = len(first) - 1 - len(best.known)
+    for text in order:
+        own = words[first[text] : first[text + 1]]
+        slots = room.slots[: _table_size(len(own))]
+        for other in room.touched[: _count_hits(own, slots, sketches, room)]:
+            hits, room.hits[other] = room.hits[other], 0
+            n_words = first[other + 1] - first[other]
+            if hits < needed[other] or n_words > len(own) - (other < text):
+                continue
+            size = max(n_words, min(len(own), SHORT))
+            if n_words >= threshold * size:
+                similarity = found_words(words[first[other] : first[other + 1]], own, slots, room.offsets) / size
+                known, new = min(text, other), max(text, other) - n_known
+                if similarity >= threshold and (-similarity, known) < (-best.similarity[new], best.known[new]):
+                    best.known[new], best.similarity[new] = known, similarity
 
 
 @njit(nogil=True, cache=True)

@@ -98,6 +98,23 @@ def retrieval() -> str:
     return table(columns, rows) + where
 
 
+def languages() -> str:
+    """Questions in several languages, with stems and with words as they are."""
+    results, where = recorded("languages")
+    if not results:
+        return ""
+    rows = [
+        (
+            row["texts"],
+            row["told"]["language"] or "none",
+            f"{row['told']['first']} of {row['told']['questions']}",
+            row["plain"]["first"],
+        )
+        for row in results
+    ]
+    return table(("texts", "language told", "first", 'first with `language="none"`'), rows) + where
+
+
 def fidelity() -> str:
     """Estimates of the cosine from codes, by their length: nDCG / share of the exact ten, means of four collections."""
     results, where = recorded("fidelity")
@@ -137,6 +154,22 @@ def planted() -> str:
             (f"{row['texts']:,}", row["method"], *shares, f"{row['cpu_seconds']:.1f}", f"{row['memory_mb']:,.0f}")
         )
     return table(("texts", "method", "precision", "recall", *kinds, "CPU s", "MB"), rows) + where
+
+
+def copies() -> str:
+    """How many near-duplicates are copies, judged by hand."""
+    results, where = recorded("copies")
+    rows = (
+        (
+            row["corpus"],
+            row["threshold"],
+            f"{row['found']:,}",
+            f"{row['judged'] - row['wrong']} of {row['judged']}",
+            f"{row['precision']:.3f} ({row['low']:.3f} to {row['high']:.3f})",
+        )
+        for row in (results or ())
+    )
+    return table(("corpus", "threshold", "found", "copies among those judged", "precision, 95 %"), rows) + where
 
 
 def matched() -> str:
@@ -242,6 +275,8 @@ BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
     "priors": ("hashers.md", priors),
     "sampled gradient": ("hashers.md", sampled_gradient),
     "retrieval": ("ranking.md", retrieval),
+    "languages": ("ranking.md", languages),
+    "copies": ("duplicates.md", copies),
     "fidelity": ("embeddings.md", fidelity),
     "jobs": ("hashers.md", jobs),
     "planted": ("duplicates.md", planted),

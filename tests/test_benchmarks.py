@@ -1,5 +1,6 @@
-"""The benchmark of estimators, in its quick mode, and the truth of its channels."""
+"""The benchmark of estimators, in its quick mode, and the truth of its channels; questions in several languages."""
 
+import json
 import math
 import sys
 from pathlib import Path
@@ -51,3 +52,14 @@ def test_the_quick_mode_prints_a_table_and_keeps_nothing(benchmark, capsys, monk
     benchmark.main(["--quick"])
     assert "16 symbols" in capsys.readouterr().out
     assert benchmark.RESULTS.read_bytes() == before
+
+
+def test_questions_in_several_languages_find_their_answers(monkeypatch):
+    """German, French, Japanese and code: at least as many answers are first as were measured."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import languages
+
+    found = {name: languages.asked(pairs, True) for name, pairs in json.loads(languages.DATA.read_text()).items()}
+    first = {"german": 8, "french": 8, "japanese": 9, "code": 10}
+    assert [name for name in first if found[name]["first"] < first[name]] == []
+    assert [one["language"] for one in found.values()] == ["german", "french", None, "english"]

@@ -163,15 +163,17 @@ class AnyCollection(Protocol):
         """Find near-duplicates, and the document to keep of each group, in insertion order.
 
         The similarity of a near-duplicate is the share of its words that stand at the same position in the kept
-        document: 0.8 where every fifth word was changed, 1 for a text that was cut short or stands whole in a longer
-        one. Below 20 words it is the share of the longer text. The longest text is kept, of equals the one added
-        first. Each near-duplicate is compared with the kept document itself; groups never grow by chains.
+        document: about 0.9 where every tenth word was changed, 1 for a text that was cut short or stands whole in a
+        longer one. Sentences that the collection has often count less, so that texts of one form with other names are
+        no near-duplicates. Below 20 words it is the share of the longer text. The longest
+        text is kept, of equals the one added first. Each near-duplicate is compared with the kept document itself;
+        groups never grow by chains.
 
         Documents without texts are compared by their vectors, where these are kept: the similarity is the cosine, and
         the document added first is kept. Without vectors, documents with equal codes have similarity 1.
 
         Args:
-            threshold: the least similarity, above 0; by default 0.8 for texts and 0.98 for vectors. Texts changed by
+            threshold: the least similarity, above 0; by default 0.9 for texts and 0.98 for vectors. Texts changed by
                 more than half are not always found, nor are all similar ones among more than 5,000 vectors.
             advance: called with the number of documents done, each counted twice: when read and when compared.
         """
@@ -197,7 +199,7 @@ class AnyCollection(Protocol):
         Args:
             documents: another collection, or documents as `add` takes them. They are held in memory.
             k: number of nearest documents for each.
-            threshold: the least similarity of a near-duplicate; by default 0.8 for texts and 0.98 for vectors.
+            threshold: the least similarity of a near-duplicate, by default that of `duplicates`.
             text: the column, or key, that holds the text.
             id: the column that holds the id.
             vector: the column that holds the vector.

@@ -89,15 +89,17 @@ def test_numbers_are_ids_however_they_are_written(location: Location, ammi: Run,
     assert ammi("index", "delete", index, 0, "--json").json["documents"] == 2
 
 
+LONG = " ".join(f"word{number}" for number in range(40))
+
+
 def test_duplicates_are_those_that_the_collection_finds(location: Location, ammi: Run, tmp_path):
     index = shutil.copytree(location.index, tmp_path / "index")
-    copied = {"id": "copy", "text": "", "subject": "x"}
+    copied = {"id": "copy", "text": f"{LONG} and more", "subject": "x"}
     with Collection.open(index) as collection:
-        copied["text"] = f"{collection.get('note-1').text} and more"
-        collection.add([copied])
-        groups = collection.duplicates(0.8)
-    assert ("copy", "note-1") in [(group.kept, id) for group in groups for id, _ in group.duplicates]
-    found = ammi("duplicates", index, "--threshold", 0.8, "--json").lines
+        collection.add([{**copied, "id": "original", "text": LONG}, copied])
+        groups = collection.duplicates()
+    assert ("copy", "original") in [(group.kept, id) for group in groups for id, _ in group.duplicates]
+    found = ammi("duplicates", index, "--json").lines
     assert [group["kept"] for group in found] == [group.kept for group in groups]
     assert [[copy["id"] for copy in group["duplicates"]] for group in found] == [
         [id for id, _ in group.duplicates] for group in groups
@@ -105,7 +107,7 @@ def test_duplicates_are_those_that_the_collection_finds(location: Location, ammi
     shown = ammi("duplicates", index)
     assert shown.out.count("kept") == len(groups)
     copies = sum(len(group.duplicates) for group in groups)
-    assert f"{copies} of 121 documents are near-duplicates of {len(groups)} others" in shown.err
+    assert f"{copies} of 122 documents are near-duplicates of {len(groups)} others" in shown.err
     assert "threshold is 7" in ammi("duplicates", index, "--threshold", 7).err
     asked = f"Delete these {copies} near-duplicates from {index}? [y/N] "
     for answer, code, said in (
@@ -119,7 +121,7 @@ def test_duplicates_are_those_that_the_collection_finds(location: Location, ammi
         assert ammi("duplicates", index).out == shown.out
     applied = ammi("duplicates", index, "--apply", stdin=Terminal(b"y\n"))
     assert applied.out == shown.out
-    assert f"{copies} deleted; {121 - copies} documents are left" in applied.err
+    assert f"{copies} deleted; {122 - copies} documents are left" in applied.err
     with Collection.open(index) as collection:
         collection.add([copied | {"id": "again"}])
     assert "\n1 deleted; " in ammi("duplicates", index, "--apply", "--yes").err
@@ -128,11 +130,13 @@ def test_duplicates_are_those_that_the_collection_finds(location: Location, ammi
 
 
 def test_a_match_is_what_the_collection_finds(location: Location, ammi: Run, tmp_path):
-    with Collection.open(location.index) as collection:
-        new = [{"id": 1, "body": f"wind, {collection.get('note-1').text}"}, {"id": 2, "body": "wheat, barley"}]
+    index = shutil.copytree(location.index, tmp_path / "index")
+    with Collection.open(index) as collection:
+        collection.add([{"id": "long", "text": LONG}])
+        new = [{"id": 1, "body": f"wind, {LONG}"}, {"id": 2, "body": "wheat, barley"}]
         expected = list(collection.match(new, 2, text="body"))
     source = write(tmp_path / "new.jsonl", new)
-    found = ammi("match", source, location.index, "--text", "body", "-k", 2, "--json")
+    found = ammi("match", source, index, "--text", "body", "-k", 2, "--json")
     assert "1 of 2 documents have a near-duplicate in" in found.err
     copy, other = found.lines
     assert expected[0].duplicate is not None
@@ -145,15 +149,15 @@ def test_a_match_is_what_the_collection_finds(location: Location, ammi: Run, tmp
     collection_of_new = tmp_path / "new"
     build = ("index", "build", collection_of_new, source, "--model", location.model, "--text", "body")
     assert ammi(*build).code == 0
-    assert ammi("match", collection_of_new, location.index, "-k", 2, "--json").lines == found.lines
-    header, first, second = ammi("match", source, location.index, "--text", "body", "--csv").out.splitlines()
+    assert ammi("match", collection_of_new, index, "-k", 2, "--json").lines == found.lines
+    header, first, second = ammi("match", source, index, "--text", "body", "--csv").out.splitlines()
     assert header == "id,similarity,score,match"
-    assert first == f"1,{similarity:.4f},,{id}"
+    assert first == f"1,{round(similarity, 4)},,{id}"
     assert second == f"2,,{round(expected[1].nearest[0].score, 4)},{expected[1].nearest[0].id}"
-    shown = ammi("match", source, location.index, "--text", "body").out
+    shown = ammi("match", source, index, "--text", "body").out
     assert re.search(rf"^ *2 +[\d.]+ +{expected[1].nearest[0].id} ", shown, re.MULTILINE)
-    assert ammi("match", collection_of_new, location.index, "--text", "body").code == 2
-    assert ammi("match", source, location.index, "--csv", "--json").code == 2
+    assert ammi("match", collection_of_new, index, "--text", "body").code == 2
+    assert ammi("match", source, index, "--csv", "--json").code == 2
 
 
 def test_drift_starts_from_a_document_or_a_text(location: Location, ammi: Run):

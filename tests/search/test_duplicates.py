@@ -1,6 +1,7 @@
 """Near-duplicates against a twin that compares every text with every other, and on texts whose duplicates are known."""
 
 import tracemalloc
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -25,8 +26,8 @@ def plain_words(text: str) -> list[str]:
     return found + [FILLED] * (3 - len(found))
 
 
-def plain_found(words: list[str], longer: list[str]) -> int:
-    """Words that are the same as the one beside them, by the phrase before and by the phrase after them."""
+def plain_found(words: list[str], longer: list[str]) -> set[int]:
+    """Where words are the same as the one beside them, by the phrase before and by the phrase after them."""
     first: dict[tuple[str, ...], int] = {}
     for j in range(len(longer) - 2):
         first.setdefault(tuple(longer[j : j + 3]), j)
@@ -49,21 +50,33 @@ def plain_found(words: list[str], longer: list[str]) -> int:
             offset = offset if offsets[i] is None else offsets[i]
             if offset is not None and 0 <= i + offset < len(longer) and words[i] == longer[i + offset]:
                 found.add(i)
-    return len(found)
+    return found
+
+
+def plain_phrases(words: list[str]) -> list[tuple[str, ...]]:
+    return [*zip(words, words[1:], words[2:], strict=False)]
+
+
+def plain_similarity(words: list[str], longer: list[str], counts: Counter[tuple[str, ...]]) -> float:
+    found, phrases = plain_found(words, longer), plain_phrases(words)
+    most = [max(counts[phrase] for phrase in phrases[max(0, i - 2) : i + 1]) for i in range(len(words))]
+    weights = [round(1000 * (2 / min(max(n, 2), 255)) ** 0.5) for n in most]
+    weighted = sum(weights[i] for i in found) / sum(weights)
+    return min(len(found) / len(words), weighted) * len(words) / max(len(words), min(len(longer), SHORT))
 
 
 def plain_groups(texts: list[str], threshold: float) -> list[DuplicateGroup]:
     words = [plain_words(text) for text in texts]
+    counts = Counter(phrase for text in words for phrase in plain_phrases(text))
     free = sorted(range(len(texts)), key=lambda position: (-len(words[position]), position))
     groups = []
     while free:
         kept, *others = free
         copies = []
         for other in others:
-            size = max(len(words[other]), min(len(words[kept]), SHORT))
-            found = plain_found(words[other], words[kept])
-            if found >= threshold * size:
-                copies.append((other, found / size))
+            similarity = plain_similarity(words[other], words[kept], counts)
+            if similarity >= threshold:
+                copies.append((other, similarity))
         if copies:
             groups.append(DuplicateGroup(kept, sorted(copies, key=lambda copy: (-copy[1], copy[0]))))
         free = [other for other in others if other not in dict(copies)]
@@ -73,11 +86,12 @@ def plain_groups(texts: list[str], threshold: float) -> list[DuplicateGroup]:
 def plain_most_similar(known: list[str], new: list[str], threshold: float) -> list[tuple[int, float] | None]:
     """The first of the known texts that are most similar to each new one, by comparing all with all."""
     best: list[tuple[int, float] | None] = []
+    counts = Counter(phrase for text in [*known, *new] for phrase in plain_phrases(plain_words(text)))
     for text in map(plain_words, new):
         similarities = []
         for other in map(plain_words, known):
             shorter, longer = sorted((text, other), key=len)  # of two equally long texts, the new one is in the other
-            similarities.append(plain_found(shorter, longer) / max(len(shorter), min(len(longer), SHORT)))
+            similarities.append(plain_similarity(shorter, longer, counts))
         most = max(similarities, default=0)
         best.append((similarities.index(most), most) if most >= threshold else None)
     return best
@@ -90,7 +104,7 @@ def random_text(rng: np.random.Generator, n_words: int, vocabulary: int = 5000) 
 def changed(words: list[str], share: float, rng: np.random.Generator) -> list[str]:
     words = list(words)
     for location in rng.choice(len(words), round(share * len(words)), replace=False).tolist():
-        words[location] = f"other{rng.integers(5000)}"
+        words[location] = f"w{rng.integers(5000)}"
     return words
 
 
@@ -165,7 +179,7 @@ def test_the_similarity_is_the_share_of_words_that_were_not_changed(share):
     for group in groups:
         ((copy, similarity),) = group.duplicates
         assert copy == group.kept + 60
-        assert similarity == pytest.approx(1 - share, abs=0.03)
+        assert similarity == pytest.approx(1 - share, abs=0.04)
 
 
 def test_what_is_cut_short_or_quoted_is_a_copy_of_the_longer_text():
@@ -174,6 +188,16 @@ def test_what_is_cut_short_or_quoted_is_a_copy_of_the_longer_text():
     cut, quoting = whole[: len(whole) // 3].rsplit(" ", 1)[0], f"{around}\n> {whole}\n{around[::-1]}"
     assert duplicate_groups([[cut, whole]], 1) == [DuplicateGroup(1, [(0, 1.0)])]
     assert duplicate_groups([[whole, quoting, cut]], 1) == [DuplicateGroup(1, [(0, 1.0), (2, 1.0)])]
+
+
+def test_texts_of_one_form_are_no_copies_and_copies_of_one_text_are():
+    form = "the {0} dictionary for the hunspell spellchecker, used by editors, mailers and browsers, of the {0} project"
+    names = ["swedish", "danish", "german", "polish", "latin", "greek", "italian", "french", "turkish", "czech"]
+    own = "a first-person shooter with dinosaurs, jetpacks and an orchestra that plays whenever somebody is hit"
+    texts = [*map(form.format, names), own, own.replace("whenever", "each time")]
+    (group,) = duplicate_groups([texts], 0.85)
+    assert (group.kept, [copy for copy, _ in group.duplicates]) == (11, [10])
+    assert len(duplicate_groups([texts], 0.5)) == 2
 
 
 def test_a_few_words_are_no_copy_of_every_text_that_has_them():
@@ -215,7 +239,7 @@ def test_reuters_has_copies_and_no_group_of_a_subject():
         for copy, similarity in group.duplicates[::10]:
             words, longer = plain_words(texts[copy]), plain_words(texts[group.kept])
             size = max(len(words), min(len(longer), SHORT))
-            assert similarity == plain_found(words, longer) / size >= 0.8
+            assert 0.8 <= similarity <= len(plain_found(words, longer)) / size
 
 
 @pytest.mark.slow

@@ -51,14 +51,14 @@ def by_words(text: str) -> WordRanking:
     return WordRanking(text, BitRanking(np.full(M, -1.0)))
 
 
-def plain_heading(entry: Entry) -> list[str]:
-    """The words of a document's title, and of its id if they have no digits."""
+def plain_heading(entry: Entry) -> str:
+    """A document's title, and the words of its id that have no digits."""
     title = next((entry.metadata[key] for key in ("title", "name") if entry.metadata.get(key)), None)
     paragraph, end, _ = (entry.text or "").partition("\n\n")
     if title is None and end and len(paragraph) < 199:
         title = paragraph
     of_id = [word for word in terms_of(str(entry.id)) if not any(map(str.isdigit, word))]
-    return [*terms_of(title or ""), *of_id]
+    return (title or "") if isinstance(entry.id, int) else " ".join([title or "", *of_id])
 
 
 class Asked(NamedTuple):
@@ -110,7 +110,7 @@ def plain_terms(asked: Asked, everything: list[Entry], language: str | None):
         whole, asked = asked.text, Asked(asked.text)
     stop_words = STOP_WORDS.get(language or "", ())
     texts = [entry for entry in everything if entry.text is not None]
-    counts = Counter(word for entry in texts for word in {*terms_of(entry.text or ""), *plain_heading(entry)})
+    counts = Counter(word for entry in texts for word in {*terms_of(entry.text or ""), *terms_of(plain_heading(entry))})
 
     def stem(word: str) -> str:
         return stems(language, [word])[0]
@@ -156,30 +156,33 @@ def plain_scores(asked: Asked, documents: list[Entry], near: np.ndarray, everyth
 
     def has(entry: Entry, phrase: list[str]) -> bool:
         spelled = terms_of(" ".join(phrase))
-        parts = [] if entry.text is None else [terms_of(entry.text), plain_heading(entry)]
+        parts = [] if entry.text is None else [terms_of(entry.text), terms_of(plain_heading(entry))]
         return any(spelled == part[at : at + len(spelled)] for part in parts for at in range(len(part)))
 
     required = [phrase for phrase in asked.required if any(has(entry, phrase) for entry in documents)]
     total = sum(rarity(alike) for _, alike in terms)
     scores = []
 
-    def bm25(words: list[str], entry: Entry, length: float) -> float:
-        there = Counter([] if entry.text is None else words + 2 * plain_heading(entry))
-        damping, score = 1.2 * (0.25 + 0.75 * length), 0.0
+    def bm25f(words: list[str], length: float, entry: Entry) -> float:
+        there, score = dict.fromkeys(counts, 0.0), 0.0
+        heading = plain_heading(entry)
+        for some, weight, share in ((words, 1, length), (terms_of(heading), 3, len(heading) / 60)):
+            for word in [] if entry.text is None else some:
+                there[word] += weight / (0.25 + 0.75 * share)
         for exactly, alike in terms:
-            times = sum(there[word] for word in alike)
-            bonus = sum(there[word] / (there[word] + damping) for word in exactly)
-            score += rarity(alike) * 2.2 * (times / (times + damping) + 0.25 * bonus)
+            times = sum(there.get(word, 0) for word in alike)
+            bonus = sum(there.get(word, 0) / (there.get(word, 0) + 1.2) for word in exactly)
+            score += rarity(alike) * 2.2 * (times / (times + 1.2) + 0.25 * bonus)
         return score
 
     most = ranking.WINDOW
     for entry, start in zip(documents, near.tolist(), strict=True):
         text = entry.text or ""
         begins = range(0, max(len(normal(text)) - most + most // 3, 1), most // 3)
-        parts = [[word for at, word in term_starts(text) if begin <= at < begin + most] for begin in begins]
+        windows = [[word for at, word in term_starts(text) if begin <= at < begin + most] for begin in begins]
         length = min(len(text), most) / (min(average, most) or 1)
-        score = bm25(terms_of(text), entry, len(text) / (average or 1)) / 2
-        score += max(bm25(part, entry, length) for part in parts) / 2
+        score = bm25f(terms_of(text), len(text) / (average or 1), entry) / 2
+        score += max(bm25f(window, length, entry) for window in windows) / 2
         passes = all(has(entry, phrase) for phrase in required) and not any(has(entry, no) for no in asked.excluded)
         scores.append(start + score / math.sqrt(total or 1) if passes else -math.inf)
     return scores

@@ -22,7 +22,7 @@ def duplicates(
         typer.Option(
             metavar="SHARE",
             help="Smallest share of a text that must stand in the kept one, or smallest cosine of vectors: 0 to 1.",
-            show_default="0.8; 0.98 for vectors",
+            show_default="0.9; 0.98 for vectors",
         ),
     ] = None,
     apply: Annotated[
@@ -36,6 +36,7 @@ def duplicates(
 
     The longest text of a group is kept.
     The similarity of another text is the share of its words that stand in the kept one in the same order.
+    Standard sentences count less, so that texts of one form with other names in it are not found.
     Codes are not used: they tell what a document is about, not what it says.
     For documents without texts the kept vectors are compared.
 

@@ -42,7 +42,7 @@ def match(
         typer.Option(
             metavar="SHARE",
             help="Smallest similarity of a near-duplicate: 0 to 1.",
-            show_default="0.8; 0.98 for vectors",
+            show_default="that of ammi duplicates",
         ),
     ] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print a table as CSV.")] = False,

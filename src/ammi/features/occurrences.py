@@ -17,6 +17,7 @@ from ammi.features.alphabet import IS_OTHER, IS_WORD, class_of, normal, term_spa
 
 _FOUND_BY_SEARCH = 150  # occurrences to search for one by one; a regular expression takes time to compile
 _SHORT = 3  # letters: shorter beginnings are in too many words to search for them one by one
+_MANY = 10  # words, as those of a prefix: they are searched for together, however short their beginning is
 _CACHED = 1000  # regular expressions, and characters
 _MARKS = "+#"  # which names may end with
 _REST = r"\w*(?:\+\+(?![\w+])|#(?!\w))?"  # of a word, after its beginning
@@ -88,8 +89,8 @@ def _split(form: str) -> dict[str, list[int]]:
 def _starts(words: Collection[str], text: str) -> dict[str, list[int]]:
     """Return the offsets at which each of these words stands in a text of plain characters, in normal form."""
     starts: dict[str, list[int]] = {word: [] for word in words}
-    beginning = _common_beginning(words).rstrip(_MARKS)
-    together = len(beginning) >= _SHORT
+    beginning = _common_beginning(tuple(words)).rstrip(_MARKS)
+    together = len(beginning) >= _SHORT or bool(beginning and len(starts) > _MANY)
     for one in {beginning} if together else {word.rstrip(_MARKS) for word in words}:
         for start, word in _words_from(one, text):
             if word in starts and (together or word.rstrip(_MARKS) == one):
@@ -135,7 +136,8 @@ def _words_from(beginning: str, text: str) -> Iterator[tuple[int, str]]:
         yield match.start(), match[0]
 
 
-def _common_beginning(words: Collection[str]) -> str:
+@lru_cache(_CACHED)
+def _common_beginning(words: tuple[str, ...]) -> str:
     """Return the letters with which all of these words begin."""
     first, last = min(words, default=""), max(words, default="")
     same = next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))

@@ -15,17 +15,12 @@ def words_beside(id: Id, metadata: Metadata) -> str:
 
     Numbers, dates and digests in ids would be a new word for each document, and say nothing.
     """
-    title = _title_in(metadata)
-    if isinstance(id_key(id), int):
-        return title
-    return " ".join([title, *(word for word in terms_of(str(id)) if not _has_digit(word))])
+    return _joined(id, _title_in(metadata))
 
 
 def heading_of(id: Id, text: str, metadata: Metadata) -> str:
     """Return the heading: without a title in the metadata, the first paragraph of a text is it, if it is short."""
-    beside = words_beside(id, metadata)
-    paragraph = 0 if _title_in(metadata) else max(text.find("\n\n", 0, _LONGEST_TITLE), 0)
-    return f"{beside} {text[:paragraph]}"
+    return _joined(id, _title_in(metadata) or text[: max(text.find("\n\n", 0, _LONGEST_TITLE), 0)])
 
 
 def searched_text(id: Id, text: str, metadata: Metadata) -> str:
@@ -34,6 +29,15 @@ def searched_text(id: Id, text: str, metadata: Metadata) -> str:
     return f"{beside}\n{text}" if beside else text
 
 
+def _joined(id: Id, title: str) -> str:
+    if isinstance(id, int) or isinstance(id_key(id), int):
+        return title
+    return " ".join([title, *(word for word in terms_of(id) if not _has_digit(word))])
+
+
 def _title_in(metadata: Metadata) -> str:
-    values = (metadata.get(key) for key in TITLE_KEYS)
-    return next((value for value in values if isinstance(value, str) and value.strip()), "")
+    for key in TITLE_KEYS if metadata else ():
+        value = metadata.get(key)
+        if isinstance(value, str) and value.strip():
+            return value
+    return ""

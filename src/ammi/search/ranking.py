@@ -2,20 +2,22 @@ r"""The score of a search, which orders candidates found by words and by codes.
 
     score = words / sqrt(Σ_t q_t i_t) + CODE_WEIGHT · similarity + COSINE_WEIGHT · cosine
 
-    words = (BM25 of the text + BM25 of its best window) / 2
-    BM25  = Σ_t i_t (q_t f(n_t) + EXACT_WEIGHT Σ_w q_w f(n_w)),    f(n) = n (k + 1) / (n + k L)
+    words = (BM25F of the text + BM25F of its best window) / 2
+    BM25F = Σ_t i_t (q_t f(n_t) + EXACT_WEIGHT Σ_w q_w f(n_w)),    f(n) = n (k + 1) / (n + k)
 
-The terms t of a query are its words by stem, without stop words. q_t is how often the query has a word of the stem, n_t
-how often the text has one, where one in the heading (`headings`) counts TITLE_WEIGHT times more; q_w and n_w count the
-word w exactly as the query has it. i_t = log(1 + (N - N_t + 1/2) / (N_t + 1/2)) for N texts, where N_t adds up how
-many have each word of the stem, at most N. k = 1.2, and L = 1/4 + 3/4 of the text's length in characters over the
-average one. The root puts short and long queries on one scale, because sums of that many terms differ between texts by
-about as much.
+The terms t of a query are its words by stem, without stop words. q_t is how often the query has a word of the stem, and
+
+    n_t = (times in the text) / L + TITLE_WEIGHT · (times in the heading) / L'
+
+where L = 1/4 + 3/4 of the text's length in characters over the average one, and L' that of its heading (`headings`)
+over TITLE_LENGTH; q_w and n_w count the word w exactly as the query has it. i_t = log(1 + (N - N_t + 1/2) / (N_t +
+1/2)) for N texts, where N_t adds up how many have each word of the stem, at most N. k = 1.2. The root puts short and
+long queries on one scale, because sums of that many terms differ between texts by about as much.
 
 The windows of a text are parts of WINDOW characters, one beginning every third of that, or the text itself if it is no
-longer. Their n are those of the part and of the heading; lengths, and their average, are WINDOW at most. The code of a
-long text says less about a part of it: where texts are longer than WINDOW on average, the similarity counts
-sqrt(WINDOW / average).
+longer. For a window, n_t counts what stands in it and in the heading; lengths, and their average, are WINDOW at most.
+The code of a long text says less about a part of it: where texts are longer than WINDOW on average, the similarity
+counts sqrt(WINDOW / average).
 
     similarity = Σ_j l_j (2 z_j - 1) / Σ_j |l_j|
 
@@ -45,7 +47,7 @@ from ammi.search.wanted import Term, Wanted, WordStatistics
 
 # The weights, chosen on cranfield and cacm (benchmarks/retrieval.py).
 EXACT_WEIGHT = 0.25  # of a word just as the query has it, beside 1 of any word of its stem
-TITLE_WEIGHT = 2  # of a word in the title, or in the id, beside 1 of a word in the text
+TITLE_WEIGHT, TITLE_LENGTH = 3, 60  # of a word in the title or the id, beside 1 in the text; usual characters of both
 CODE_WEIGHT = 1.5
 COSINE_WEIGHT = 10
 SATURATION, LENGTH_SHARE = 1.2, 0.75  # k and b of BM25
@@ -213,21 +215,18 @@ class WordRanking:
 
 
 def lexical_scores(searched: Sequence[tuple[str, str]], terms: Sequence[Term], statistics: WordStatistics) -> Scores:
-    """Return the first part of the score of each text, which comes with its heading, (n,).
-
-    Both of its halves are scores of BM25: one of the whole text, one of its best window.
-    """
-    n, average = len(searched), statistics.average
-    lengths = np.array([len(text) for text, _ in searched], np.float64)
-    found = Occurrences([*(text for text, _ in searched), *(heading for _, heading in searched)], WINDOW // _BLOCKS)
+    """Return the first part of the score of each text, which comes with its heading, (n,)."""
+    texts, headings = [text for text, _ in searched], [heading for _, heading in searched]
+    n, average = len(texts), statistics.average
+    found = Occurrences([*texts, *headings], WINDOW // _BLOCKS)
     first = np.append(found.first, found.n_blocks)  # (2 n + 1,)
     n_windows = np.maximum(np.diff(first[: n + 1]) - _BLOCKS + 1, 1)
     text_of = np.repeat(np.arange(n), n_windows)  # (w,) the text of each window
     windows = np.cumsum(n_windows) - n_windows  # (n,) the first window of each text
     starts = first[text_of] + np.arange(len(text_of)) - windows[text_of]
     ends = np.minimum(starts + _BLOCKS, first[text_of + 1])
-    damping = _damping(lengths / average)
-    damping_of_windows = _damping(np.minimum(lengths, WINDOW) / min(average, WINDOW))[text_of]
+    in_text, in_heading = 1 / _lengths(texts, average), TITLE_WEIGHT / _lengths(headings, TITLE_LENGTH)  # weights, (n,)
+    in_window = 1 / _lengths(texts, min(average, WINDOW), most=WINDOW)[text_of]
     whole, by_window, total = np.zeros(n), np.zeros(len(text_of)), 0.0
     for term in terms:
         rarity = statistics.rarity(term)
@@ -238,22 +237,23 @@ def lexical_scores(searched: Sequence[tuple[str, str]], terms: Sequence[Term], s
         for weight, counts in weighted:
             before = np.concatenate([[0], np.cumsum(counts)])  # so many in all blocks before this one
             each = np.diff(before[first])  # (2 n,) in each text and heading
-            in_heading = TITLE_WEIGHT * each[n:]
-            whole += weight * rarity * _saturated(each[:n] + in_heading, damping)
-            there = before[ends] - before[starts] + in_heading[text_of]
-            by_window += weight * rarity * _saturated(there, damping_of_windows)
+            of_headings = in_heading * each[n:]
+            whole += weight * rarity * _saturated(in_text * each[:n] + of_headings)
+            by_window += (
+                weight * rarity * _saturated(in_window * (before[ends] - before[starts]) + of_headings[text_of])
+            )
     best_window = np.maximum.reduceat(by_window, windows) if n else by_window
     return (whole + best_window) / 2 / np.sqrt(total or 1)
 
 
-def _damping(length: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return k L of texts by their lengths, of which the average is 1."""
-    return SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length)
-
-
-def _saturated(counts: NDArray[np.int64], damping: NDArray[np.float64]) -> NDArray[np.float64]:
+def _saturated(n: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return f(n)."""
-    return counts * (SATURATION + 1) / (counts + damping)
+    return n * (SATURATION + 1) / (n + SATURATION)
+
+
+def _lengths(texts: Sequence[str], usual: float, most: float = np.inf) -> NDArray[np.float64]:
+    """Return L of each text, (n,)."""
+    return 1 - LENGTH_SHARE + LENGTH_SHARE * np.minimum([len(text) for text in texts], most) / usual
 
 
 def best(scores: Scores, k: int) -> NDArray[np.int64]:
@@ -447,6 +447,11 @@ class RankPolicy(NamedTuple):
             return EncodedQueries(
                 codes, [WordRanking(str(query), None) for query in queries], np.zeros(len(queries), bool)
             )
+        if rank == "vectors" and not self.vectors:
+            raise ValueError(
+                "the collection keeps no vectors to rank by: rank by distance, or create it anew to keep "
+                'them, with vectors="float16" (--keep-vectors float16)'
+            )
         if rank == "asymmetric" and not self.model.has_logits:
             raise ValueError(
                 'rank is "asymmetric", but the model does not tell how sure it is of a bit: use "distance" or "text"'
@@ -470,7 +475,7 @@ class RankPolicy(NamedTuple):
             first += logits.shape[1]
         if rank == "vectors" or (rank == "text" and self.vectors):
             # Words find candidates, too: a shortlist of 200 then finds what would need thousands by codes alone.
-            assert read.vectors is not None
             text = query if self.text_index and isinstance(query, str) else ""
-            parts[-1:] = [VectorRanking(read.vectors[row], text)]
+            vector = np.zeros(1) if read.vectors is None else read.vectors[row]  # a store without vectors refuses any
+            parts[-1:] = [VectorRanking(vector, text)]
         return parts[-1] if rank == "vectors" or len(parts) == 1 else JointRanking(parts)

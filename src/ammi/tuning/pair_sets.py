@@ -9,11 +9,13 @@ from typing import Any, Literal
 from ammi.data import Document, pairing
 from ammi.data.pairs import SPLITS, ArticlePairs, Pair, PairTexts, Record, check_place, write_pairs
 from ammi.features import FeatureMaker, PieceFeatures
-from ammi.search.duplicates import OF_TEXTS, duplicate_groups
+from ammi.search.duplicates import duplicate_groups
 from ammi.tuning.display import SILENT, Advance, Bar
 
 Kind = Literal["articles", "replies", "halves"]
 Pairs = list[tuple[Record, Record]]
+
+_ALIKE = 0.7  # similarity of two halves, of which one is left out: pairs of a test must not be known from training
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def _halves(records: list[Record], advance: Advance) -> Pairs:
             first, second = ({**record, "id": f"{record['id']} {n}/2", "text": half} for n, half in enumerate(cut, 1))
             pairs.append((first, second))
         advance(1)
-    groups = duplicate_groups([[half["text"] for pair in pairs for half in pair]], OF_TEXTS)
+    groups = duplicate_groups([[half["text"] for pair in pairs for half in pair]], _ALIKE)
     repeated = {half // 2 for group in groups for half, _ in group.duplicates}
     return [pair for i, pair in enumerate(pairs) if i not in repeated]
 

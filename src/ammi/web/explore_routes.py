@@ -71,7 +71,7 @@ def collection(served: ServedHere) -> schemas.CollectionAnswer:
 async def duplicates(
     served: ServedHere,
     threshold: Annotated[
-        float | None, Query(gt=0, le=1, description="The least similarity; by default 0.8 for texts.")
+        float | None, Query(gt=0, le=1, description="The least similarity; by default 0.9 for texts.")
     ] = None,
     offset: Annotated[int, Query(ge=0, le=2**31, description="The first group.")] = 0,
     limit: Annotated[int, Query(ge=1, le=100, description="Number of groups.")] = 20,

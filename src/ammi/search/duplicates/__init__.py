@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ammi.search.documents import Entry, Id
-from ammi.search.duplicates.compare import FREE, SHORT, Taken, make_room, needed_hits, take_duplicates
+from ammi.search.duplicates.compare import FREE, Taken, make_room, needed_hits, take_duplicates
 from ammi.search.duplicates.near_vectors import vector_groups
 from ammi.search.duplicates.numbered import ArrayFile, numbered
-from ammi.search.duplicates.phrases import index_sketches, sketch_entries
+from ammi.search.duplicates.phrases import index_sketches, sketch_entries, weights
 
-OF_TEXTS, OF_VECTORS = 0.8, 0.98  # the default thresholds: docs/duplicates.md says what they find
+OF_TEXTS, OF_VECTORS = 0.9, 0.98  # the default thresholds: docs/duplicates.md says what they find
 
 Advance = Callable[[int], None]
 Groups = list[tuple[Id, list[tuple[Id, float]]]]
@@ -49,7 +49,7 @@ def find_duplicates(
     """Return each document that is kept and has duplicates, with these: by text, then by vector, then by code alone.
 
     A document without a text or a vector has only its code: those with equal codes count as duplicates of the first,
-    with similarity 1. The threshold is for texts and vectors, by default 0.8 and 0.98. `advance` gets the number of
+    with similarity 1. The threshold is for texts and vectors, by default 0.9 and 0.98. `advance` gets the number of
     documents twice: when they are read and when they are compared.
     """
     ids: list[Id] = []
@@ -95,20 +95,21 @@ def duplicate_groups(
         sketches, n_texts = index_sketches(entries), len(sizes)
         del entries
         words, first = file.read(), np.concatenate([[0], np.cumsum(sizes)])
-        taken = Taken(np.full(n_texts, FREE), np.zeros(n_texts, np.int64))
+        texts = words, first, weights(words, first)
+        taken = Taken(np.full(n_texts, FREE), np.zeros(n_texts))
         room = make_room(n_texts, int(sizes.max(initial=0)), sketches)
         needed = needed_hits(sketch_sizes, threshold)
         order = np.argsort(-sizes, kind="stable")
         for start in range(0, n_texts, TEXTS_AT_ONCE):
             part = order[start : start + TEXTS_AT_ONCE]
-            take_duplicates(part, (words, first), sketches, needed, threshold, taken, room)
+            take_duplicates(part, texts, sketches, needed, threshold, taken, room)
             advance(len(part))
-    return _groups(taken, sizes)
+    return _groups(taken)
 
 
 def check_threshold(threshold: float) -> None:
     if not 0 < threshold <= 1:
-        raise ValueError(f"threshold is {threshold}, but a similarity to ask for is above 0 and at most 1, such as 0.8")
+        raise ValueError(f"threshold is {threshold}, but a similarity to ask for is above 0 and at most 1, such as 0.9")
 
 
 def read_texts(blocks: Iterable[list[str]], file: ArrayFile[np.uint32], n_before: int, advance: Advance) -> ReadTexts:
@@ -126,10 +127,9 @@ def read_texts(blocks: Iterable[list[str]], file: ArrayFile[np.uint32], n_before
     return ReadTexts(entries, np.concatenate(sketch_sizes), np.concatenate(n_words))
 
 
-def _groups(taken: Taken, n_words: NDArray[np.int64]) -> list[DuplicateGroup]:
-    others = np.flatnonzero(taken.kept_by != np.arange(len(n_words)))
-    kept = taken.kept_by[others]
-    similarity = taken.found[others] / np.maximum(n_words[others], np.minimum(n_words[kept], SHORT))
+def _groups(taken: Taken) -> list[DuplicateGroup]:
+    others = np.flatnonzero(taken.kept_by != np.arange(len(taken.kept_by)))
+    kept, similarity = taken.kept_by[others], taken.similarity[others]
     order = np.lexsort((others, -similarity, kept))
     groups: dict[int, list[tuple[int, float]]] = {}
     for keeper, other, share in zip(

@@ -14,7 +14,7 @@ from ammi.search.documents import Entry, Id
 from ammi.search.duplicates import OF_TEXTS, TEXTS_AT_ONCE, Advance, check_threshold, read_texts
 from ammi.search.duplicates.compare import FREE, Best, make_room, needed_hits, take_most_similar
 from ammi.search.duplicates.numbered import ArrayFile
-from ammi.search.duplicates.phrases import index_sketches
+from ammi.search.duplicates.phrases import index_sketches, weights
 
 _ENTRIES_AT_ONCE = 1000
 
@@ -55,7 +55,8 @@ def most_similar(
         n_known = len(of_known.n_words)
         of_new = read_texts(new_blocks, file, n_known, advance)
         n_words = np.concatenate([of_known.n_words, of_new.n_words])
-        texts = file.read(), np.concatenate([[0], np.cumsum(n_words)])
+        words, first = file.read(), np.concatenate([[0], np.cumsum(n_words)])
+        texts = words, first, weights(words, first)
         needed = needed_hits(np.concatenate([of_known.sketch_sizes, of_new.sketch_sizes]), threshold)
         best = Best(np.full(len(new), FREE), np.zeros(len(new)))
         for searching, found in ((np.arange(n_known), of_new), (np.arange(n_known, len(n_words)), of_known)):

@@ -4,10 +4,14 @@ A text A is aligned with a text B by phrases. Three words in a row that stand in
 them, and the words before and after are compared at the same offset, up to the next common phrase on either side. The
 words of A that equal the word of B beside them are found, and
 
-    similarity = found / max(|A|, min(|B|, SHORT))
+    similarity = min(found / |A|, weights of the found / weights of A) · |A| / max(|A|, min(|B|, SHORT))
 
-is the share of A that is in B. For a text below SHORT words it is a share of the longer one, because a few words are no
-duplicate of every text in which they occur.
+is the share of A that is in B: the smaller of the share in which all words count alike, and the share in which each
+counts by the rarity of the phrases around it (`phrases.weights`). The second one is low for texts of one form with
+other names in it.
+
+For a text below SHORT words it is a share of the longer one, because a few words are no duplicate of every text in
+which they occur.
 """
 
 from typing import NamedTuple
@@ -29,10 +33,10 @@ _PATIENCE = 1 << 16
 
 
 class Taken(NamedTuple):
-    """By text: the one that it duplicates, itself if it is kept, or FREE; and how many of its words are there."""
+    """By text: the one that it duplicates, itself if it is kept, or FREE; and its similarity to that one."""
 
     kept_by: NDArray[np.int64]
-    found: NDArray[np.int64]
+    similarity: NDArray[np.float64]
 
 
 class Best(NamedTuple):
@@ -73,23 +77,20 @@ def needed_hits(sketch_sizes: NDArray[np.uint8], threshold: float) -> NDArray[np
 @njit(nogil=True, cache=True)
 def take_duplicates(order, texts, sketches, needed, threshold, taken, room):
     """Keep these texts, the longest first, except those that were taken; each kept text takes all its duplicates."""
-    words, first = texts
+    words, first, _ = texts
     for text in order:
         if taken.kept_by[text] != FREE:
             continue
         own = words[first[text] : first[text + 1]]
-        taken.kept_by[text], taken.found[text], room.hits[text] = text, len(own), -1
+        taken.kept_by[text], taken.similarity[text], room.hits[text] = text, 1, -1
         slots = room.slots[: _table_size(len(own))]
         for other in room.touched[: _count_hits(own, slots, sketches, room)]:
             hits, room.hits[other] = room.hits[other], 0
             if hits < needed[other]:
                 continue
-            n_words = first[other + 1] - first[other]
-            least = threshold * max(n_words, min(len(own), SHORT))
-            if n_words >= least:
-                found = found_words(words[first[other] : first[other + 1]], own, slots, room.offsets)
-                if found >= least:
-                    taken.kept_by[other], taken.found[other], room.hits[other] = text, found, -1
+            similarity = _similarity(texts, other, own, threshold, slots, room.offsets)
+            if similarity >= threshold:
+                taken.kept_by[other], taken.similarity[other], room.hits[other] = text, similarity, -1
 
 
 @njit(nogil=True, cache=True)
@@ -98,7 +99,7 @@ def take_most_similar(order, texts, sketches, needed, threshold, best, room):
 
     Of two that are equally long, the known one counts as the longer one.
     """
-    words, first = texts
+    words, first, _ = texts
     n_known = len(first) - 1 - len(best.known)
     for text in order:
         own = words[first[text] : first[text + 1]]
@@ -108,12 +109,10 @@ def take_most_similar(order, texts, sketches, needed, threshold, best, room):
             n_words = first[other + 1] - first[other]
             if hits < needed[other] or n_words > len(own) - (other < text):
                 continue
-            size = max(n_words, min(len(own), SHORT))
-            if n_words >= threshold * size:
-                similarity = found_words(words[first[other] : first[other + 1]], own, slots, room.offsets) / size
-                known, new = min(text, other), max(text, other) - n_known
-                if similarity >= threshold and (-similarity, known) < (-best.similarity[new], best.known[new]):
-                    best.known[new], best.similarity[new] = known, similarity
+            similarity = _similarity(texts, other, own, threshold, slots, room.offsets)
+            known, new = min(text, other), max(text, other) - n_known
+            if similarity >= threshold and (-similarity, known) < (-best.similarity[new], best.known[new]):
+                best.known[new], best.similarity[new] = known, similarity
 
 
 @njit(nogil=True, cache=True)
@@ -145,12 +144,25 @@ def _count_hits(own, slots, sketches, room):
 
 
 @njit(nogil=True, cache=True)
-def found_words(words, longer, slots, offsets):
-    """Return how many of the words equal the word beside them in the longer text, whose phrases are in the slots."""
+def _similarity(texts, other, own, threshold, slots, offsets):
+    """Return the similarity of a text to a longer one, whose phrases are in the slots; 0 if its length excludes it."""
+    words, first, weights = texts
+    start, end = first[other], first[other + 1]
+    size = max(end - start, min(len(own), SHORT))
+    if end - start < threshold * size:
+        return 0.0
+    return _found_share(words[start:end], weights[start:end], own, slots, offsets) * (end - start) / size
+
+
+@njit(nogil=True, cache=True)
+def _found_share(words, weights, longer, slots, offsets):
+    """Return the share of a text's words that equal the word beside them in a longer text, whose phrases are in the
+    slots: the smaller of the plain and the weighted share."""
     # All in one function: passing arrays to another one for each word makes this four times slower.
     n, last = len(words) - PHRASE + 1, len(longer) - PHRASE
-    offset, found = _NOWHERE, 0
+    offset, found, weight, whole = _NOWHERE, 0, 0, 0
     for i in range(len(words)):
+        whole += weights[i]
         offsets[i] = _NOWHERE
         if i < n:
             if 0 <= i + offset <= last and _same_phrase(words, i, longer, i + offset):
@@ -163,6 +175,7 @@ def found_words(words, longer, slots, offsets):
                     offset = offsets[i] = slots[slot] - i
         if 0 <= i + offset < len(longer) and words[i] == longer[i + offset]:
             found += 1
+            weight += weights[i]
             if offsets[i] == _NOWHERE:
                 offsets[i] = _FOUND
     offset = _NOWHERE
@@ -171,7 +184,8 @@ def found_words(words, longer, slots, offsets):
             offset = offsets[i]
         elif offsets[i] == _NOWHERE and 0 <= i + offset < len(longer) and words[i] == longer[i + offset]:
             found += 1
-    return found
+            weight += weights[i]
+    return min(found / len(words), weight / whole)
 
 
 @njit(inline="always")

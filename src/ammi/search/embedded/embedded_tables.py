@@ -84,8 +84,9 @@ class EmbeddedTables(SqlTables):
     def texts_and_headings(self, positions: Positions) -> dict[int, tuple[str, str]]:
         """Return the texts of the documents at these positions, as far as they have one, with their headings."""
         rows = self._at(f"text, {_ID}, metadata FROM texts JOIN documents USING (position)", positions)
-        each = zip(rows, parsed([metadata for *_, metadata in rows]), strict=True)
-        return {position: (text, heading_of(id, text, metadata)) for (position, text, id, _), metadata in each}
+        metadata = parsed_once([(position, spelled) for position, *_, spelled in rows])
+        each = zip(rows, metadata, strict=True)
+        return {position: (text, heading_of(id, text, of_text)) for (position, text, id, _), (_, of_text) in each}
 
     def words_among(self, column: str, values: Collection[str]) -> list[str]:
         select = f"SELECT word FROM vocabulary WHERE {column} IN (SELECT value FROM json_each(?))"

@@ -13,7 +13,7 @@ import numpy as np
 from ammi.features.alphabet import is_plain, terms_of
 from ammi.search.embedded.blocks import Positions
 from ammi.search.embedded.database import TOKENIZER, SqliteDatabase
-from ammi.search.ranking import best_by_terms, is_in
+from ammi.search.ranking import best_by_terms, is_in, merged
 from ammi.search.wanted import Wanted, WordStatistics
 
 PlacedText = tuple[int, str]
@@ -72,11 +72,11 @@ class WordIndex:
 
         statistics = self.statistics(wanted.words)
         by_words = best_by_terms(statistics, wanted, positions, n)
-        candidates = np.union1d(near, by_words)
+        candidates = merged([near, by_words])
         if any(count and word not in read for word, count in statistics.having.items()):
             return candidates, candidates, statistics
         has_word = np.any([np.zeros(len(near), bool), *(is_in(near, found) for found in read.values())], axis=0)
-        return candidates, np.union1d(by_words, near[has_word]), statistics
+        return candidates, merged([by_words, near[has_word]]), statistics
 
     def _known(self) -> _KnownWords:
         """Return the cache of words for the current state."""

@@ -116,7 +116,8 @@ class SqlStore(Store):
 
     def _fetch(self, ids: list[Id]) -> list[Entry | None]:
         positions = self._tables.find(ids)
-        entries = self._tables.entries([position for position in positions if position is not None])
+        there = [position for position in positions if position is not None]
+        entries = self._tables.entries(there) if there else {}
         for id, position in zip(ids, positions, strict=True):
             if position is not None and position not in entries:
                 raise self._tables.damaged(f"document {id!r} has no code")

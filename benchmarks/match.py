@@ -19,7 +19,7 @@ from planted import KINDS, copy_of, real_texts, usable_sentences
 from timing import save
 
 OF_EACH = 50  # texts of each kind, and new ones
-THRESHOLDS = (0.8, 0.6)
+THRESHOLDS = (0.9, 0.6)
 
 
 def right(found: list[Any], originals: list[Any]) -> float:

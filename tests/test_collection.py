@@ -223,7 +223,7 @@ def test_like_leaves_the_document_itself_out_and_orders_ties_by_words(collection
     radius = 2
     within = expected([n for n in others if away[n] <= radius])
     assert [hit.id for hit in collection.like("d4", radius=radius)] == within
-    collection.add({"id": f"copy {n}", "text": f"{TEXTS[n]} copied"} for n in (4, *others[:3]))
+    collection.add({"id": f"copy {n}", "text": f"{TEXTS[n]}!"} for n in (4, *others[:3]))
     everything = [hit.id for hit in collection.like("d4", k=100)]
     distinct = [hit.id for hit in collection.like("d4", k=100, distinct=True)]
     assert distinct == [id for id in everything if id in distinct]

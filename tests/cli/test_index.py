@@ -169,7 +169,7 @@ def test_vectors_are_documents_too(ammi: Run, tmp_path):
     fitted = ammi("fit", source, "--features", "vectors", "--method", "itq", "--bits", 8, "--out", model, "--json")
     assert fitted.json.items() >= {"units": "vectors", "columns": 8, "documents": 90}.items()
     trained = ("--features", "vectors", "--labels", "subject", "--epochs", 1, "--bits", 8, "--out", tmp_path / "ammi")
-    assert ammi("fit", source, *trained, "--json").json["documents"] == 90
+    assert ammi("fit", source, "--method", "ammi", *trained, "--json").json["documents"] == 90
     assert ammi("index", "build", index, source, "--model", model, "--json").json["documents"] == 90
     hits = ammi("search", index, "--like", "v4", "-k", 20, "--json").json["hits"]
     assert {hit["metadata"]["subject"] for hit in hits} == {1}

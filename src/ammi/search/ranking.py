@@ -446,7 +446,7 @@ class RankPolicy(NamedTuple):
             first += logits.shape[1]
         if rank == "vectors" or (rank == "text" and self.vectors):
             # Words find candidates, too: a shortlist of 200 then finds what would need thousands by codes alone.
-            assert read.vectors is not None
             text = query if self.text_index and isinstance(query, str) else ""
-            parts[-1:] = [VectorRanking(read.vectors[row], text)]
+            vector = np.zeros(1) if read.vectors is None else read.vectors[row]  # a store without vectors refuses any
+            parts[-1:] = [VectorRanking(vector, text)]
         return parts[-1] if rank == "vectors" or len(parts) == 1 else JointRanking(parts)

@@ -29,6 +29,7 @@ from rich.table import Table
 from ammi import AMMI, ITQ, Collection, DocumentHasher
 from ammi.features import EmbeddingFeatures
 from ammi.search import ranking as ammi_ranking
+from ammi.search import wanted as ammi_wanted
 from pieces import piece
 from ranking import known_items
 from timing import save
@@ -51,6 +52,7 @@ BYTES = {OURS: 8, JOINT: 48, PLAIN: 0, STEMMED: 0, COSINE: 1536, SIGNS: 48, FUSI
 LEFT_OUT: dict[str, dict[str, Any]] = {
     "ammi without codes": {"CODE_WEIGHT": 0.0},
     "ammi without exact forms": {"EXACT_WEIGHT": 0.0},
+    "ammi without titles": {"TITLE_WEIGHT": 0.0},
     "ammi without stop words": {"STOP_WORDS": {}},
     "ammi without stems and stop words": {},  # language="none"
     "ammi with MiniLM without codes of words": {"CODE_WEIGHT": 0.0},
@@ -170,7 +172,7 @@ def way_of(name: str, way: str, home: Path) -> Ask:
     texts = load(name).texts
     if way in LEFT_OUT:
         for part, value in LEFT_OUT[way].items():  # for good: each way is measured in a process of its own
-            setattr(ammi_ranking, part, value)
+            setattr(ammi_wanted if part == "STOP_WORDS" else ammi_ranking, part, value)
     if way.startswith(OURS):
         return by_ammi(name, way, home)
     if way in (PLAIN, STEMMED):

@@ -28,8 +28,8 @@ from rich.table import Table
 
 from ammi import AMMI, ITQ, Collection, DocumentHasher
 from ammi.features import EmbeddingFeatures
-from ammi.search import ranking as ammi_ranking
-from ammi.search import wanted as ammi_wanted
+from ammi.search import ranking as ranking_module
+from ammi.search import wanted as wanted_module
 from pieces import piece
 from ranking import known_items
 from timing import save
@@ -172,7 +172,8 @@ def way_of(name: str, way: str, home: Path) -> Ask:
     texts = load(name).texts
     if way in LEFT_OUT:
         for part, value in LEFT_OUT[way].items():  # for good: each way is measured in a process of its own
-            setattr(ammi_wanted if part == "STOP_WORDS" else ammi_ranking, part, value)
+            (module,) = (module for module in (ranking_module, wanted_module) if hasattr(module, part))
+            setattr(module, part, value)
     if way.startswith(OURS):
         return by_ammi(name, way, home)
     if way in (PLAIN, STEMMED):

@@ -173,15 +173,19 @@ def word_places(text: str, wanted: set[str]) -> list[tuple[int, int]]:
     It can be cut before a character that is no mark if the normal forms of both parts are that of the whole. Σ is ς at
     the end of a word in lower case, else σ, which makes no difference here.
     """
-    form = normal(text)
     cuts = {len(normal(text[:at])): at for at in range(len(text), -1, -1) if _same_cut(text, at)}
-    found, at, last = [], 0, ""
+    places = [(start, start + len(word)) for start, word in term_starts(text) if word in wanted]
+    return [(cuts[max(c for c in cuts if c <= start)], cuts[min(c for c in cuts if c >= end)]) for start, end in places]
+
+
+def term_starts(text: str) -> list[tuple[int, str]]:
+    """The terms of a text, and where each begins in its normal form."""
+    form, found, at, last = normal(text), [], 0, ""
     for word in terms_of(text):
         goes_on = len(last) == len(word) == 2 and form.startswith(word, at - 1)  # the next of overlapping pairs
         start = at - 1 if goes_on and re.match(f"[{UNSPACED}]", word) else form.index(word, at)
         at, last = start + len(word), word
-        if word in wanted:
-            found.append((cuts[max(c for c in cuts if c <= start)], cuts[min(c for c in cuts if c >= at)]))
+        found.append((start, word))
     return found
 
 

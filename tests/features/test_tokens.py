@@ -87,13 +87,15 @@ def test_the_word_index_and_its_vocabulary_and_the_score_agree_on_words(texts, b
         word for text, found in zip(texts, expected, strict=True) if not has_names(text) for word in found
     }
     with patch("ammi.features.occurrences._FOUND_BY_SEARCH", by_search):
-        occurrences = Occurrences(texts)
+        occurrences = Occurrences(texts, 7)
         for n in (1, 3):
             for some in (sorted(words)[start : start + n] for start in range(0, len(words), n)):
                 counts = occurrences.counts(some)
-                assert {word: found.tolist() for word, found in counts.items()} == {
-                    word: [found.count(word) for found in expected] for word in some
-                }
+                for word, found in counts.items():
+                    starts = [[at for at, one in oracles.term_starts(text) if one == word] for text in texts]
+                    blocks = [Counter(at // 7 for at in each) for each in starts]
+                    parts = np.split(found, occurrences.first[1:])
+                    assert [dict(Counter(np.repeat(np.arange(len(part)), part).tolist())) for part in parts] == blocks
 
 
 @settings(max_examples=30, deadline=None)

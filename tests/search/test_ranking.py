@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ammi.features.alphabet import terms_of
-from ammi.search import Entry, HammingIndex, KeptVectors
+from ammi.features.alphabet import normal, terms_of
+from ammi.search import Entry, HammingIndex, KeptVectors, ranking
 from ammi.search.filters import matches, parse
 from ammi.search.languages import STOP_WORDS, detect_language, stems
 from ammi.search.ranking import SHORTLIST, BitRanking, VectorRanking, WordRanking, best_by_terms
 from ammi.search.wanted import MOST_TERMS, Term, Wanted, WordStatistics, words_by_stem
-from tests.oracles import word_places
+from tests.oracles import term_starts, word_places
 from tests.search.plain import distances, random_codes
 from tests.search.stores import LOCATIONS, every_store, with_examples, word_statistics
 from tests.search.test_passages import covered
@@ -162,15 +162,27 @@ def plain_scores(asked: Asked, documents: list[Entry], near: np.ndarray, everyth
     required = [phrase for phrase in asked.required if any(has(entry, phrase) for entry in documents)]
     total = sum(rarity(alike) for _, alike in terms)
     scores = []
-    for entry, start in zip(documents, near.tolist(), strict=True):
+
+    def bm25f(words: list[str], length: float, entry: Entry) -> float:
         there, score = dict.fromkeys(counts, 0.0), 0.0
-        for part, weight, usual in ((entry.text, 1, average), (plain_heading(entry), 3, 60)):
-            for word in [] if part is None or entry.text is None else terms_of(part):
-                there[word] += weight / (0.25 + 0.75 * len(part or "") / (usual or 1))
+        heading = plain_heading(entry)
+        for some, weight, share in ((words, 1, length), (terms_of(heading), 3, len(heading) / 60)):
+            for word in [] if entry.text is None else some:
+                there[word] += weight / (0.25 + 0.75 * share)
         for exactly, alike in terms:
             times = sum(there.get(word, 0) for word in alike)
             bonus = sum(there.get(word, 0) / (there.get(word, 0) + 1.2) for word in exactly)
             score += rarity(alike) * 2.2 * (times / (times + 1.2) + 0.25 * bonus)
+        return score
+
+    most = ranking.WINDOW
+    for entry, start in zip(documents, near.tolist(), strict=True):
+        text = entry.text or ""
+        begins = range(0, max(len(normal(text)) - most + most // 3, 1), most // 3)
+        windows = [[word for at, word in term_starts(text) if begin <= at < begin + most] for begin in begins]
+        length = min(len(text), most) / (min(average, most) or 1)
+        score = bm25f(terms_of(text), len(text) / (average or 1), entry) / 2
+        score += max(bm25f(window, length, entry) for window in windows) / 2
         passes = all(has(entry, phrase) for phrase in required) and not any(has(entry, no) for no in asked.excluded)
         scores.append(start + score / math.sqrt(total or 1) if passes else -math.inf)
     return scores
@@ -221,12 +233,14 @@ def test_words_are_scored_by_the_formula(store, tmp_path_factory):
         k=st.integers(1, 20),
         seed=st.integers(0, 5),
         language=st.sampled_from([None, "none", "english", "german"]),
+        window=st.sampled_from([12, 30, 1200]),
     )
-    def check(first, later, query, where, k, seed, language):
-        rng = np.random.default_rng(seed)
-        with store.create(
-            LOCATIONS[store](tmp_path_factory.mktemp("ranking")), 8, text_index=language or True
-        ) as index:
+    def check(first, later, query, where, k, seed, language, window):
+        rng, location = np.random.default_rng(seed), LOCATIONS[store](tmp_path_factory.mktemp("ranking"))
+        with (
+            patch.object(ranking, "WINDOW", window),
+            store.create(location, 8, text_index=language or True) as index,
+        ):
             titles = [{"odd": False, "title": title or ""} for title in reversed(first)]
             index.add(random_codes(rng, len(first), 8, 5), texts=first, metadata=titles)
             replaced = list(range(0, 2 * len(later), 2))
@@ -248,6 +262,10 @@ def test_words_are_scored_by_the_formula(store, tmp_path_factory):
             logits = rng.normal(size=M)
             bits = np.array([np.unpackbits(entry.code, count=M) for entry in kept], float).reshape(-1, M)
             near = 1.5 * (2 * bits - 1) @ logits / np.abs(logits).sum()
+            _, terms, _ = plain_terms(query, entries, index.language)
+            lengths = [len(entry.text) for entry in entries if entry.text is not None]
+            if terms and lengths:  # codes of long texts count less
+                near *= min(1, math.sqrt(window / (np.mean(lengths) or 1)))
             scores = plain_scores(query, kept, near, entries, index.language)
             order = sorted(range(len(kept)), key=lambda row: -round(scores[row], 9))[:k]
             order = [row for row in order if scores[row] > -math.inf]
@@ -258,7 +276,6 @@ def test_words_are_scored_by_the_formula(store, tmp_path_factory):
                 expected = {entry.id: (entry.text, entry.metadata) for entry in kept}
                 assert all((hit.text, hit.metadata) == expected[hit.id] for hit in hits)
                 near_of = {entry.id: part for entry, part in zip(kept, near, strict=True)}
-                _, terms, _ = plain_terms(query, entries, index.language)
                 words = set().union(*(alike for _, alike in terms))
                 for hit in hits if terms else []:
                     assert hit.why is not None
@@ -360,11 +377,11 @@ def test_filters_hold_in_every_stage(index):
     """A document that has the words, and one that is near, are both left out."""
     codes = np.array([[0, 0, 0], [255, 255, 255], [0, 0, 1]], np.uint8)
     index.add(codes, ["near", "words", "kept"], [None, "opec", "other"], [{"y": 1}, {"y": 1}, {"y": 2}])
-    for ranking in (by_words("opec"), BitRanking(np.full(M, -1.0))):
-        (hits,) = index.search_ranked(codes[:1], [ranking], 5, {"y": 2})
+    for one in (by_words("opec"), BitRanking(np.full(M, -1.0))):
+        (hits,) = index.search_ranked(codes[:1], [one], 5, {"y": 2})
         assert [hit.id for hit in hits] == ["kept"]
         with pytest.raises(ValueError, match="'z'"):
-            index.search_ranked(codes[:1], [ranking], 5, {"z": 2})
+            index.search_ranked(codes[:1], [one], 5, {"z": 2})
 
 
 @every_store

@@ -7,14 +7,13 @@ of a script without spaces, is split by `terms_of`.
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.features.alphabet import IS_OTHER, IS_WORD, class_of, normal, term_spans, terms_of
+from ammi.features.alphabet import IS_OTHER, IS_WORD, class_of, normal, term_spans
 
 _FOUND_BY_SEARCH = 150  # occurrences to search for one by one; a regular expression takes time to compile
 _SHORT = 3  # letters: shorter beginnings are in too many words to search for them one by one
@@ -28,40 +27,47 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
 class Occurrences:
-    """Counts of words in texts."""
+    """Counts of words in texts, which are divided into blocks of some characters of their normal form.
 
-    def __init__(self, texts: Sequence[str]):
-        self._split: dict[int, Counter[str]] = {}  # the words of the texts that are not plain, by row
-        self._joined = "\n".join(texts)
+    `first` has the number of each text's first block, (n,); the blocks of a text follow one another. `np.add.reduceat`
+    adds counts up by text.
+    """
+
+    def __init__(self, texts: Sequence[str], block: int):
+        self._split: dict[int, dict[str, list[int]]] = {}  # the words of the texts that are not plain, by row
+        self._joined, forms = "\n".join(texts), [*texts]
         if self._joined.isascii():  # all at once
             self._joined = normal(self._joined)
         else:
-            parts = [normal(text) for text in texts]
-            for row, text in enumerate(texts):
+            forms = [normal(text) for text in texts]
+            parts = [*forms]
+            for row in range(len(texts)):
                 if not _all_are(_is_plain, parts[row]):
-                    self._split[row], parts[row] = Counter(terms_of(text)), ""
+                    self._split[row], parts[row] = _split(parts[row]), ""
             self._joined, texts = "\n".join(parts), parts
-        self._ends = np.cumsum([len(text) + 1 for text in texts], dtype=np.int64)  # (n,) after the line break
+        self._starts = np.cumsum([0, *(len(text) + 1 for text in texts)], dtype=np.int64)[:-1]  # (n,)
+        lengths = np.array([len(text) for text in forms], np.int64)
+        blocks = np.maximum(-(-lengths // block), 1)
+        self.first = np.cumsum(blocks) - blocks
+        self.n_blocks, self._block = int(blocks.sum()), block
 
     def counts(self, words: Collection[str]) -> dict[str, NDArray[np.int64]]:
-        """Return the number of times each text has each of these words, (n,); fastest if they begin alike."""
+        """Return the number of times each block has each of these words, (B,); fastest if they begin alike."""
         found = {}
         for word, offsets in _starts(words, self._joined).items():
-            rows = np.searchsorted(self._ends, np.array(offsets, np.int64), side="right")
-            found[word] = np.bincount(rows, minlength=len(self._ends))
+            at = np.array(offsets, np.int64)
+            rows = np.searchsorted(self._starts, at, side="right") - 1
+            blocks = [self.first[rows] + (at - self._starts[rows]) // self._block]
             for row, split in self._split.items():
-                found[word][row] = split[word]
+                blocks.append(self.first[row] + np.array(split.get(word, []), np.int64) // self._block)
+            found[word] = np.bincount(np.concatenate(blocks), minlength=self.n_blocks)
         return found
 
 
 def places(text: str, groups: Iterable[Collection[str]]) -> list[tuple[int, int, int]]:
     """Return where a text has a word of each group: the start, the end and the number of the group, in order."""
     form = normal(text)
-    split: dict[str, list[int]] | None = None
-    if not _all_are(_is_plain, form):
-        split = {}
-        for start, end in term_spans(form):
-            split.setdefault(form[start:end], []).append(start)
+    split = None if _all_are(_is_plain, form) else _split(form)
     found = []
     for number, words in enumerate(groups):
         starts = _starts(words, form) if split is None else {word: split.get(word, []) for word in words}
@@ -70,6 +76,14 @@ def places(text: str, groups: Iterable[Collection[str]]) -> list[tuple[int, int,
         starts_of, ends_of = _origins(text)
         found = [(starts_of[start], ends_of[end - 1], number) for start, end, number in found]
     return sorted(found)
+
+
+def _split(form: str) -> dict[str, list[int]]:
+    """Return the offsets of each term in a text in normal form."""
+    found: dict[str, list[int]] = {}
+    for start, end in term_spans(form):
+        found.setdefault(form[start:end], []).append(start)
+    return found
 
 
 def _starts(words: Collection[str], text: str) -> dict[str, list[int]]:

@@ -2,7 +2,8 @@ r"""The score of a search, which orders candidates found by words and by codes.
 
     score = words / sqrt(Σ_t q_t i_t) + CODE_WEIGHT · similarity + COSINE_WEIGHT · cosine
 
-    words = Σ_t i_t (q_t f(n_t) + EXACT_WEIGHT Σ_w q_w f(n_w)),    f(n) = n (k + 1) / (n + k)
+    words = (BM25F of the text + BM25F of its best window) / 2
+    BM25F = Σ_t i_t (q_t f(n_t) + EXACT_WEIGHT Σ_w q_w f(n_w)),    f(n) = n (k + 1) / (n + k)
 
 The terms t of a query are its words by stem, without stop words. q_t is how often the query has a word of the stem, and
 
@@ -10,8 +11,13 @@ The terms t of a query are its words by stem, without stop words. q_t is how oft
 
 where L = 1/4 + 3/4 of the text's length in characters over the average one, and L' that of its heading (`headings`)
 over TITLE_LENGTH; q_w and n_w count the word w exactly as the query has it. i_t = log(1 + (N - N_t + 1/2) / (N_t +
-1/2)) for N texts, where N_t adds up how many have each word of the stem, at most N. With k = 1.2 this is BM25F. The
-root puts short and long queries on one scale, because sums of that many terms differ between texts by about as much.
+1/2)) for N texts, where N_t adds up how many have each word of the stem, at most N. k = 1.2. The root puts short and
+long queries on one scale, because sums of that many terms differ between texts by about as much.
+
+The windows of a text are parts of WINDOW characters, one beginning every third of that, or the text itself if it is no
+longer. For a window, n_t counts what stands in it and in the heading; lengths, and their average, are WINDOW at most.
+The code of a long text says less about a part of it: where texts are longer than WINDOW on average, the similarity
+counts sqrt(WINDOW / average).
 
     similarity = Σ_j l_j (2 z_j - 1) / Σ_j |l_j|
 
@@ -45,12 +51,14 @@ TITLE_WEIGHT, TITLE_LENGTH = 3, 60  # of a word in the title or the id, beside 1
 CODE_WEIGHT = 1.5
 COSINE_WEIGHT = 10
 SATURATION, LENGTH_SHARE = 1.2, 0.75  # k and b of BM25
+WINDOW = 1200  # characters, some 200 words
 
 RANKS = ("distance", "asymmetric", "text", "vectors")
 SHORTLIST = 100  # fewest documents by codes, and fewest by words
 VECTOR_SHORTLIST = 1000  # for a ranking by vectors, which orders candidates well
 VERIFIED = 2000  # documents by words, if the query has phrases, which are looked for in their texts
 
+_BLOCKS = 3  # of a window: the next window begins a block later
 _ENOUGH_POSITIONS, _ENOUGH_SHARE = 30_000, 30  # positions that the terms after the first may add, or 1/30 of the texts
 _MOST_POSITIONS = 100_000  # positions of one term, which are read in a hundredth of a second
 
@@ -201,30 +209,51 @@ class WordRanking:
         if self._near is None:
             return {"words": np.where(lexical > 0, lexical, -np.inf)}
         near = {name: self._near.weight * part for name, part in self._near.parts(candidates).items()}
+        if candidates.statistics is not None and "code" in near:
+            near["code"] = near["code"] * min(1.0, np.sqrt(WINDOW / candidates.statistics.average))
         return {"words": lexical, **near}
 
 
 def lexical_scores(searched: Sequence[tuple[str, str]], terms: Sequence[Term], statistics: WordStatistics) -> Scores:
     """Return the first part of the score of each text, which comes with its heading, (n,)."""
     texts, headings = [text for text, _ in searched], [heading for _, heading in searched]
-    average = statistics.characters / max(statistics.texts, 1) or 1.0
-    weights = np.concatenate([1 / _lengths(texts, average), TITLE_WEIGHT / _lengths(headings, TITLE_LENGTH)])  # (2n,)
-    found, score, total = Occurrences([*texts, *headings]), np.zeros(len(texts)), 0.0
+    n, average = len(texts), statistics.average
+    found = Occurrences([*texts, *headings], WINDOW // _BLOCKS)
+    first = np.append(found.first, found.n_blocks)  # (2 n + 1,)
+    n_windows = np.maximum(np.diff(first[: n + 1]) - _BLOCKS + 1, 1)
+    text_of = np.repeat(np.arange(n), n_windows)  # (w,) the text of each window
+    windows = np.cumsum(n_windows) - n_windows  # (n,) the first window of each text
+    starts = first[text_of] + np.arange(len(text_of)) - windows[text_of]
+    ends = np.minimum(starts + _BLOCKS, first[text_of + 1])
+    in_text, in_heading = 1 / _lengths(texts, average), TITLE_WEIGHT / _lengths(headings, TITLE_LENGTH)  # weights, (n,)
+    in_window = 1 / _lengths(texts, min(average, WINDOW), most=WINDOW)[text_of]
+    whole, by_window, total = np.zeros(n), np.zeros(len(text_of)), 0.0
     for term in terms:
         rarity = statistics.rarity(term)
-        both = found.counts([word for word in term.words if statistics.having[word]])
-        counts = {word: (weights * count).reshape(2, -1).sum(axis=0) for word, count in both.items()}
+        blocks = found.counts([word for word in term.words if statistics.having[word]])
         total += term.times * rarity
-        if counts:
-            parts = [(float(term.times), np.sum([*counts.values()], axis=0))]
-            parts += [(EXACT_WEIGHT * times, counts[word]) for word, times in term.asked.items() if word in counts]
-            score += rarity * sum(weight * count * (SATURATION + 1) / (count + SATURATION) for weight, count in parts)
-    return score / np.sqrt(total or 1)
+        weighted = [(float(term.times), np.sum([*blocks.values()], axis=0))] if blocks else []
+        weighted += [(EXACT_WEIGHT * times, blocks[word]) for word, times in term.asked.items() if word in blocks]
+        for weight, counts in weighted:
+            before = np.concatenate([[0], np.cumsum(counts)])  # so many in all blocks before this one
+            each = np.diff(before[first])  # (2 n,) in each text and heading
+            of_headings = in_heading * each[n:]
+            whole += weight * rarity * _saturated(in_text * each[:n] + of_headings)
+            by_window += (
+                weight * rarity * _saturated(in_window * (before[ends] - before[starts]) + of_headings[text_of])
+            )
+    best_window = np.maximum.reduceat(by_window, windows) if n else by_window
+    return (whole + best_window) / 2 / np.sqrt(total or 1)
 
 
-def _lengths(texts: Sequence[str], usual: float) -> NDArray[np.float64]:
+def _saturated(n: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return f(n)."""
+    return n * (SATURATION + 1) / (n + SATURATION)
+
+
+def _lengths(texts: Sequence[str], usual: float, most: float = np.inf) -> NDArray[np.float64]:
     """Return L of each text, (n,)."""
-    return 1 - LENGTH_SHARE + LENGTH_SHARE * np.array([len(text) for text in texts], np.float64) / usual
+    return 1 - LENGTH_SHARE + LENGTH_SHARE * np.minimum([len(text) for text in texts], most) / usual
 
 
 def best(scores: Scores, k: int) -> NDArray[np.int64]:

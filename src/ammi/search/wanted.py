@@ -75,6 +75,11 @@ class WordStatistics(NamedTuple):
     characters: int
     having: dict[str, int]
 
+    @property
+    def average(self) -> float:
+        """The average length of a text, in characters."""
+        return self.characters / max(self.texts, 1) or 1.0
+
     def having_term(self, term: Term) -> int:
         """Return N_t: how many texts have each word of a term, added up, at most all."""
         return min(sum(self.having[word] for word in term.words), self.texts)

@@ -52,6 +52,7 @@ BYTES = {OURS: 8, JOINT: 48, PLAIN: 0, STEMMED: 0, COSINE: 1536, SIGNS: 48, FUSI
 LEFT_OUT: dict[str, dict[str, Any]] = {
     "ammi without codes": {"CODE_WEIGHT": 0.0},
     "ammi without exact forms": {"EXACT_WEIGHT": 0.0},
+    "ammi without titles": {"TITLE_WEIGHT": 0.0},
     "ammi without stop words": {"STOP_WORDS": {}},
     "ammi without stems and stop words": {},  # language="none"
     "ammi with MiniLM without codes of words": {"CODE_WEIGHT": 0.0},

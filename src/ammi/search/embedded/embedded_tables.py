@@ -16,7 +16,7 @@ from ammi.search.embedded.matching import AT_POSITIONS, matching, stored
 from ammi.search.embedded.word_index import WordIndex
 from ammi.search.filters import Filter, kinds_by_key
 from ammi.search.hamming import Codes
-from ammi.search.headings import heading_of, searched_text, words_beside
+from ammi.search.headings import TITLE_KEYS, heading_of, searched_text, words_beside
 from ammi.search.sql.sql_tables import Placed, SqlTables, checksums_of, parsed_once
 from ammi.search.sql.translation import is_simple
 from ammi.search.vectors import Packed, unpacked, vector_checksum, vector_rows
@@ -83,10 +83,18 @@ class EmbeddedTables(SqlTables):
 
     def texts_and_headings(self, positions: Positions) -> dict[int, tuple[str, str]]:
         """Return the texts of the documents at these positions, as far as they have one, with their headings."""
+        if not self._has_words_beside():  # each document less to read from a large table
+            return {position: (text, heading_of(0, text, {})) for position, text in self.texts(positions).items()}
         rows = self._at(f"text, {_ID}, metadata FROM texts JOIN documents USING (position)", positions)
         metadata = parsed_once([(position, spelled) for position, *_, spelled in rows])
         each = zip(rows, metadata, strict=True)
         return {position: (text, heading_of(id, text, of_text)) for (position, text, id, _), (_, of_text) in each}
+
+    def _has_words_beside(self) -> bool:
+        """Return whether any document may have a title in its metadata, or an id that is no number."""
+        titles = ", ".join(map(repr, TITLE_KEYS))
+        select = f"SELECT EXISTS (SELECT 1 FROM key_kinds WHERE name IN ({titles})), typeof(max(id)) FROM documents"
+        return self._database.execute(select).fetchone() not in [(0, "integer"), (0, "null")]
 
     def words_among(self, column: str, values: Collection[str]) -> list[str]:
         select = f"SELECT word FROM vocabulary WHERE {column} IN (SELECT value FROM json_each(?))"

@@ -59,7 +59,8 @@ def test_letters_typed_while_the_server_is_asked_stay(open_page: OpenPage) -> No
     """While the page opens, and while it asks for the collection again."""
     page = open_page()
     held: list[Route] = []
-    page.clock.install()
+    page.clock.install(time=0)
+    page.clock.pause_at(1000)  # from here on only `run_for` lets time pass
     page.route("**/api/collection", lambda route: held.append(route))
     page.reload()
     until(page, lambda: bool(held))

@@ -26,7 +26,7 @@ METHODS_ASIDE: dict[type, set[str]] = {
     Collection: {"add_once", "close"},  # what a server calls
     # What Collection calls for `rebuild`, `search` and `add`.
     HammingIndex: {"add_records", "close", "once", "optimize", "outcome", "recode", "search_ranked", "snapshot"},
-    DocumentHasher: {"describe", "score"},  # LSH has no score
+    DocumentHasher: {"describe", "encode_rows", "rows", "score"},  # parts of `encode`; LSH has no score
     MarkovBits: set(),
     chain.ChainDistributions: {"cross_entropy", "halves", "mean"},
     chain.TreeDistributions: {"halves", "mean"},

@@ -28,7 +28,8 @@ def many(tmp_path_factory) -> Iterator[httpx.Client]:
 
 def searchers_of(location: object) -> list[psutil.Process]:
     """The processes that answer searches of a collection and have opened its file."""
-    spawned = [one for one in psutil.Process().children(recursive=True) if "spawn_main" in " ".join(one.cmdline())]
+    alive = [one for one in psutil.Process().children(recursive=True) if one.status() != psutil.STATUS_ZOMBIE]
+    spawned = [one for one in alive if "spawn_main" in " ".join(one.cmdline())]
     return [one for one in spawned if any(file.path.startswith(str(location)) for file in one.open_files())]
 
 

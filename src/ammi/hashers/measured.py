@@ -113,7 +113,8 @@ def information(
     """
     check_is_fitted(model)
     if isinstance(model, DocumentHasher):
-        documents, related = model._rows(documents), None if related is None else model._rows(related)
+        # Of a model with another one beside it, the first: the other one has no distributions over codes.
+        documents, related = model.rows(documents)[0], None if related is None else model.rows(related)[0]
         model = model.hasher_
     Y = model._check_rows(documents, reset=False)
     X = None if related is None else rows_beside(model, related, "related", len_of=Y)

@@ -435,8 +435,8 @@ class Store(StoreMethods):
         ]
 
     def _named(self, texts: list[str], filter: Filter) -> list[Entry | None]:
-        """Return for each text the document that has it as its id and passes a filter."""
-        ids = {id_key(text): text for text in texts if is_id(text)}
+        """Return for each text, but for an empty one, the document that has it as its id and passes a filter."""
+        ids = {id_key(text): text for text in texts if text and is_id(text)}
         found = dict(zip(ids, self._fetch([*ids.values()]), strict=True))
         passing = {id: entry for id, entry in found.items() if entry and filters.matches(filter, entry.metadata)}
         return [passing.get(id_key(text)) for text in texts]

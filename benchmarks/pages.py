@@ -186,10 +186,6 @@ def matched() -> str:
     return f"{shown}\n\n{cost}{where}"
 
 
-def _share(share: float | None) -> str:
-    return "" if share is None else f"{share:.2f}"
-
-
 def scale_parts() -> dict[str, Row]:
     parts: dict[str, Row] = json.loads((RESULTS / "scale.json").read_text())["results"]
     return {name: row for name, row in parts.items() if row.get("date", "") >= SINCE}

@@ -165,9 +165,8 @@ class AnyCollection(Protocol):
         The similarity of a near-duplicate is the share of its words that stand at the same position in the kept
         document: about 0.9 where every tenth word was changed, 1 for a text that was cut short or stands whole in a
         longer one. Sentences that the collection has often count less, so that texts of one form with other names are
-        no near-duplicates. Below 20 words it is the share of the longer text. The longest
-        text is kept, of equals the one added first. Each near-duplicate is compared with the kept document itself;
-        groups never grow by chains.
+        no near-duplicates. Below 20 words it is the share of the longer text. The longest text is kept, of equals the
+        one added first. Each near-duplicate is compared with the kept document itself; groups never grow by chains.
 
         Documents without texts are compared by their vectors, where these are kept: the similarity is the cosine, and
         the document added first is kept. Without vectors, documents with equal codes have similarity 1.

@@ -264,9 +264,9 @@ class Collection(AnyCollection):
                 found = self.store.search(codes, k, where, fingerprint=of)
             else:  # the store finds candidates by codes and words, and orders them by the rankings' scores
                 found = self.store.search_ranked(codes, rankings, k, where, shortlist=shortlist, fingerprint=of)
-            by_words = (rank or policy.default(asked)) == "text"
+            has_words = (rank or policy.default(asked)) == "text"  # which find documents whatever the code says
             return [
-                hits if by_words or not isinstance(query, str) or says else Hits()
+                hits if has_words or not isinstance(query, str) or says else Hits()
                 for query, hits, says in zip(asked, found, known.tolist(), strict=True)
             ]
 

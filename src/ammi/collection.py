@@ -36,7 +36,8 @@ from ammi.search.filters import Where
 from ammi.search.hamming import Codes
 from ammi.search.locations import is_url, store_class
 from ammi.search.neighbours import TIES, by_words, word_similarities
-from ammi.search.ranking import RankPolicy, VectorRanking
+from ammi.search.rank_policy import RankPolicy
+from ammi.search.ranking import VectorRanking
 from ammi.search.store_methods import ChangeKey
 from ammi.search.vectors import KeptVectors, checked_kind
 from ammi.stored_model import StoredModel

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ammi.files import Files, verified
 from ammi.search.hamming import Codes
-from ammi.search.ranking import PartLogits, Query, ReadQueries
+from ammi.search.rank_policy import PartLogits, ReadQueries
+from ammi.search.ranking import Query
 
 if TYPE_CHECKING:
     from ammi.hashers import DocumentHasher, Hasher

@@ -13,7 +13,7 @@ from ammi import Collection, HammingIndex, data, evaluate, search
 from ammi.data import pairs
 from ammi.data.mat import read_mat
 from ammi.search import filter_text, filters
-from ammi.search.ranking import RANKS
+from ammi.search.rank_policy import RANKS
 from tests.torture import strange
 from tests.torture.template import MADE, NO_SERVERS, SERVED
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ammi.cli import main
 from ammi.cli.app import app
 from ammi.cli.screen import notes
-from ammi.search.ranking import RANKS
+from ammi.search.rank_policy import RANKS
 from tests.torture import strange
 from tests.torture.judged import Judged, foreign, where
 from tests.torture.template import MADE, NO_SERVERS, NOBODY, SERVED

@@ -13,7 +13,7 @@ ifneq ($(wildcard ../shared/data),)
 export AMMI_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test fast browser torture lint format bench paper docs audit clean
+.PHONY: demo test fast browser torture extras lint format bench paper notebooks docs audit dist clean
 
 demo: $(CORE)
 	$(BIN)/ammi demo
@@ -40,6 +40,11 @@ browser: $(DEV)
 torture: $(DEV)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.torture
 
+# Each extra alone in an empty environment, and the steps of the Dockerfile, for half an hour: its table is printed, and
+# kept in benchmarks/results/extras.json.
+extras: $(DEV)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.extras
+
 lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -55,6 +60,12 @@ bench: $(DEV)
 # Every table and figure of the paper: hours without results/paper, a minute with it.
 paper: $(DEV)
 	$(BIN)/ammi paper --markdown docs/paper.md
+
+# Run the notebooks of docs/ anew and keep their outputs, in about a minute.
+notebooks: $(DEV)
+	$(BIN)/jupyter-nbconvert --to notebook --execute --inplace --log-level WARN \
+		--ExecutePreprocessor.record_timing=False --ExecutePreprocessor.coalesce_streams=True \
+		docs/notebooks/*.ipynb
 
 # Write the generated parts of docs/, and build the site into build/site; a broken link or anchor is an error.
 docs: $(DEV)
@@ -72,6 +83,15 @@ audit: $(CORE)
 	build/audit/bin/pip-licenses --python $(BIN)/python --format markdown --output-file build/licences.md
 	build/audit/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
 		--output-file build/sbom.json $(BIN)/python
+
+# What is published of a tag, checked, in dist/: make dist TAG=v0.2.0. The wheel is built from the sdist.
+dist:
+	$(PYTHON) -m tests.release '$(TAG)'
+	$(PYTHON) -m venv build/dist
+	build/dist/bin/python -m pip install --quiet -c constraints.txt build twine
+	rm -rf dist
+	build/dist/bin/python -m build --outdir dist
+	build/dist/bin/twine check --strict dist/*
 
 clean:
 	rm -rf .venv

@@ -26,13 +26,13 @@ class Embedded(NamedTuple):
     asked: NDArray[np.bool_]  # (n,)
 
 
-def embedded(name: str, home: Path) -> Embedded:
-    """The sample of a corpus, of documents that have a label."""
+def embedded(name: str, home: Path, n: int = DOCUMENTS) -> Embedded:
+    """The sample of a corpus, of n documents that have a label."""
     documents = [document for document in read_documents(corpus_path(name)) if document.metadata["labels"]]
-    chosen = np.random.default_rng(0).choice(len(documents), MOST, replace=False)[:DOCUMENTS]
+    chosen = np.random.default_rng(0).choice(len(documents), MOST, replace=False)[:n]
     texts = [documents[n].text or "" for n in chosen]
     labels = label_matrix([documents[n].metadata["labels"] for n in chosen])
-    return Embedded(name, texts, labels, minilm(texts, home), np.arange(DOCUMENTS) % 5 == 4)
+    return Embedded(name, texts, labels, minilm(texts, home), np.arange(n) % 5 == 4)
 
 
 def minilm(texts: list[str], home: Path) -> NDArray[np.float32]:

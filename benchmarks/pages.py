@@ -252,17 +252,22 @@ def sampled_gradient() -> str:
     return table(columns, rows) + where
 
 
+def shown(value: float) -> str:
+    return f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
+
+
 def serve() -> str:
     """A server under load, part by part."""
     found = json.loads((RESULTS / "serve.json").read_text())
     parts = found["results"]
     rows = [
-        (row["measure"], f"{row['value']:,.0f}", row["wanted"] or "–", part["date"])
+        (row["measure"], f"{part['documents']:,}", shown(row["value"]), row["wanted"] or "–", part["date"])
         for part in (parts.values() if isinstance(parts, dict) else ())
         if part["date"] >= SINCE
         for row in part["rows"]
     ]
-    return table(("measure", "value", "wanted", "date"), rows) + (source("serve.py", found["machine"]) if rows else "")
+    columns = ("measure", "documents", "value", "wanted", "date")
+    return table(columns, rows) + (source("serve.py", found["machine"]) if rows else "")
 
 
 BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {

@@ -26,7 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import date
 from http.client import HTTPConnection, HTTPException
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -38,7 +38,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ammi import Collection
-from ranking import fitted, known_items, recombined
+from ranking import build
 from timing import save_part
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -48,6 +48,7 @@ from tests.web.bad_clients import crowd, hostile_requests
 CONNECTIONS, SILENT, SLOW, WRITERS = 16, 2000, 200, 4
 CLIENTS, HOSTILE_DOCUMENTS = 8, 1000  # of requests of hostile sizes
 SEARCHERS = 2  # processes, one for each core
+KEPT = (100_000, 1_000_000)  # documents, of which results are written
 LOAD = """
 local words = {}
 for line in io.lines("%s") do words[#words + 1] = line end
@@ -70,19 +71,13 @@ FRAMES = """() => {
   requestAnimationFrame(next);
 }"""
 
-
-def build(n: int, home: Path) -> Path:
-    """The collection, unless an earlier run has left it."""
-    texts, _ = known_items("reuters")
-    location = home / f"served {n}"
-    if not Collection.exists(location):
-        with Collection.create(location, fitted("reuters", texts, home)) as collection:
-            collection.add(
-                {"text": text, "year": 1900 + i % 100} for i, text in enumerate(islice(recombined(texts, n), n))
-            )
-    words = sorted({word for text in texts for word in re.findall("[a-z]{4,}", text.lower())})
-    (home / "words.txt").write_text("\n".join(words))
-    return location
+PAINTED = """
+const wait = () => {
+  if (document.querySelector(".stage")?.dataset.names > 0) window.painted = performance.now();
+  else requestAnimationFrame(wait);
+};
+requestAnimationFrame(wait);
+"""
 
 
 @contextmanager
@@ -135,14 +130,17 @@ def memory_mb(process: subprocess.Popen[str]) -> float:
     return sum(one.memory_info().rss for one in (server, *server.children())) / 1e6
 
 
-def frame_ms(address: str) -> float:
-    """The 95th percentile of the milliseconds from one frame to the next while the map is drawn to and fro."""
+def drawn_ms(address: str) -> tuple[float, float]:
+    """Milliseconds from opening the page to the first paint of the map with its names, and from one frame to the next
+    while the map is drawn to and fro, the 95th percentile."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         page = browser.new_page(viewport={"width": 1400, "height": 900})
+        page.add_init_script(PAINTED)
         page.goto(f"{address}/#/map")
         page.locator(".stage[data-names]:not([data-names='0'])").wait_for()
         page.wait_for_timeout(3000)
+        painted = page.evaluate("painted")
         box = page.locator(".stage").bounding_box()
         assert box
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -154,7 +152,7 @@ def frame_ms(address: str) -> float:
         page.mouse.up()
         times = page.evaluate("drawn")
         browser.close()
-    return statistics.quantiles((later - time for time, later in pairwise(times)), n=20)[-1]
+    return painted, statistics.quantiles((later - time for time, later in pairwise(times)), n=20)[-1]
 
 
 def ask_hostile(address: str, requests: int, seed: int) -> Counter[int]:
@@ -280,13 +278,21 @@ def maps(options: argparse.Namespace, home: Path) -> list[Row]:
         httpx.get(f"{address}/api/map", timeout=60)
         again_s = time.perf_counter() - opened
         ready_s, _ = wait_for_map(address, "ready")
-        moving_ms = frame_ms(address)
+    with server(build(options.documents, home)) as (address, _):  # which has kept its map
+        kept_s, _ = wait_for_map(address, "ready")
+        painted_ms, moving_ms = drawn_ms(address)
     return [
         {"measure": "seconds until the map opens, from the start", "value": rough_s, "wanted": "below 3"},
         {"measure": "seconds until the map opens, later", "value": again_s, "wanted": "below 3"},
         {"measure": f"points of the map, of {rough['documents']:,}", "value": rough["points"], "wanted": ""},
         {"measure": "seconds until the map is at its best", "value": ready_s, "wanted": ""},
-        {"measure": "ms of a frame of a moving map, 95th percentile", "value": moving_ms, "wanted": ""},
+        {"measure": "seconds until a kept map is at its best, from the start", "value": kept_s, "wanted": ""},
+        {
+            "measure": "ms from opening the page to the first paint of a kept map",
+            "value": painted_ms,
+            "wanted": "below 1,500",
+        },
+        {"measure": "ms of a frame of a moving map, 95th percentile", "value": moving_ms, "wanted": "below 33"},
     ]
 
 
@@ -311,8 +317,10 @@ def main() -> None:
             rows = PARTS[part](options, home)
             for row in rows:
                 table.add_row(row["measure"], f"{row['value']:,.1f}", row["wanted"])
-            if (options.documents, options.requests) == (1_000_000, 50_000):
-                save_part("serve", part, {"date": str(date.today()), "rows": rows})
+            if options.documents in KEPT and options.requests == 50_000:
+                name = f"{part}, {options.documents:,} documents"
+                part_of = {"date": str(date.today()), "documents": options.documents, "rows": rows}
+                save_part("serve", name, part_of)
     Console().print(table)
 
 

@@ -112,7 +112,7 @@ class MemoryStore(Store):
             statistics = self._word_statistics(query.words) if query.terms else None
             if statistics:
                 rows = best_by_terms(
-                    statistics, query, lambda word: np.flatnonzero([word in each for each in words]), n
+                    statistics, query, lambda word, among: np.flatnonzero([word in each for each in words]), n
                 )
                 chosen |= {id_key(kept[row].id) for row in rows}
             entries = [entry for entry in kept if id_key(entry.id) in chosen]

@@ -14,6 +14,7 @@ from hypothesis import settings
 from scipy.sparse import csr_matrix
 
 from ammi.data.registry import benchmark
+from tests.hub_server import hub, running_hub  # noqa: F401  (fixtures)
 
 # No deadline: on a busy machine everything takes long. The same examples each time: `make torture` draws new ones.
 settings.register_profile("ammi", deadline=None, derandomize=True, max_examples=50)

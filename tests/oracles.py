@@ -179,9 +179,15 @@ def word_places(text: str, wanted: set[str]) -> list[tuple[int, int]]:
 
 
 def term_starts(text: str) -> list[tuple[int, str]]:
-    """The terms of a text, and where each begins in its normal form."""
-    form, found, at, last = normal(text), [], 0, ""
-    for word in terms_of(text):
+    """The terms of a text, also the parts of identifiers, and where each begins in its normal form."""
+    form = normal(text)
+    whole = [(start, word) for start, word in _starts(form) if "_" in word]
+    return sorted([*whole, *_starts(form.replace("_", " "))])
+
+
+def _starts(form: str) -> list[tuple[int, str]]:
+    found, at, last = [], 0, ""
+    for word in terms_of(form):
         goes_on = len(last) == len(word) == 2 and form.startswith(word, at - 1)  # the next of overlapping pairs
         start = at - 1 if goes_on and re.match(f"[{UNSPACED}]", word) else form.index(word, at)
         at, last = start + len(word), word

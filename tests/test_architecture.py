@@ -11,7 +11,10 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "ammi"
 
 # Small modules at the top of the package that every room may import.
-COMMON = {"best_tree", "digests", "files", "parts", "plain", "plugins", "urls", "version"}
+COMMON = {
+    *("best_tree", "card", "digests", "displays", "files", "hub", "notebook", "parts", "plain", "plugins", "urls"),
+    "version",
+}
 # room, or module at the top: the rooms it may import. Every room may import itself.
 ALLOWED: dict[str, set[str]] = {
     "chain": set(),
@@ -24,10 +27,23 @@ ALLOWED: dict[str, set[str]] = {
     "hashers": {"chain", "nets", "training", "evaluate", "features", "data"},
     "ingest": {"data", "hashers", "search"},
     "stored_model": {"hashers", "search"},
-    "any_collection": {"data", "ingest", "search"},
+    "syncing": {"data", "search"},
+    "quantised": {"features", "hashers", "search"},
+    "any_collection": {"data", "ingest", "search", "syncing"},
     "remote": {"any_collection", "data", "ingest", "search"},
-    "collection": {"any_collection", "data", "evaluate", "hashers", "ingest", "stored_model", "remote", "search"},
-    "explore": {"collection", "features", "search"},
+    "explore": {"any_collection", "features", "search"},
+    "collection": {
+        "any_collection",
+        "data",
+        "evaluate",
+        "explore",
+        "hashers",
+        "ingest",
+        "stored_model",
+        "remote",
+        "search",
+    },
+    "langchain": {"collection", "data", "hashers", "search"},
     "web": {"collection", "data", "explore", "search"},
     "demo": {"collection", "data", "evaluate", "features", "hashers"},
     "tuning": {"collection", "data", "evaluate", "features", "hashers", "search", "training"},
@@ -37,17 +53,19 @@ ALLOWED: dict[str, set[str]] = {
         "collection",
         "data",
         "demo",
+        "explore",
         "features",
         "hashers",
         "ingest",
         "stored_model",
         "scale",
         "search",
+        "syncing",
         "training",
         "tuning",
         "web",
     },
-    "__init__": {"chain", "collection", "hashers", "search"},
+    "__init__": {"chain", "collection", "hashers", "quantised", "search"},
     "__main__": {"cli"},
 }
 WITHOUT_TORCH = {
@@ -57,10 +75,12 @@ WITHOUT_TORCH = {
     "evaluate",
     "ingest",
     "stored_model",
+    "syncing",
     "any_collection",
     "collection",
     "remote",
     "explore",
+    "langchain",
     "web",
     "demo",
     "tuning",

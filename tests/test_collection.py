@@ -21,7 +21,7 @@ import ammi
 from ammi import AMMI, LSH, Collection, DocumentHasher
 from ammi.evaluate import labelled_precision
 from ammi.features import VectorFeatures, WordFeatures
-from ammi.features.alphabet import terms_of
+from ammi.features.alphabet import searched_terms
 from ammi.hashers import SpH
 from ammi.search.wanted import words_by_stem
 from tests.oracles import text_cosines
@@ -130,10 +130,10 @@ def test_codes_and_probabilities_of_queries_are_the_models(collection, model):
 def test_the_asymmetric_rank_goes_by_the_probability_that_the_query_gives_to_a_code(collection, model):
     p = model.hasher_.bit_probabilities(model.features_.transform(["oil output"])).astype(np.float64)[0]
     bits = model.transform(TEXTS)
-    log_p = (np.log(p) * bits + np.log(1 - p) * (1 - bits)).sum(axis=1)
+    log_p, opposite = ((np.log(p) * z + np.log(1 - p) * (1 - z)).sum(axis=1) for z in (bits, 1 - bits))
     hits = collection.search("oil output", 60, rank="asymmetric")
-    worse = (log_p - np.log(np.maximum(p, 1 - p)).sum()) / np.abs(np.log(p / (1 - p))).sum()
-    scores = dict(zip((f"d{n}" for n in range(60)), 1 + 2 * worse, strict=True))
+    cosines = (log_p - opposite) / np.linalg.norm(np.log(p / (1 - p))) / np.sqrt(len(p))
+    scores = dict(zip((f"d{n}" for n in range(60)), cosines, strict=True))
     assert [hit.score for hit in hits] == pytest.approx([scores[hit.id] for hit in hits], abs=1e-3)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     assert [hit.distance for hit in hits] == [distances(model, "oil output")[int(hit.id[1:])] for hit in hits]
@@ -150,7 +150,7 @@ def test_words_that_nobody_knows_are_reported_and_find_nothing(collection):
 
 
 def test_a_text_is_found_by_its_words_unless_it_is_said_otherwise(collection, model):
-    """U7: the documents that have the words of a question come first, those with its rare words before all."""
+    """The documents that have the words of a question come first, those with its rare words before all."""
     assert collection.search("word17 barrels", 3) == collection.search("word17 barrels", 3, rank="text")
     hits = collection.search("word17 barrels", 3)
     assert hits[0].id == "d17"  # no other has that word, which the model does not know
@@ -161,10 +161,12 @@ def test_a_text_is_found_by_its_words_unless_it_is_said_otherwise(collection, mo
         collection.search("oil", rank="words")
 
 
-def test_a_collection_without_a_word_index_answers_by_distance(location, model):
+def test_a_collection_without_a_word_index_answers_by_its_codes(location, model):
     with Collection.create(location, model, text_index=False) as created:
         created.add(RECORDS)
-        assert [hit.id for hit in created.search("word17 barrels", 9)] == expected_ids(model, "word17 barrels")[:9]
+        by_distance = created.search("word17 barrels", 9, rank="distance")
+        assert [hit.id for hit in by_distance] == expected_ids(model, "word17 barrels")[:9]
+        assert created.search("word17 barrels", 9) == created.search("word17 barrels", 9, rank="asymmetric")
         with pytest.raises(ValueError, match="text_index=False"):
             created.search("oil", rank="text")
 
@@ -178,10 +180,10 @@ def test_vectors_are_ranked_by_bits(order, location):
         p = hasher.bit_probabilities(X[:1]).astype(np.float64)[0]
         bits = hasher.transform(X)
         logits = np.log(p / (1 - p))
-        scores = (2.0 * bits - 1) @ logits / np.abs(logits).sum()
+        scores = (2.0 * bits - 1) @ logits / np.linalg.norm(logits) / 4
         found = created.search(X[0], 40, rank="asymmetric")
         assert [hit.score for hit in found] == pytest.approx([scores[hit.id] for hit in found], abs=1e-3)
-        assert created.search(X[0], 5) == created.search(X[0], 5, rank="distance")
+        assert created.search(X[0], 5) == created.search(X[0], 5, rank="asymmetric")
         with pytest.raises(ValueError, match='use "distance", "asymmetric" or "vectors"'):
             created.search(X[0], rank="text")
 
@@ -195,13 +197,14 @@ def test_a_method_that_is_not_sure_of_bits_says_so(location):
 
 
 def test_a_default_search_needs_no_heavy_library(tmp_path, model):
-    """U15: the words of a question are looked for without what learned the model."""
+    """The words of a question are looked for without what learned the model."""
     with Collection.create(tmp_path / "location", model) as created:
         created.add(RECORDS)
     code = (
         "import sys; from ammi import Collection\n"
         f"with Collection.open({str(tmp_path / 'location')!r}) as collection:\n"
         "    print(*(hit.id for rank in (None, 'asymmetric') for hit in collection.search('word17', 1, rank=rank)))\n"
+        "    assert collection.describe()['vocabulary']\n"
         "print({'torch', 'sklearn', 'scipy', 'numba', 'pandas'} & set(sys.modules))"
     )
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
@@ -251,7 +254,7 @@ def test_drift_goes_farther_and_farther(collection, model):
 
 
 def test_duplicates_are_copies_of_what_is_kept(collection):
-    """U1: subjects alone made groups of thousands; here every document has one of three."""
+    """Subjects alone made groups of thousands; here every document has one of three."""
     assert collection.duplicates(0.9) == []
     words = [f"{TEXTS[n]} and" for n in range(20)]
     half, whole, longer = (" ".join(part) for part in (words[:10], words, [*words[:10], "more words", *words[10:]]))
@@ -526,7 +529,7 @@ def test_any_texts_can_be_added_and_found(texts, query, model, tmp_path_factory)
         assert [entry.text for entry in created.get(ids)] == texts
         found = created.search(query, k=3)  # by words alone, if the model knows none of the query's
         asked = {word for words in words_by_stem(query, created.store.language).values() for word in words}
-        having = sum(not asked.isdisjoint(terms_of(text)) for text in texts)
+        having = sum(not asked.isdisjoint(searched_terms(text)) for text in texts)
         assert len(found) == min(len(texts) if created.knows(query) else having, 3)
         hits = created.search(query, k=3, rank="distance")
         away = (model.transform(texts) != model.transform([query])).sum(axis=1) if texts else np.empty(0)

@@ -312,7 +312,7 @@ def write_for_ever(folder: Path) -> None:
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python 3.12 warns of every fork
 @pytest.mark.skipif(sys.platform not in ("linux", "darwin"), reason="no call exchanges two folders")
 def test_whoever_is_killed_a_reader_finds_a_whole_one_and_the_next_writer_tidies_up(tmp_path):
-    """A2: a reader in a loop of saves failed 75 of 298 times, and 137 hidden folders stayed."""
+    """A reader in a loop of saves failed 75 of 298 times, and 137 hidden folders stayed."""
     folder, rng, reads = tmp_path / "x", random.Random(0), 0
     write_checked(folder, VERSIONS[0])
     for _ in range(15):
@@ -390,7 +390,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path):
 
 
 def test_what_is_read_is_not_written_over(tmp_path):
-    """A1: by its name, by links of both kinds, as a part of what is read, and as a folder around it."""
+    """By its name, by links of both kinds, as a part of what is read, and as a folder around it."""
     source = tmp_path / "folder" / "documents"
     source.parent.mkdir()
     source.write_text("kept")

@@ -107,7 +107,7 @@ def test_zeros_are_kept_and_like_nothing(collection):
 def test_a_collection_without_vectors_says_what_to_do(location, hasher, X):
     with Collection.create(location, hasher) as created:
         created.add(X[:20])
-        assert created.search(X[3]) == created.search(X[3], rank="distance")
+        assert created.search(X[3]) == created.search(X[3], rank="asymmetric")
         with pytest.raises(ValueError, match=r"keeps no vectors to rank by: .*create it anew .*vectors=\"float16\""):
             created.search(X[3], rank="vectors")
         assert "vectors" not in created.describe()
@@ -197,7 +197,7 @@ def test_a_new_model_of_texts_makes_new_vectors(location, text_model):
 
 
 def test_copies_among_vectors_are_found_by_their_cosine(collection, X):
-    """U1, A8: not by codes, which thousands have in common."""
+    """Not by codes, which thousands have in common."""
     assert collection.duplicates() == []
     noise = 0.02 * np.random.default_rng(2).standard_normal((3, WIDTH))
     collection.add(X[[5, 5, 9]] + noise, ids=["a", "b", "c"])

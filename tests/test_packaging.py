@@ -8,13 +8,19 @@ import sysconfig
 import tarfile
 import tomllib
 import zipfile
-from email.parser import Parser
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from ammi.version import __version__
+from tests.extras.jobs import JOBS
+from tests.release import problems
+
 pytest.importorskip("hatchling")
+Metadata = pytest.importorskip("packaging.metadata").Metadata
 Requirement = pytest.importorskip("packaging.requirements").Requirement
+trove_classifiers = pytest.importorskip("trove_classifiers")
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -22,10 +28,13 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory) -> Path:
-    """The folder with both distributions, built without a network."""
-    folder = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "hatchling", "build", "--directory", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    """The folder with both distributions, built without a network: the wheel of the sdist alone."""
+    folder, unpacked = tmp_path_factory.mktemp("dist"), tmp_path_factory.mktemp("unpacked")
+    command = [sys.executable, "-m", "hatchling", "build", "--directory", str(folder), "--target"]
+    subprocess.run([*command, "sdist"], cwd=ROOT, check=True, capture_output=True)
+    with tarfile.open(next(folder.glob("*.tar.gz"))) as sdist:
+        sdist.extractall(unpacked, filter="data")
+    subprocess.run([*command, "wheel"], cwd=next(unpacked.iterdir()), check=True, capture_output=True)
     return folder
 
 
@@ -35,7 +44,7 @@ def tracked(folder: str) -> set[str]:
     return {path for path in listed.stdout.splitlines() if (ROOT / path).exists()}
 
 
-def requirements(metadata: list[str]) -> set[tuple[str, ...]]:
+def requirements(metadata: Iterable[str]) -> set[tuple[str, ...]]:
     """Requirements as comparable values: name, extras, versions, marker."""
     parsed = map(Requirement, metadata)
     return {(r.name.lower(), str(sorted(r.extras)), str(r.specifier), _plain(str(r.marker))) for r in parsed}
@@ -67,22 +76,84 @@ def test_the_lock_file_has_hashes_and_the_versions_that_were_tested():
 
 
 @pytest.mark.slow
-def test_both_have_every_file_and_the_wheel_the_requirements_of_pyproject(built):
+def test_the_wheel_has_every_file_and_the_metadata_of_pyproject(built):
     with zipfile.ZipFile(next(built.glob("*.whl"))) as wheel:
         names = set(wheel.namelist())
         (file,) = (name for name in names if name.endswith(".dist-info/METADATA"))
-        metadata = Parser().parsestr(wheel.read(file).decode())
-    assert {f"src/{name}" for name in names if ".dist-info/" not in name} == tracked("src/ammi")
+        raw = wheel.read(file)
+    about, of_wheel = file.rpartition("/")[0], {f"src/{name}" for name in names if ".dist-info/" not in name}
+    assert of_wheel == tracked("src/ammi")
+    assert {"src/ammi/py.typed", "src/ammi/web/page/index.html"} <= of_wheel
+    assert names - {name.removeprefix("src/") for name in of_wheel} == {
+        f"{about}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")
+    }
+    metadata = Metadata.from_email(raw, validate=True)  # raises if a field is unknown, missing or malformed
+    assert (metadata.name, str(metadata.version)) == ("ammi", __version__)
+    assert (metadata.license_expression, metadata.license_files) == ("MIT", ["LICENSE"])
+    assert metadata.description_content_type == "text/markdown"
+    assert metadata.description.strip() == (ROOT / "README.md").read_text().strip()
+    assert set(metadata.classifiers) <= trove_classifiers.classifiers
+    assert str(metadata.requires_python) == PROJECT["requires-python"]
     wanted = list(PROJECT["dependencies"])
     for extra in PROJECT["optional-dependencies"]:
         for requirement in expanded(extra):
             before, _, marker = requirement.partition(";")
             wanted.append(f"{before}; {f'({marker.strip()}) and ' if marker else ''}extra == '{extra}'")
-    assert requirements(metadata.get_all("Requires-Dist", [])) == requirements(wanted)
-    assert metadata["Requires-Python"] == PROJECT["requires-python"]
+    assert requirements(map(str, metadata.requires_dist)) == requirements(wanted)
+    assert metadata.provides_extra == sorted(PROJECT["optional-dependencies"])
+
+
+@pytest.mark.slow
+def test_the_sdist_has_what_the_wheel_is_made_of_and_no_tests(built):
     with tarfile.open(next(built.glob("*.tar.gz"))) as sdist:
         inside = {name.partition("/")[2] for name in sdist.getnames()}
-    assert tracked("src/ammi") | {"pyproject.toml", "README.md", "LICENSE"} <= inside
+    beside = {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "SECURITY.md"}
+    assert inside == tracked("src/ammi") | beside | {"constraints.txt", "PKG-INFO", ".gitignore"}
+
+
+def test_the_versions_of_the_checkout_agree():
+    assert problems(ROOT) == []
+
+
+def test_a_release_is_refused_if_the_version_the_changes_and_the_tag_differ(tmp_path):
+    version, changes = tmp_path / "src" / "ammi" / "version.py", tmp_path / "CHANGELOG.md"
+    version.parent.mkdir(parents=True)
+
+    def git(*arguments: str) -> None:
+        who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+        subprocess.run(["git", "-C", str(tmp_path), *who, *arguments], check=True, capture_output=True)
+
+    def committed(number: str, heading: str) -> None:
+        version.write_text(f'"""The version."""\n\n__version__ = "{number}"\n')
+        changes.write_text(f"# Changelog\n\n## {heading}\n\n## 0.1.0\n")
+        git("add", ".")
+        git("commit", "-m", heading)
+
+    git("init")
+    committed("0.3.0", "0.3.0 (unreleased)")
+    git("tag", "v0.3.0")
+    assert problems(tmp_path) == []
+    assert problems(tmp_path, "v0.3.0") == ["CHANGELOG.md says that 0.3.0 is unreleased: write the date"]
+    committed("0.3.0", "0.3.0 (2026-12-24)")
+    assert [one[:38] for one in problems(tmp_path, "v0.3.0")] == ["the checkout is not that of the tag v0"]
+    git("tag", "--force", "v0.3.0")
+    assert problems(tmp_path, "v0.3.0") == []
+    assert [one[:38] for one in problems(tmp_path, "v0.4.0")] == [
+        "the tag v0.4.0 is not that of version ",
+        "the checkout is not that of the tag v0",
+    ]
+    changes.write_text("# Changelog\n\n## 0.4.0 (soon)\n")
+    assert [one[:27] for one in problems(tmp_path, "v0.3.0")] == [
+        "CHANGELOG.md begins with 0.",
+        "CHANGELOG.md begins with '0",
+        "files differ from those tha",
+    ]
+
+
+def test_each_extra_has_a_job_for_an_empty_environment():
+    """`python -m tests.extras` does it there."""
+    assert JOBS.keys() == {"plain", *PROJECT["optional-dependencies"]}
+    assert [name for name, job in JOBS.items() if not job.__doc__] == []
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ammi.collection import Collection
     from ammi.hashers import AMMI, BMMI, ITQ, LSH, DocumentHasher, load
     from ammi.hashers.measured import information
+    from ammi.quantised import quantize
     from ammi.search import HammingIndex
 
 _HOME = {
@@ -27,6 +28,7 @@ _HOME = {
     "MarkovBits": "ammi.chain",
     "information": "ammi.hashers.measured",
     "load": "ammi.hashers",
+    "quantize": "ammi.quantised",
 }
 
 __all__ = [
@@ -41,6 +43,7 @@ __all__ = [
     "__version__",
     "information",
     "load",
+    "quantize",
 ]
 
 _ROOMS = {"chain", "data", "evaluate", "features", "hashers", "search"}

@@ -1,6 +1,7 @@
 """AnyCollection: what every collection does, whether it opens its store itself or asks a server for it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, Self, cast, overload
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ammi.files import check_not_read
+from ammi.notebook import bar
 from ammi.search import Entry, Hits
 from ammi.search.documents import Id
 from ammi.search.filters import Where
@@ -18,7 +20,9 @@ from ammi.search.ranking import Query
 if TYPE_CHECKING:
     from ammi.data import Document, KnownCode
     from ammi.data.reading import Incoming
+    from ammi.data.rows import OnError
     from ammi.ingest import Block
+    from ammi.syncing import Report, Synced
 
 Location = str | PathLike[str]
 Advance = Callable[[int], None]  # called with the number of documents done since the last call
@@ -29,6 +33,16 @@ _MATCHED_AT_ONCE = 100  # documents that are searched for in one call
 
 def no_progress(n_documents: int) -> None:
     """Ignore progress: the default of `advance`."""
+
+
+@contextmanager
+def progress(advance: Advance, title: str, total: int | None) -> Iterator[Advance]:
+    """Show the progress of a call in a notebook, unless the caller shows it."""
+    if advance is not no_progress:
+        yield advance
+        return
+    with bar(title, total) as advance:
+        yield advance
 
 
 class Duplicates(NamedTuple):
@@ -44,6 +58,17 @@ class Match(NamedTuple):
     id: Id
     duplicate: tuple[Id, float] | None  # the most similar near-duplicate and its similarity, if there is one
     nearest: Hits
+
+
+class Topic(NamedTuple):
+    """A region of the map: documents with similar codes."""
+
+    words: list[str]  # typical of its documents, the most typical first
+    documents: int  # about how many, if the map shows a sample
+    share: float  # of all documents
+    typical: list[Id]
+    odd: list[Id]  # documents whose codes are least like those of the others
+    categories: dict[str, dict[str, float]]  # for each key its most frequent values, and their share of the documents
 
 
 class AnyCollection(Protocol):
@@ -88,9 +113,40 @@ class AnyCollection(Protocol):
         """
         from ammi.ingest import blocks_from
 
-        return self._add_blocks(blocks_from(documents, ids=ids, text=text, id=id, vector=vector), advance)
+        blocks = blocks_from(documents, ids=ids, text=text, id=id, vector=vector)
+        with progress(advance, "documents added", _length(documents)) as advance:
+            return self._add_blocks(blocks, advance)
 
     def _add_blocks(self, blocks: "Iterator[Block]", advance: Advance) -> list[Id]: ...
+
+    def sync(
+        self,
+        source: "Incoming | str | list[str]",
+        *,
+        text: str | None = None,
+        id: str | None = None,
+        vector: str | None = None,
+        on_error: "OnError" = "refuse",
+        report: "Report" = lambda what, name: None,
+    ) -> "Synced":
+        """Make the collection hold what a source holds: add what is new, replace what changed, delete what is gone.
+
+        Of files and folders, a file is known again by its path and the digest of its content. Documents of files
+        elsewhere, and those that are of no file, stay. Of a table, whose documents must have ids, each is compared by
+        its content, and all documents that are of no file and not in the table are deleted. After a stop at any moment,
+        the same call goes on.
+
+        Args:
+            source: the path of a file or a folder, or a list of paths; or documents with ids, as `add` takes them.
+            text: the column of tables that holds the text.
+            id: the column that holds the id.
+            vector: the column that holds the vector.
+            on_error: what to do with bad records, as in `read_documents`.
+            report: called with "added", "replaced" or "deleted", and the path of a file or the id of a document.
+        """
+        from ammi.syncing import sync
+
+        return sync(self, source, {"text": text, "id": id, "vector": vector}, on_error, report)
 
     def search(
         self,
@@ -112,7 +168,8 @@ class AnyCollection(Protocol):
                 the same, each bit weighted by the query's logit. "text": the words that a text shares with the query,
                 plus the bits, or the cosine where vectors are kept. "vectors": the cosine of the query's vector and
                 the kept one. None means "text" for texts whose words are indexed, else "vectors" where these are kept,
-                else "distance". `ammi.search.ranking` has the formulas.
+                else "asymmetric" if the model has logits of single bits, else "distance". `ammi.search.ranking` has
+                the formulas.
             shortlist: how many candidates to take from the codes, and as many from the words, before the best are
                 chosen; by default 100, for "vectors" 1000, and at least 2 k.
         """
@@ -177,6 +234,12 @@ class AnyCollection(Protocol):
             advance: called with the number of documents done, each counted twice: when read and when compared.
         """
 
+    def topics(self, n: int = 24) -> list[Topic]:
+        """Return what the documents are about: the n regions of the map, or fewer of a small collection, largest first.
+
+        The map is computed if it is not kept with the collection yet, which takes up to a minute.
+        """
+
     def match(
         self,
         documents: "Incoming | AnyCollection",
@@ -217,23 +280,24 @@ class AnyCollection(Protocol):
         ranks = self.ranks()
         by_cosine = ranks[:1] == ["vectors"]
         texts = [document.text for document in asked if document.text is not None]
-        duplicates = iter(known_duplicates(self if texts else [], texts, threshold, advance))
-        advance(2 * (len(asked) - len(texts)) + (0 if texts else 2 * len(self)))
-        for start in range(0, len(asked), _MATCHED_AT_ONCE):
-            block = asked[start : start + _MATCHED_AT_ONCE]
-            for document, hits in zip(block, self._nearest(block, k, self.reads if ranks else ""), strict=True):
-                duplicate = None
-                if document.text is not None:
-                    duplicate = next(duplicates)
-                elif by_cosine and hits and hits[0].score >= (OF_VECTORS if threshold is None else threshold):
-                    duplicate = hits[0].id, hits[0].score
-                yield Match(document.id, duplicate, hits)
-            advance(len(block))
+        with progress(advance, "documents compared", 2 * len(self) + 3 * len(asked)) as advance:
+            duplicates = iter(known_duplicates(self if texts else [], texts, threshold, advance))
+            advance(2 * (len(asked) - len(texts)) + (0 if texts else 2 * len(self)))
+            for start in range(0, len(asked), _MATCHED_AT_ONCE):
+                block = asked[start : start + _MATCHED_AT_ONCE]
+                for document, hits in zip(block, self._nearest(block, k, self.reads if ranks else ""), strict=True):
+                    duplicate = None
+                    if document.text is not None:
+                        duplicate = next(duplicates)
+                    elif by_cosine and hits and hits[0].score >= (OF_VECTORS if threshold is None else threshold):
+                        duplicate = hits[0].id, hits[0].score
+                    yield Match(document.id, duplicate, hits)
+                advance(len(block))
 
     def _nearest(self, documents: "list[Document]", k: int, reads: str) -> Iterator[Hits]:
         """Yield the k nearest to each document: by the part that the model reads, or by its code if it has no more."""
         from ammi.data import content_of
-        from ammi.search.queries import parse
+        from ammi.search.queries import pasted
 
         def code_of(document: "Document") -> "KnownCode | None":
             content = document.text if reads == "text" else document.vector if reads else None
@@ -241,8 +305,7 @@ class AnyCollection(Protocol):
 
         def query_of(document: "Document") -> Query:
             content = content_of(document, reads or self.reads)
-            # Quotes and signs of a document mean nothing, as in a query of two lines.
-            return f"{content}\n." if reads == "text" and parse(content).single != content.strip() else content
+            return pasted(content) if reads == "text" else content
 
         found = iter(self.search_many([query_of(document) for document in documents if not code_of(document)], k))
         for document in documents:
@@ -268,8 +331,12 @@ class AnyCollection(Protocol):
 
     def _get(self, ids: Iterable[Id]) -> list[Entry]: ...
 
-    def delete(self, ids: Id | Iterable[Id]) -> None:
-        """Delete one document or several; if one of them does not exist, delete none."""
+    def delete(self, ids: Id | Iterable[Id] | None = None, *, where: Where | None = None) -> int:
+        """Delete one document or several, or all that pass a filter, and return how many.
+
+        If a document that is named does not exist, or if the call fails, none is deleted where the store has
+        transactions.
+        """
 
     def set_metadata(self, ids: Id | Iterable[Id], metadata: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
         """Set these metadata keys of documents, one dict for all or one for each; their other keys stay."""
@@ -277,14 +344,22 @@ class AnyCollection(Protocol):
     def keys(self) -> dict[str, int]:
         """Return the metadata keys, and how many documents have a value for each."""
 
+    def key_kinds(self) -> dict[str, list[str]]:
+        """Return the metadata keys, and the kinds of their values: "bool", "number", "text", "other"."""
+
     def indexed_keys(self) -> list[str]:
         """Return the indexed metadata keys, on which filters are fast."""
 
-    def export(self, file: Location, *, advance: Advance = no_progress) -> int:
-        """Write documents as JSONL or Parquet, with codes and kept vectors; return how many. `add` reads the file."""
-        from ammi.data.exports import write_export
+    def export(self, file: Location, *, columns: bool = False, advance: Advance = no_progress) -> int:
+        """Write documents to a file that `add` reads, and return how many.
+
+        JSONL and Parquet have the codes and kept vectors, and the metadata as one object. With `columns`, and in CSV
+        and TSV, a document has its id, its text, and a column for each metadata key, and nothing else.
+        """
+        from ammi.data.exports import is_table, write_columns, write_export
 
         check_not_read(file, self.location)
+        columns = columns or is_table(Path(file))
 
         def entries() -> Iterator[Entry]:
             done = 0
@@ -295,6 +370,8 @@ class AnyCollection(Protocol):
                     advance(_PROGRESS_STEP)
             advance(done % _PROGRESS_STEP)
 
+        if columns:
+            return write_columns(Path(file), entries, self.key_kinds())
         return write_export(Path(file), entries(), self.n_bits, self.fingerprint or "")
 
     def knows(self, query: Query) -> bool:
@@ -341,9 +418,25 @@ class AnyCollection(Protocol):
         return f"{type(self).__name__}({self.location!r})"
 
 
+def _length(documents: object) -> int | None:
+    """Return the number of documents that a program passes, if it is known."""
+    if isinstance(documents, str | PathLike):
+        return None
+    shape = getattr(documents, "shape", None)
+    return shape[0] if shape else len(documents) if isinstance(documents, Sized) else None
+
+
 def listed(ids: Id | Iterable[Id]) -> Iterable[Id]:
     """Return one id as a list of one, and several as they are."""
     return [ids] if isinstance(ids, str | int) else ids
+
+
+def check_deletion(ids: object, where: Where | None) -> None:
+    """Refuse to delete without ids and filter, or by both; an empty filter, which all documents pass, is refused."""
+    if (ids is None) == (where is None):
+        raise ValueError("delete takes the ids of documents or a filter: give one of the two")
+    if where is not None and not where:
+        raise ValueError("the filter is empty, and would delete all documents: name a key")
 
 
 def check_start(id: Id | None, query: Query | None) -> None:

@@ -5,15 +5,31 @@ codes. Each part is loaded when it is first used: where the model allows, a text
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.any_collection import Advance, AnyCollection, Duplicates, Location, Query, check_start, listed, no_progress
+from ammi import displays
+from ammi.any_collection import (
+    Advance,
+    AnyCollection,
+    Duplicates,
+    Location,
+    Query,
+    Topic,
+    check_deletion,
+    check_start,
+    listed,
+    no_progress,
+    progress,
+)
 from ammi.files import check_writable
+from ammi.hub import is_on_hub
 from ammi.search import (
     Entry,
     Hit,
@@ -34,20 +50,26 @@ from ammi.search.copying import Copied, backup_store, copy_store, restore_store
 from ammi.search.documents import Id
 from ammi.search.filters import Where
 from ammi.search.hamming import Codes
-from ammi.search.locations import is_url, store_class
+from ammi.search.locations import check_folder, is_url, store_class
 from ammi.search.neighbours import TIES, by_words, word_similarities
 from ammi.search.rank_policy import RankPolicy
 from ammi.search.ranking import VectorRanking
 from ammi.search.store_methods import ChangeKey
 from ammi.search.vectors import KeptVectors, checked_kind
+from ammi.search.word_counts import WordCount, this_month
 from ammi.stored_model import StoredModel
 
 if TYPE_CHECKING:
+    from ammi.card import Figures
     from ammi.data import Document, KnownCode
     from ammi.data.reading import Incoming
     from ammi.evaluate import LabelledPrecision
+    from ammi.explore.classify import Labels, Predictions
+    from ammi.explore.outliers import Outlier
+    from ammi.explore.picture import Picture
     from ammi.hashers import DocumentHasher, Hasher
     from ammi.ingest import Block
+    from ammi.search.vectors import Rows
 
 T = TypeVar("T")
 
@@ -59,18 +81,16 @@ def check_location(location: Location) -> None:
     """Refuse to create a collection where there are other files, or where nothing can be written."""
     from ammi.hashers.saving import holds_model
 
-    if is_url(location):
+    if is_url(location) or is_on_hub(location):
+        store_class(location)  # refuses one that is on the Hub
         return
     folder = Path(location)
     if not fspath(location):
         raise ValueError("the location has no name: name a folder, or the URL of a collection on a server")
-    if folder.is_file():
-        raise FileExistsError(f"{location} is a file: name a folder, or the URL of a collection on a server")
     if holds_model(folder):
         raise FileExistsError(f"{location} holds a model: name another location for the collection")
+    check_folder(folder)
     check_writable(folder / "index")
-    if folder.is_dir() and not store_exists(folder) and any(not file.name.startswith(".") for file in folder.iterdir()):
-        raise FileExistsError(f"{location} holds other files: name a new or empty folder for the collection")
 
 
 class Collection(AnyCollection):
@@ -142,19 +162,25 @@ class Collection(AnyCollection):
         """Open the collection at a location, to read and to change it.
 
         The address of `ammi serve`, http://HOST:PORT, is a location too. It opens as a `RemoteCollection`, which lacks
-        the operations on the store itself, such as `rebuild`, `compact` and `copy`.
+        the operations on the store itself, such as `rebuild`, `compact` and `copy`. A collection on the Hub,
+        hf://owner/name or hf://owner/name@revision, is fetched and opens as a copy that can only be read; `copy` makes
+        one that can be changed.
         """
         if is_served(location):
             from ammi.remote import RemoteCollection
 
             # Typed as the usual case, so that callers with a folder can use all of Collection.
             return cast(Self, RemoteCollection.open(location))
+        if is_on_hub(location):
+            from ammi.search.on_hub import fetch_store
+
+            location = fetch_store(location)
         return cls(open_store(location))
 
     @staticmethod
     def exists(location: Location) -> bool:
         """Return whether there is a collection at a location."""
-        return is_served(location) or store_exists(location)
+        return is_served(location) or is_on_hub(location) or store_exists(location)
 
     @staticmethod
     def check(location: Location, *, advance: Advance = no_progress) -> list[str]:
@@ -212,9 +238,16 @@ class Collection(AnyCollection):
         else:
             codes, vectors = block.codes(model.encoder(len(block)), model.fingerprint), None
 
+        words = model.count_words(block.counted)
+
         def add() -> int:
             ids = self.store.add_records(
-                codes, block.records, numbered=block.numbered, vectors=vectors, fingerprint=model.fingerprint
+                codes,
+                block.records,
+                numbered=block.numbered,
+                vectors=vectors,
+                fingerprint=model.fingerprint,
+                words=words,
             )
             return int(ids[0]) if block.numbered else 0
 
@@ -267,7 +300,7 @@ class Collection(AnyCollection):
                 found = self.store.search_ranked(codes, rankings, k, where, shortlist=shortlist, fingerprint=of)
             has_words = (rank or policy.default(asked)) == "text"  # which find documents whatever the code says
             return [
-                hits if has_words or not isinstance(query, str) or says else Hits()
+                self._with_codes(hits, query) if has_words or not isinstance(query, str) or says else Hits()
                 for query, hits, says in zip(asked, found, known.tolist(), strict=True)
             ]
 
@@ -276,7 +309,8 @@ class Collection(AnyCollection):
 
     def within(self, query: Query, radius: int, where: Where | None = None) -> Hits:
         def find(model: StoredModel) -> Hits:
-            return self.store.within(model.encode([query]), radius, where, fingerprint=model.fingerprint)[0]
+            hits = self.store.within(model.encode([query]), radius, where, fingerprint=model.fingerprint)[0]
+            return self._with_codes(hits, query)
 
         return self._with_model(find)
 
@@ -306,7 +340,25 @@ class Collection(AnyCollection):
                 others = by_words(own.text, others, len(others) if distinct else wanted, self.store.language)
             if distinct:
                 others = self._distinct(own, others)
-        return Hits(others[:wanted])
+        return self._with_codes(Hits(others[:wanted]), own)
+
+    def _with_codes(self, hits: Hits, asked: Query | Entry) -> Hits:
+        """Let a display of hits compare their codes with that of what was asked."""
+        here = ref(self)
+
+        def codes(ids: list[Id]) -> tuple[Codes, Codes] | None:
+            collection = here()
+            if collection is None:
+                return None
+            with suppress(ValueError):  # the collection was closed, or a document was deleted
+                own = asked.code if isinstance(asked, Entry) else collection.encode([asked])[0]
+                packed = np.stack([own, *(entry.code for entry in collection.get(ids))])
+                bits = np.unpackbits(packed, axis=1, count=collection.n_bits)
+                return bits[0], bits[1:]
+            return None
+
+        hits._codes = codes
+        return hits
 
     def _distinct(self, own: Entry, hits: list[Hit]) -> list[Hit]:
         """Return hits without near-duplicates of a document, and of hits before them."""
@@ -331,10 +383,11 @@ class Collection(AnyCollection):
         check_start(id, query)
         with self.store.snapshot():
             ids, codes = self.codes()
+            asked: Query | Entry
             if query is not None:
-                code, text = self.encode([query])[0], query if isinstance(query, str) else None
+                asked, code, text = query, self.encode([query])[0], query if isinstance(query, str) else None
             elif id is not None:
-                own = self.get(id)
+                asked = own = self.get(id)
                 others = [position for position, other in enumerate(ids) if other != own.id]
                 ids, codes, code, text = [ids[position] for position in others], codes[others], own.code, own.text
             away = np.bitwise_count(codes ^ code).sum(axis=1, dtype=np.int64)
@@ -344,12 +397,60 @@ class Collection(AnyCollection):
                 best = ties[np.argmax(word_similarities(text, [entry.text for entry in ties], self.store.language))]
                 score = 1 - step.distance / self.n_bits
                 found.append(Hit(best.id, step.distance, score, best.text, best.metadata))
-        return Hits(found)
+        return self._with_codes(Hits(found), asked)
 
     def duplicates(self, threshold: float | None = None, *, advance: Advance = no_progress) -> list[Duplicates]:
         from ammi.search.duplicates import find_duplicates
 
-        return [Duplicates(*group) for group in find_duplicates(self.store.entries(), threshold, advance)]
+        with progress(advance, "documents compared", 2 * len(self)) as advance:
+            return displays.Rows(
+                Duplicates(*group) for group in find_duplicates(self.store.entries(), threshold, advance)
+            )
+
+    def topics(self, n: int = 24) -> list[Topic]:
+        from ammi.explore.topics import find_topics
+
+        return find_topics(self, n)
+
+    def classify(self, labels: "Labels | str", *, advance: Advance = no_progress) -> "Predictions":
+        """Predict the labels of all other documents from those of a few, the unsure ones first: label these next.
+
+        A linear model learns from the words of texts and from codes; without texts, from codes alone. Codes are learned
+        from all documents, so that 5 or 10 documents of each label may do (`docs/classify.md`).
+
+        Args:
+            labels: the label of each labelled document by its id, or several in a list, which are all learned from; or
+                the metadata key that holds them.
+            advance: called with the number of documents done, each counted twice.
+        """
+        from ammi.explore.classify import classify
+
+        return classify(self, labels, advance)
+
+    def outliers(self, k: int = 20, *, advance: Advance = no_progress) -> "list[Outlier]":
+        """Return the k documents that no neighbour explains, the oddest first.
+
+        Those with the nearest codes are far away, and have few of their words in common (`ammi.explore.outliers`).
+
+        Args:
+            k: number of documents.
+            advance: called with the number of documents done, each counted twice.
+        """
+        from ammi.explore.outliers import find_outliers
+
+        return find_outliers(self, k, advance)
+
+    def map(self, colour: str | None = None) -> "Picture":
+        """Return the map of the documents, which Jupyter draws: documents with similar codes are near one another.
+
+        The map is computed if it is not kept with the collection yet, which takes up to a minute.
+
+        Args:
+            colour: the metadata key that colours the documents; by default the one that the regions tell most about.
+        """
+        from ammi.explore.picture import picture
+
+        return picture(self, colour)
 
     def _nearest_codes(self, code: "KnownCode", k: int) -> Hits:
         return self.store.search(code.packed[None], k, fingerprint=code.fingerprint)[0]
@@ -397,14 +498,23 @@ class Collection(AnyCollection):
     def _get(self, ids: Iterable[Id]) -> list[Entry]:
         return self.store.get(ids)
 
-    def delete(self, ids: Id | Iterable[Id]) -> None:
-        self.store.delete(listed(ids))
+    def delete(self, ids: Id | Iterable[Id] | None = None, *, where: Where | None = None) -> int:
+        check_deletion(ids, where)
+        return self.store.delete_where(where) if ids is None else self.store.delete(listed(ids))
+
+    def ids(self, where: Where | None = None) -> list[Id]:
+        """Return the ids of the documents that pass a filter, in insertion order."""
+        return self.store.ids(where)
 
     def set_metadata(self, ids: Id | Iterable[Id], metadata: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
         self.store.set_metadata(listed(ids), metadata)
 
     def keys(self) -> dict[str, int]:
         return self.store.keys()
+
+    def key_kinds(self) -> dict[str, list[str]]:
+        found = self.store.key_kinds()
+        return {key: sorted({kind for row in found[key] for kind in row.split()}) for key in sorted(found)}
 
     def indexed_keys(self) -> list[str]:
         return list(self.store.indexed_keys)
@@ -426,10 +536,21 @@ class Collection(AnyCollection):
 
         new = StoredModel.of(model)
         encode, width = reencoder(new.whole, self.store.vectors, self.location)
-        self.store.recode(
-            encode, new.n_bits, fingerprint=new.fingerprint, files=new.files, width=width, advance=advance
-        )
+        counted: list[WordCount] = []
+
+        def encode_and_count(entries: list[Entry]) -> "tuple[Codes, Rows | None]":
+            if words := new.count_words([entry.text for entry in entries if entry.text is not None]):
+                counted.append(words)
+            return encode(entries)
+
+        with progress(advance, "documents encoded", len(self)) as advance:
+            self.store.recode(
+                encode_and_count, new.n_bits, fingerprint=new.fingerprint, files=new.files, width=width, advance=advance
+            )
         self._model = new
+        if counted:
+            total = WordCount(*map(sum, zip(*counted, strict=True)))
+            self.store.count_words(total, new.fingerprint, f"before {this_month()}")
 
     def copy(self, location: Location, *, advance: Advance = no_progress) -> Copied:
         """Copy the collection to a location in any store; called again, it resumes an interrupted copy.
@@ -457,6 +578,38 @@ class Collection(AnyCollection):
         """
         return restore_store(Path(file), location, advance=advance)
 
+    def push_to_hub(
+        self,
+        name: str,
+        *,
+        private: bool = False,
+        licence: str | None = None,
+        figures: "Figures | None" = None,
+        datasets: Iterable[str] = (),
+        advance: Advance = no_progress,
+    ) -> str:
+        """Push the collection, as it is at one moment, to a data set of the Hugging Face Hub.
+
+        Collection.open("hf://owner/name") reads it. All of it is pushed: texts, metadata, codes, model. It replaces the
+        collection that was pushed there before, and its card, in one commit, whose address is returned. The card says
+        what the collection is, and the figures, and nothing that was not measured.
+
+        Args:
+            name: "owner/name"; the data set is made if there is none.
+            private: for you alone; a public data set that is there is then refused.
+            licence: of the documents, an identifier of the Hub, such as "mit".
+            figures: what was measured, as the result of `evaluate`, or names with numbers and short texts.
+            datasets: names of the Hub's data sets that the documents are from.
+            advance: called with pages of SQLite, before they are sent.
+        """
+        from ammi.card import collection_card
+        from ammi.hub import checked_name
+        from ammi.search.on_hub import push_store
+
+        repository = checked_name(name, "dataset")
+        text = collection_card(repository.name, self.describe(), licence, figures, datasets)
+        return push_store(self.store, repository, text, private, advance)
+
     @staticmethod
     def upgrade(location: Location, *, advance: Advance = no_progress) -> Upgraded:
         """Convert a collection of an earlier format to that of this version, in one step; the old file is kept."""
@@ -467,6 +620,26 @@ class Collection(AnyCollection):
 
     def encode(self, queries: Sequence[Query]) -> Codes:
         return self._with_model(lambda model: model.encode(list(queries)))
+
+    def unknown_words(self, documents: int = 200) -> WordCount | None:
+        """Count the words in a sample of documents, and those that the model does not know.
+
+        None if the model does not read words, or if no document has a text. `describe` has the counts by the month in
+        which documents were added.
+        """
+        ids, _ = self.codes()
+        chosen = {ids[row] for row in np.linspace(0, len(ids) - 1, min(documents, len(ids))).astype(np.int64).tolist()}
+        texts = [entry.text for entry in self.store.get(chosen) if entry.text is not None]
+        model = self._stored_if_any()
+        return model.count_words(texts) if model and texts else None
+
+    def _described_words(self) -> dict[str, Any]:
+        """Return the share of unknown words by month of adding; of a sample where the documents were not counted."""
+        counts = self.store.word_counts()
+        if not counts and (sampled := self.unknown_words()):
+            counts = {"in a sample": sampled}
+        described = {when: {**one._asdict(), "share": round(one.share, 4)} for when, one in counts.items()}
+        return {"unknown_words": described} if described else {}
 
     def codes(self) -> tuple[list[Id], Codes]:
         """Return the ids and the codes of all documents, in insertion order."""
@@ -489,13 +662,11 @@ class Collection(AnyCollection):
         return self._rank_policy(model).ranks() if model else []
 
     def distinct_codes(self) -> int:
-        from ammi.evaluate import distinct_codes
-
-        return distinct_codes(self.codes()[1])
+        return len(np.unique(self.codes()[1], axis=0))
 
     def describe(self) -> dict[str, Any]:
         files = self.store.files()
-        about_model = StoredModel(files).whole.describe() if files else {"fingerprint": self.fingerprint}
+        about_model = StoredModel(files).describe() if files else {"fingerprint": self.fingerprint}
         about_vectors = {}
         if kept := self.store.vectors:
             about_vectors = {
@@ -512,6 +683,7 @@ class Collection(AnyCollection):
             "language": self.store.language,
             **about_vectors,
             **about_model,
+            **self._described_words(),
         }
 
     def compact(self) -> tuple[int, int]:
@@ -532,6 +704,14 @@ class Collection(AnyCollection):
 
     def __iter__(self) -> Iterator[Entry]:
         return (entry for block in self.store.entries() for entry in block)
+
+    def _repr_html_(self) -> str:
+        from ammi.explore.picture import collection_html
+
+        try:
+            return collection_html(self, self._stored_if_any())
+        except (ValueError, OSError) as error:  # it was closed, or is damaged
+            return displays.framed(displays.note(str(error)))
 
     def _rank_policy(self, model: StoredModel) -> RankPolicy:
         about = self.store.about

@@ -97,7 +97,7 @@ def read_folder(folder: Path) -> Files:
         version = _version(folder)
         try:
             files = _read(folder, [CHECKSUMS])
-            return verified(files | _read(folder, _parse_checksums(files, folder)), folder)
+            return verified(files | _read(folder, parse_checksums(files, folder)), folder)
         except (OSError, ValueError):
             if version == _version(folder):  # otherwise it was replaced while it was read
                 raise
@@ -106,13 +106,19 @@ def read_folder(folder: Path) -> Files:
 
 def with_checksums(files: Mapping[str, bytes]) -> Files:
     """Return the files with one more, SHA256SUMS: the digest of each, and in its last line a digest of itself."""
-    lines = "".join(f"{_digest(content)}  {name}\n" for name, content in sorted(files.items()) if name != CHECKSUMS)
-    return {**files, CHECKSUMS: f"{lines}# {_digest(lines.encode())}\n".encode()}
+    digests = {name: _digest(content) for name, content in files.items() if name != CHECKSUMS}
+    return {**files, CHECKSUMS: checksums(digests)}
+
+
+def checksums(digests: Mapping[str, str]) -> bytes:
+    """Return the content of SHA256SUMS for the digest of each file."""
+    lines = "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
+    return f"{lines}# {_digest(lines.encode())}\n".encode()
 
 
 def verified(files: Mapping[str, bytes], location: AnyPath) -> Files:
     """Return the files that SHA256SUMS names if each has its digest; `location` is for messages."""
-    for name, digest in (digests := _parse_checksums(files, location)).items():
+    for name, digest in (digests := parse_checksums(files, location)).items():
         if name not in files:
             raise ValueError(_missing(name, location))
         if _digest(files[name]) != digest:
@@ -123,6 +129,20 @@ def verified(files: Mapping[str, bytes], location: AnyPath) -> Files:
     return {name: files[name] for name in (*digests, CHECKSUMS)}
 
 
+def parse_checksums(files: Mapping[str, bytes], location: AnyPath) -> dict[str, str]:
+    """Return the digest of each file that SHA256SUMS names."""
+    if CHECKSUMS not in files:
+        raise ValueError(_missing(CHECKSUMS, location))
+    lines, _, last = files[CHECKSUMS].rpartition(b"# ")
+    if last != f"{_digest(lines)}\n".encode():
+        raise ValueError(f"{Path(location, CHECKSUMS)} is damaged: write {location} again, or copy all of it again")
+    digests = {name: digest for digest, _, name in (line.partition("  ") for line in lines.decode().splitlines())}
+    for name in digests:
+        if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+            raise ValueError(f"{Path(location, CHECKSUMS)} names {name!r}, which lies outside of {location}: refused")
+    return digests
+
+
 def in_folder(name: str, files: Mapping[str, bytes]) -> Files:
     """Return files with paths that begin with the name of a folder."""
     return {f"{name}/{path}": content for path, content in files.items()}
@@ -131,6 +151,17 @@ def in_folder(name: str, files: Mapping[str, bytes]) -> Files:
 def of_folder(name: str, files: Mapping[str, bytes]) -> Files:
     """Return the files in a folder, by their path in it: the inverse of `in_folder`."""
     return {path.removeprefix(f"{name}/"): files[path] for path in files if path.startswith(f"{name}/")}
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 digest of a file, which may be larger than the memory."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def cache_folder() -> Path:
+    """Return the folder of what can be made, or fetched, again."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "ammi")
 
 
 def write_json(path: Path, value: object) -> None:
@@ -246,20 +277,6 @@ def _read(folder: Path, names: list[str] | dict[str, str]) -> Files:
         with suppress(FileNotFoundError, NotADirectoryError):
             files[name] = (folder / name).read_bytes()
     return files
-
-
-def _parse_checksums(files: Mapping[str, bytes], location: AnyPath) -> dict[str, str]:
-    """Return the digest of each file that SHA256SUMS names."""
-    if CHECKSUMS not in files:
-        raise ValueError(_missing(CHECKSUMS, location))
-    lines, _, last = files[CHECKSUMS].rpartition(b"# ")
-    if last != f"{_digest(lines)}\n".encode():
-        raise ValueError(f"{Path(location, CHECKSUMS)} is damaged: write {location} again, or copy all of it again")
-    digests = {name: digest for digest, _, name in (line.partition("  ") for line in lines.decode().splitlines())}
-    for name in digests:
-        if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
-            raise ValueError(f"{Path(location, CHECKSUMS)} names {name!r}, which lies outside of {location}: refused")
-    return digests
 
 
 def _missing(name: str, location: AnyPath) -> str:

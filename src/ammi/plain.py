@@ -62,13 +62,15 @@ def checked_text(value: object, name: str) -> str | None:
 
 def checked_optional_text(value: object, name: str) -> str | None:
     """Return a text, or None also for the missing values of tables, such as NaN."""
-    return checked_text(_converted(value, name, "a text"), name)
+    return checked_text(value if isinstance(value, str) else _converted(value, name, "a text"), name)
 
 
 def checked_metadata(value: object, name: str) -> tuple[Metadata, str]:
     """Return a copy of metadata as JSON holds them, and their JSON."""
     if not isinstance(value, Mapping):
         raise ValueError(f"{name} has {short(value)} for metadata: expected a dict")
+    if not value:
+        return {}, "{}"
     metadata: Metadata = _converted(value, name, "metadata")
     spelled = as_json(metadata)
     _check_unicode(spelled, name)
@@ -130,6 +132,8 @@ def plain(value: Any, _depth: int = 0) -> Any:
     """Return a value in JSON's types: NaN as None, a date in ISO form, an array as a list; refuse any other."""
     if type(value) in _AS_THEY_ARE:  # first, because nearly all values are such
         return value
+    if type(value) in (dict, list):
+        return _plain_items(value, _depth)
     if isinstance(value, str):  # without what a subclass adds, such as an enumeration's name
         return str.__str__(value)
     if isinstance(value, int):
@@ -147,11 +151,7 @@ def plain(value: Any, _depth: int = 0) -> Any:
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
     if isinstance(value, Mapping | list | tuple | set | frozenset):
-        if _depth == DEEPEST:
-            raise ValueError(f"the value is nested more than {DEEPEST} deep")
-        if isinstance(value, Mapping):
-            return _plain_mapping(value, _depth)
-        return [plain(item, _depth + 1) for item in value]
+        return _plain_items(value, _depth)
     if hasattr(value, "as_py"):  # Arrow's scalars
         return plain(value.as_py(), _depth)
     if hasattr(value, "tolist"):  # numpy's scalars and arrays, pandas' columns
@@ -159,6 +159,14 @@ def plain(value: Any, _depth: int = 0) -> Any:
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
     raise ValueError(f"{value!r:.60} of type {type(value).__name__} has no form in JSON")
+
+
+def _plain_items(value: Any, depth: int) -> Any:
+    if depth == DEEPEST:
+        raise ValueError(f"the value is nested more than {DEEPEST} deep")
+    if isinstance(value, Mapping):
+        return _plain_mapping(value, depth)
+    return [plain(item, depth + 1) for item in value]
 
 
 def _plain_array(value: Any, depth: int) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property, lru_cache
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from ammi.files import Files, verified
 from ammi.search.hamming import Codes
 from ammi.search.rank_policy import PartLogits, ReadQueries
 from ammi.search.ranking import Query
+from ammi.search.word_counts import WordCount
 
 if TYPE_CHECKING:
     from ammi.hashers import DocumentHasher, Hasher
@@ -36,11 +37,11 @@ class StoredModel:
 
     @classmethod
     def of(cls, model: "DocumentHasher | Hasher | str | PathLike[str]") -> Self:
-        """Return a fitted model, or one saved to a folder, as it is stored; a hasher alone reads vectors."""
-        from ammi.hashers.saving import model_from_verified, parse_config, read_model_folder
+        """Return a fitted model, or one saved to a folder or the Hub, as it is stored; a hasher alone reads vectors."""
+        from ammi.hashers.saving import model_from_verified, parse_config, read_model
 
         if isinstance(model, str | PathLike):
-            files = read_model_folder(Path(model))
+            files = read_model(model)
             if "reads" in parse_config(files, Path(model)):  # a DocumentHasher need not be loaded
                 return cls(files, verify=False)
             model = model_from_verified(files, Path(model))
@@ -69,6 +70,12 @@ class StoredModel:
 
         return parse_config(self.files, _LOCATION, "n_bits", "reads")
 
+    def describe(self) -> dict[str, Any]:
+        """Return facts about the model, for people to read."""
+        from ammi.hashers.saving import describe_files
+
+        return describe_files(self.files, _LOCATION)
+
     @property
     def fingerprint(self) -> str:
         return self._config["fingerprint"]
@@ -96,6 +103,11 @@ class StoredModel:
         if "whole" not in vars(self) and n_documents <= _MOST_QUICK and self.quick:
             return self.quick
         return self.whole
+
+    def count_words(self, texts: list[str]) -> WordCount | None:
+        """Count the words of texts, and those that the model does not know; None if it does not read words."""
+        counts = self.encoder(len(texts)).count_words(texts) if self.reads == "text" else None
+        return counts and WordCount(*counts)
 
     def encode(self, queries: list[Query]) -> Codes:
         """Return the codes of queries, (n, ceil(m / 8))."""

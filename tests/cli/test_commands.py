@@ -160,8 +160,7 @@ def test_the_format_of_a_pipe_and_of_a_file_without_an_ending(location: Location
     assert len(as_texts) == 4
     about = ammi("info", plain, "--format", "csv", "--json").json
     assert (about["documents"], about["columns"]) == (2, "year")
-    unknown = ammi("info", plain)
-    assert (unknown.code, "else name the format" in unknown.err) == (1, True)
+    assert ammi("info", plain, "--json").json["documents"] == 1  # a file with another ending is one text
     assert "format is 'xls'" in ammi("info", plain, "--format", "xls").err
 
 
@@ -180,7 +179,7 @@ def test_encode_writes_what_index_adds(location: Location, ammi: Run, tmp_path):
     index = tmp_path / "index"
     assert ammi("index", "build", index, tmp_path / "codes.npz").code == 0
     again = ammi("index", "add", index, tmp_path / "codes.jsonl", "--json").json
-    assert (again["added"], again["replaced"], again["documents"]) == (120, 120, 120)
+    assert (again["added"], again["replaced"], again["documents"]) == (0, 120, 120)
     assert len(ammi("search", index, "--like", "note-3", "--json").json["hits"]) == 10
     assert ammi("info", index, "--json").json["fingerprint"] == lines[0]["model"]
     for command in (("search", index, "ship"), ("index", "add", index, location.source)):

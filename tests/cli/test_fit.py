@@ -101,7 +101,7 @@ def test_it_says_when_it_replaces_a_model(location: Location, ammi: Run, tmp_pat
 
 
 def test_bits_of_bmmi_are_what_the_help_says(location: Location, ammi: Run, tmp_path):
-    """U17: 64 would be too many."""
+    """64 would be too many."""
     fast = ("--epochs", 1, "--set", "neighbours=0", "--json")
     assert ammi("fit", location.source, "--out", tmp_path / "model", "--method", "bmmi", *fast).json["bits"] == 16
     assert "16 for bmmi" in ammi("fit", "--help").out
@@ -183,7 +183,7 @@ def pairs(tmp_path_factory) -> Path:
 
 
 def test_pairs_are_learned_from(pairs: Path, location: Location, ammi: Run, tmp_path):
-    """U17: no command fitted a model to pairs."""
+    """No command fitted a model to pairs."""
     model, index = tmp_path / "model", tmp_path / "index"
     fast = ("--bits", 12, "--epochs", 2)
     fitted = ammi("fit", pairs, "--out", model, *fast, "--json").json
@@ -317,7 +317,7 @@ def test_a_view_helps_to_find_neighbours(location: Location, ammi: Run, tmp_path
 
 
 def test_a_fit_that_learns_nothing_good_is_an_error_and_writes_nothing(ammi: Run, tmp_path):
-    """A5: exit code 0, and a model of one code."""
+    """Exit code 0, and a model of one code."""
     rows = np.random.default_rng(0).normal(size=(40, 6)).astype(np.float32) * np.float32(1e30)
     np.save(tmp_path / "rows.npy", rows)
     refused = ammi("fit", tmp_path / "rows.npy", "--method", "dvq", "--bits", 8, "--out", tmp_path / "model")

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ammi import Collection
@@ -64,17 +65,43 @@ def test_what_is_exported_comes_back(name, index: Path, location: Location, ammi
     assert ammi("index", "build", again, out, "--model", location.model, "--json").json["added"] == 121
     assert content(again) == content(index)
     assert "121 documents in" in ammi("index", "export", index, out).out
-    wrong = ammi("index", "export", index, tmp_path / "all.csv")
-    assert "no name for an export: expected the ending .jsonl (also .gz, .zst) or .parquet" in wrong.err
+    wrong = ammi("index", "export", index, tmp_path / "all.xls")
+    assert "no name for an export: expected the ending .jsonl, .csv or .tsv (also .gz, .zst), or .parquet" in wrong.err
+
+
+@pytest.mark.parametrize("name", ["all.csv", "all.tsv.gz", "all.parquet", "all.jsonl"])
+def test_metadata_are_columns_of_an_export(name, index: Path, location: Location, ammi: Run, tmp_path):
+    ammi("index", "set", index, "note-1", "scores=[1, 2]", "odd=a")
+    ammi("index", "set", index, "note-2", "scores=3")
+    out, again = tmp_path / name, tmp_path / "again"
+    assert ammi("index", "export", index, out, "--columns", "--json").json["documents"] == 120
+    if name == "all.parquet":
+        frame = pd.read_parquet(out)
+        assert frame.groupby("subject").year.mean().to_dict()["sky"] > 1900
+        assert frame.scores.dropna().tolist() == ["[1, 2]", "3"]  # a list in a column of numbers: all are JSON
+        return
+    assert ammi("index", "build", again, out, "--model", location.model, "--json").json["added"] == 120
+    with Collection.open(index) as one, Collection.open(again) as other:
+        for entry in one:
+            same = other.get(entry.id)
+            about = {key: value for key, value in same.metadata.items() if value not in (None, "")}
+            if entry.id == "note-1" and name != "all.jsonl":
+                assert about.pop("scores") == "[1, 2]"
+                about["scores"] = [1, 2]
+            assert (same.text, {key: str(about[key]) for key in sorted(about)}) == (
+                entry.text,
+                {key: str(entry.metadata[key]) for key in sorted(entry.metadata)},
+            )
 
 
 def test_a_new_model_takes_over(index: Path, location: Location, ammi: Run, tmp_path):
-    """U6: the stored texts are encoded anew."""
+    """The stored texts are encoded anew."""
     other = tmp_path / "other"
     fitted = ammi("fit", location.source, "--out", other, "--bits", 24, "--method", "lsh", "--json").json
     old = ammi("info", index, "--json").json["fingerprint"]
     rebuilt = ammi("index", "rebuild", index, "--model", other, "--json")
     expected = {"documents": 120, "bits": 24, "model": fitted["fingerprint"]}
+    expected |= {"unknown_before": 0, "unknown_after": 0}
     assert rebuilt.json == {"location": str(index), "old_model": old, **expected}
     assert f"keeps model {old} until all of its 120 documents are encoded" in rebuilt.err
     fresh = tmp_path / "fresh"
@@ -94,7 +121,7 @@ def test_a_new_model_takes_over(index: Path, location: Location, ammi: Run, tmp_
 
 
 def test_a_collection_is_no_source(location: Location, ammi: Run, tmp_path):
-    """U6: its files are no documents, and what to do instead is said."""
+    """Its files are no documents, and what to do instead is said."""
     for command in (
         ("index", "build", tmp_path / "new", location.index, "--model", location.model),
         ("index", "add", location.index, location.index),
@@ -183,6 +210,10 @@ def test_vectors_are_documents_too(ammi: Run, tmp_path):
     asked = ammi("search", index, "ship")
     assert (asked.code, asked.out) == (1, "")
     assert f"the query is a text, but the model of {index} reads vectors: search with --vector FILE, " in asked.err
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_text("an owl")
+    asked = ammi("search", index, "--vector", tmp_path / "texts")
+    assert asked.err.startswith(f"ammi: {tmp_path / 'texts'} has no vectors: expected a table with the column vector")
 
 
 def test_vectors_are_kept_where_it_is_said(ammi: Run, tmp_path):
@@ -263,3 +294,56 @@ def test_deleted_documents_give_their_space_back(index: Path, ammi: Run):
     assert " bytes, and takes " in ammi("index", "compact", index).out
     sizes = ammi("index", "compact", index, "--json").json
     assert sizes["bytes_before"] == sizes["bytes_after"] == (index / "index.sqlite").stat().st_size
+
+
+def test_counts_tell_added_from_replaced(index: Path, ammi: Run, tmp_path):
+    changed = write(tmp_path / "changed.jsonl", [{"id": "note-3", "text": "a farmer"}, {"id": "new", "text": "a ship"}])
+    assert ammi("index", "add", index, changed).out.startswith("1 added, 1 replaced; 121 documents are in ")
+    assert ammi("index", "add", index, changed, "--json").json["added"] == 0
+
+
+def test_one_document_is_one(location: Location, ammi: Run, tmp_path):
+    one = write(tmp_path / "one.jsonl", [{"id": "a", "text": "a ship"}])
+    built = ammi("index", "build", tmp_path / "index", one, "--model", location.model)
+    assert built.out.strip() == f"1 added; 1 document is in {tmp_path / 'index'}"
+
+
+def test_several_sources_and_patterns(location: Location, ammi: Run, tmp_path):
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "a.csv").write_bytes(b"sep=;\r\ntext;kind\r\na caf\xe9;x\r\n")
+    (folder / "b.csv").write_text("text,kind\na wave,y\n")
+    (folder / "c.json").write_text('[{"text": "a cloud"},\n {"text": "a ship"}]')
+    (folder / "d.zip").write_bytes(b"PK")
+    index = tmp_path / "index"
+    built = ammi("index", "build", index, folder / "*.csv", folder / "c.json", "--model", location.model)
+    assert built.out.startswith("4 added; 4 documents are in ")
+    assert built.err.count("a.csv is no UTF-8, and is read as cp1252") == 1
+    assert built.err.count("a.csv are separated by a semicolon") == 1
+    assert [entry[0] for entry in content(index)] == ["a:3", "b:2", "c:1", "c:2"]
+    added = ammi("index", "add", index, folder, folder / "c.json")
+    assert added.out.startswith("4 added, 2 replaced, 1 skipped; 8 documents are in ")
+    assert "d.zip is left out: it is an archive: unpack it to read its files" in added.err
+    assert "1 skipped in 2 sources: 1 archives\n" in added.err
+    absent = ammi("index", "add", index, tmp_path / "*.none")
+    assert (absent.code, "there is no file or folder that matches" in absent.err) == (1, True)
+
+
+def test_sync_builds_and_follows(location: Location, ammi: Run, tmp_path):
+    folder, index = tmp_path / "files", tmp_path / "index"
+    folder.mkdir()
+    for n in range(30):
+        (folder / f"{n}.txt").write_text(f"a ship on the sea and a wave in the wind of day {n % 7}")
+    built = ammi("index", "sync", index, folder)
+    assert built.out.startswith("30 added; 30 documents are in ")
+    (folder / "0.txt").unlink()
+    (folder / "1.txt").write_text("a cloud")
+    (folder / "picture.png").write_bytes(b"\x89PNG")
+    synced = ammi("index", "sync", index, folder)
+    assert synced.out.startswith("0 added, 1 replaced, 1 deleted, 28 unchanged, 1 skipped; 29 documents are in ")
+    assert f"replaced {folder / '1.txt'}\ndeleted {folder / '0.txt'}\n" in synced.err
+    (folder / "only.txt").write_text("a farmer")
+    value = ammi("index", "sync", index, folder, "--json").json
+    assert (value["added"], value["unchanged"], value["documents"]) == ([str(folder / "only.txt")], 29, 30)
+    table = write(tmp_path / "rows.jsonl", [{"text": "a ship"}])
+    assert "finds documents again by their ids" in ammi("index", "sync", index, table).err

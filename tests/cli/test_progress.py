@@ -46,7 +46,7 @@ def test_what_is_over_soon_leaves_no_line(capfd):
 
 
 def test_a_training_is_shown_without_a_terminal(often, location: Location, ammi: Run, tmp_path):
-    """U9: 26 minutes of silence."""
+    """26 minutes of silence."""
     shown = ammi("fit", location.source, "--out", tmp_path / "model", "--epochs", 30)
     assert len(re.findall(r"AMMI \d+/30  H\(Z\) .* docs/s", shown.err)) > 1
     assert shown.out.startswith("model ")
@@ -152,7 +152,7 @@ def files_of(folder: Path) -> dict[Path, bytes]:
 
 
 def test_interrupted_before_an_epoch_nothing_is_written(location: Location, ammi: Run, tmp_path):
-    """U9: there was no word."""
+    """There was no word."""
     stopped = ammi("fit", "-", "--out", tmp_path / "model", stdin=ThenCtrlC(b"a ship\n"))
     assert (stopped.code, stopped.err) == (130, f"Stopped: {tmp_path / 'model'} was not written\n")
     assert list(tmp_path.iterdir()) == []
@@ -181,7 +181,7 @@ def test_interrupted_anywhere_else_nothing_is_changed(location: Location, ammi: 
     out = tmp_path / "codes.npz"
     for command, sentence in (
         (("encode", location.model, "-", "--out", out), f"Stopped: {out} was not written\n"),
-        (("index", "delete", location.index, "-"), "Stopped: nothing was changed.\n"),
+        (("index", "delete", location.index, "-"), "Stopped: no document was deleted.\n"),
     ):
         stopped = ammi(*command, stdin=ThenCtrlC(b"note-1\n"))
         assert (stopped.code, stopped.err) == (130, sentence)

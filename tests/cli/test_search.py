@@ -76,7 +76,7 @@ def test_a_filter_that_can_keep_nothing_is_said(location: Location, ammi: Run):
 
 
 def test_numbers_are_ids_however_they_are_written(location: Location, ammi: Run, tmp_path):
-    """U2: 17 of a JSON file and "17" of a table are one document."""
+    """17 of a JSON file and "17" of a table are one document."""
     index = tmp_path / "index"
     texts = ["a ship", "a wave", "a cloud"]
     lines = "".join(f'{{"id": {n}, "text": "{text}"}}\n' for n, text in enumerate(texts))
@@ -175,7 +175,7 @@ def test_drift_starts_from_a_document_or_a_text(location: Location, ammi: Run):
 
 @pytest.mark.slow
 def test_a_search_imports_no_more_than_it_needs(location: Location):
-    """U15: what learned the model takes seconds to import, and a search needs none of it."""
+    """What learned the model takes seconds to import, and a search needs none of it."""
     code = """
         import atexit, sys
         heavy = {"torch", "sklearn", "scipy", "numba", "pandas", "pyarrow", "optuna", "matplotlib"}

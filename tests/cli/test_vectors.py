@@ -98,14 +98,15 @@ def test_a_collection_of_vectors_from_a_file_to_answers(embedded: Embedded, ammi
 
     np.save(tmp_path / "one.npy", embedded.X[7])
     np.save(tmp_path / "two.npy", embedded.X[7:9].astype(np.float16))
-    (answer,) = ammi("search", index, "--vector", tmp_path / "one.npy", "-k", N, "--json").lines
+    (answer,) = ammi("search", index, "--vector", tmp_path / "one.npy", "-k", N, "--rank", "distance", "--json").lines
     assert answer["query"] == f"{tmp_path / 'one.npy'} row 0"
     by_id = {hit["id"]: hit for hit in answer["hits"]}
     assert by_id["note-7"].items() >= {"distance": 0, "text": "text 7"}.items()
     assert [hit["distance"] for hit in answer["hits"]] == sorted(hit["distance"] for hit in answer["hits"])
     two = ammi("search", index, "--vector", tmp_path / "two.npy", "--where", "topic=sea", "--radius", 3, "--json").lines
     assert len(two) == 2
-    piped = ammi("search", index, "-k", N, "--json", stdin=json.dumps({"id": "q", "vector": embedded.X[7].tolist()}))
+    question = json.dumps({"id": "q", "vector": embedded.X[7].tolist()})
+    piped = ammi("search", index, "-k", N, "--rank", "distance", "--json", stdin=question)
     assert piped.json == {"query": "q", "unknown": [], "corrected": {}, "hits": answer["hits"]}
     named = ammi("search", index, "--vector", embedded.npz, "-k", 1, "--json").lines
     assert [line["query"].split()[-1] for line in named] == [f"note-{i}" for i in range(N)]

@@ -97,8 +97,8 @@ def test_an_export_is_whole_or_not_there(tmp_path, name):
 
 
 def test_other_names_are_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"x\.csv is no name for an export: expected the ending \.jsonl .* \.parquet"):
-        write_export(tmp_path / "x.csv", [], 8, "0123abcd")
+    with pytest.raises(ValueError, match=r"x\.xls is no name for an export: expected the ending \.jsonl.*\.parquet"):
+        write_export(tmp_path / "x.xls", [], 8, "0123abcd")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -22,7 +22,19 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ammi.data import BadRecordError, Document, corpus_path, data_folder, formats, read_documents, streams, write_jsonl
+from ammi.data import (
+    BadRecordError,
+    Document,
+    corpus_path,
+    data_folder,
+    encodings,
+    files,
+    formats,
+    read_documents,
+    streams,
+    write_jsonl,
+)
+from ammi.data.column_types import ColumnTypes
 from ammi.data.reading import Needed
 from ammi.data.rows import listed, refuse_repeated
 
@@ -41,8 +53,16 @@ records = st.lists(
 )
 
 
+AS_TEXTS = Needed(types=ColumnTypes({"title": "text"}))
+
+
 def documents(rows: list[dict]) -> list[Document]:
     return [Document(row["id"], row["text"], {"title": row["title"]}) for row in rows]
+
+
+def is_text(text: str) -> bool:
+    """Whether a file of this text is none of another format: a zero byte is in no text."""
+    return "\0" not in text
 
 
 def write_csv(rows: list[dict], delimiter: str) -> bytes:
@@ -83,7 +103,8 @@ def test_written_jsonl(folder, ending, rows):
 def test_csv(folder, ending, kind, delimiter, rows):
     path = folder / f"x.{kind}{ending}"
     path.write_bytes(COMPRESS[ending](write_csv(rows, delimiter)))
-    assert list(read_documents(path)) == documents([row | {"id": str(row["id"])} for row in rows])
+    read = list(read_documents(path, needed=AS_TEXTS))
+    assert read == documents([row | {"id": str(row["id"])} for row in rows])
 
 
 @settings(deadline=None)
@@ -105,7 +126,7 @@ def test_text_lines(folder, ending, lines):
 
 
 @settings(deadline=None, max_examples=30)
-@given(st.dictionaries(st.from_regex(r"\A[a-z0-9]{1,8}(/[A-Z]{1,8})?\Z"), unicode_text, max_size=5))
+@given(st.dictionaries(st.from_regex(r"\A[a-z0-9]{1,8}(/[A-Z]{1,8})?\Z"), unicode_text.filter(is_text), max_size=5))
 def test_folder_of_text_files(tmp_path_factory, texts):
     folder = tmp_path_factory.mktemp("folder")
     texts = {name: text for name, text in texts.items() if not any(f"{name}/" in other for other in texts)}
@@ -115,6 +136,9 @@ def test_folder_of_text_files(tmp_path_factory, texts):
     (folder / ".hidden").write_text("not a document")
     read = {document.id: document.text for document in read_documents(folder)}
     assert read == {name: text.removeprefix("\ufeff") for name, text in texts.items()}
+    for document in read_documents(folder):
+        assert document.metadata["path"] == str(folder / str(document.id))
+        assert document.metadata["parts"] == 1
 
 
 @settings(deadline=None)
@@ -143,7 +167,7 @@ def piped(monkeypatch, content: str | bytes, **options) -> list[Document]:
 @pytest.mark.parametrize(("kind", "delimiter"), [("csv", ","), ("tsv", "\t")])
 def test_a_piped_table_is_a_table(kind, delimiter, format, rows):
     with pytest.MonkeyPatch.context() as patch:
-        read = piped(patch, write_csv(rows, delimiter), format=format and kind)
+        read = piped(patch, write_csv(rows, delimiter), format=format and kind, needed=AS_TEXTS)
     assert read == documents([row | {"id": str(row["id"])} for row in rows])
 
 
@@ -178,7 +202,7 @@ def test_a_format_is_for_pipes_and_other_endings(monkeypatch, tmp_path):
     assert list(read_documents(tmp_path / "table", format="parquet")) == [Document(1, "a", {})]
     with pytest.raises(ValueError, match="format is 'xml': expected one of jsonl, csv, tsv, txt, parquet"):
         read_documents(tmp_path / "table", format="xml")
-    with pytest.raises(ValueError, match="is a folder, each file of which is a text: leave out the format 'csv'"):
+    with pytest.raises(ValueError, match="a folder, each file of which tells its format: leave out the format 'csv'"):
         read_documents(tmp_path, format="csv")
     with pytest.raises(ValueError, match="standard input is a pipe, and Parquet cannot be read from one"):
         read_documents("-", format="parquet")
@@ -312,7 +336,7 @@ def test_a_date_that_python_cannot_hold_is_a_bad_record(tmp_path):
 def test_what_is_no_file_is_no_text_of_a_folder(tmp_path):
     (tmp_path / "a.txt").write_text("hello")
     os.mkfifo(tmp_path / "b.txt")
-    with pytest.raises(ValueError, match=r"b\.txt cannot be read: it is a device, a pipe or a socket"):
+    with pytest.warns(UserWarning, match=r"b\.txt cannot be read: it is a device, a pipe or a socket"):
         list(read_documents(tmp_path))
     assert [one.id for one in read_documents(tmp_path, on_error=lambda error: None)] == ["a.txt"]
 
@@ -328,17 +352,19 @@ def test_a_folder_that_cannot_be_read_is_not_left_out_in_silence(tmp_path, monke
         return scan(path)
 
     monkeypatch.setattr(os, "scandir", refuse)
-    with pytest.raises(ValueError, match="sub cannot be read: Permission denied"):
+    with pytest.warns(UserWarning, match="sub cannot be read: Permission denied"):
         list(read_documents(tmp_path))
     skipped: list[BadRecordError] = []
     assert [one.id for one in read_documents(tmp_path, on_error=skipped.append)] == ["a.txt"]
     assert len(skipped) == 1
 
 
-def test_utf_16_is_named(tmp_path):
-    (tmp_path / "x.jsonl").write_text('{"text": "hello"}', encoding="utf-16")
-    with pytest.raises(ValueError, match=r"x\.jsonl is UTF-16: write it as UTF-8 first"):
-        list(read_documents(tmp_path / "x.jsonl"))
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_read(tmp_path, encoding, caplog):
+    caplog.set_level("INFO")
+    (tmp_path / "x.jsonl").write_text('{"text": "größe"}\n{"text": "大"}\n', encoding=encoding)
+    assert [document.text for document in read_documents(tmp_path / "x.jsonl")] == ["größe", "大"]
+    assert caplog.messages == [f"{tmp_path / 'x.jsonl'} is read as UTF-16"]
 
 
 def test_what_stands_before_garbage_in_zstd_is_read(tmp_path):
@@ -374,7 +400,7 @@ LONG = {
 @pytest.mark.parametrize("ending", COMPRESS)
 @pytest.mark.parametrize("name", LONG)
 def test_a_line_that_is_too_long_is_a_bad_record(tmp_path, monkeypatch, name, ending):
-    for module in (formats, streams):
+    for module in (formats, streams, encodings):
         monkeypatch.setattr(module, "LONGEST", 100)
     path = tmp_path / f"{name}{ending}"
     path.write_bytes(COMPRESS[ending](b"".join(LONG[name])))
@@ -395,7 +421,7 @@ def test_a_text_of_a_table_that_is_too_long_is_a_bad_record(tmp_path, monkeypatc
 
 
 def test_a_file_of_a_folder_that_is_too_long_is_a_bad_record(tmp_path, monkeypatch):
-    monkeypatch.setattr(formats, "LONGEST", 100)
+    monkeypatch.setattr(files, "LONGEST", 100)
     (tmp_path / "a.txt").write_text("a" * 100)
     (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"b" * 101))
     problems: list[BadRecordError] = []
@@ -523,10 +549,10 @@ def test_an_id_is_a_string_or_a_whole_number(tmp_path, value):
 
 def test_broken_csv(tmp_path):
     path = tmp_path / "x.csv"
-    path.write_bytes(b'id,text\n1,a\n2\n3,"b"c\n4,"d\n\n\xff"\n5,e,f\n6,"g\nh"\n\n7,i\n8,"never closed\n9,j\n')
+    path.write_bytes(b'id,text\n1,\xc3\xa4\n2\n3,"b"c\n4,"d\n\n\xff"\n5,e,f\n6,"g\nh"\n\n7,i\n8,"never closed\n9,j\n')
     problems: list[str] = []
     read = list(read_documents(path, on_error=lambda problem: problems.append(str(problem))))
-    assert read == [Document("1", "a", {}), Document("6", "g\nh", {}), Document("7", "i", {})]
+    assert read == [Document("1", "ä", {}), Document("6", "g\nh", {}), Document("7", "i", {})]
     assert [problem.removeprefix(str(path)) for problem in problems] == [
         " line 3 has 1 fields: expected 2, as in the header",
         " line 4 is not CSV: ',' expected after '\"'",
@@ -570,23 +596,28 @@ def test_zstd_frames_one_after_another(tmp_path):
 
 
 def test_bad_files_in_a_folder(tmp_path):
-    (tmp_path / "a.txt").write_bytes(b"\xff")
+    (tmp_path / "a.txt").write_bytes(b"\xff\x81")
     (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"whole")[:-9])
     (tmp_path / "c.txt").symlink_to("nowhere")
     (tmp_path / "d.txt.gz").write_bytes(gzip.compress(b"fine"))
     problems: list[BadRecordError] = []
-    assert list(read_documents(tmp_path, on_error=problems.append)) == [Document("d.txt.gz", "fine", {})]
+    assert [(one.id, one.text) for one in read_documents(tmp_path, on_error=problems.append)] == [("d.txt.gz", "fine")]
     for problem, message in zip(
-        problems, ["a.txt is not UTF-8", "b.txt.gz cannot be read", "c.txt cannot be read"], strict=True
+        problems,
+        ["a.txt is left out: it is neither a text", "b.txt.gz cannot be read", "c.txt cannot be read"],
+        strict=True,
     ):
         assert message in str(problem)
 
 
 def test_other_files_are_refused(tmp_path):
     (tmp_path / "x.doc").write_text("?")
+    (tmp_path / "x.gz").write_text("?")
     (tmp_path / "x.parquet").write_text("not parquet")
-    with pytest.raises(ValueError, match=r"x\.doc is unknown: expected a folder, or a file ending in \.jsonl"):
-        read_documents(tmp_path / "x.doc")
+    with pytest.raises(BadRecordError, match=r"x\.doc is left out: it is broken or not what its name says"):
+        list(read_documents(tmp_path / "x.doc"))
+    with pytest.raises(ValueError, match=r"x\.gz is unknown: expected a folder, or a file ending in \.jsonl"):
+        read_documents(tmp_path / "x.gz")
     with pytest.raises(BadRecordError, match=r"x\.parquet cannot be read as Parquet"):
         list(read_documents(tmp_path / "x.parquet"))
     with pytest.raises(FileNotFoundError, match=r"no file or folder .*absent"):

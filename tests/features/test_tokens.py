@@ -20,6 +20,7 @@ from ammi.features.alphabet import (
     class_of,
     distinct_terms,
     has_names,
+    searched_terms,
     terms_of,
     words_of,
 )
@@ -72,7 +73,7 @@ def is_word(character: str) -> bool:
 
 
 names = st.sampled_from(
-    ["C++", "C#", "f#m", "c+++", "a+b", "R", " ", ".", "é++", "convert", "converting", "日本", "日++"]
+    ["C++", "C#", "f#m", "c+++", "a+b", "R", "_", "a_b", " ", ".", "é++", "convert", "converting", "日本", "日++"]
 )
 
 
@@ -101,7 +102,7 @@ def test_the_word_index_and_its_vocabulary_and_the_score_agree_on_words(texts, b
 @settings(max_examples=30, deadline=None)
 @given(st.lists(any_text.map(lambda text: text.encode(errors="replace").decode()), min_size=1, max_size=4))
 def test_the_word_index_finds_the_words_of_a_text(tmp_path_factory, texts):
-    words = [terms_of(text) for text in texts]
+    words = [searched_terms(text) for text in texts]
     with HammingIndex.create(tmp_path_factory.mktemp("index"), 8) as index:
         index.add(np.zeros((len(texts), 1), np.uint8), texts=texts)
         asked = sorted({word for found in words for word in found})[:20]

@@ -307,7 +307,7 @@ def test_a_large_sparse_matrix_is_never_made_dense():
     shown = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=280, check=True
     )
-    assert 0.5 < float(shown.stdout) < 1
+    assert 0.5 < float(shown.stdout) < 1.3  # 7 if it were dense; the allocator keeps more or less
 
 
 @pytest.mark.parametrize("parameters", [{}, {"neighbours": 0}, {"hidden_layers": 1, "hidden_size": 24}], ids=str)

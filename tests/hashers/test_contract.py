@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import ammi
 from ammi import hashers
 from ammi.evaluate import precision_at_k
+from ammi.hashers.saving import describe_files
 from tests.conftest import topics
 from tests.damage import flipped, write_checksums
 
@@ -253,5 +254,6 @@ def test_nothing_of_a_device_is_saved(name, tmp_path):
     assert "device" not in json.loads((tmp_path / "model" / "config.json").read_text())["parameters"]
     loaded = ammi.load(tmp_path / "model")
     assert loaded.fingerprint_ == hasher.fingerprint_
+    assert describe_files(hasher.to_files(), tmp_path) == loaded.describe()
     if "device" in loaded.get_params():
         assert loaded.get_params()["device"] == "auto"

@@ -30,13 +30,14 @@ class ReadAnew:
         return iter(self.texts)
 
 
-def test_held_out_documents_are_measured_and_not_learned_from():
+@pytest.mark.parametrize("beside", [None, DocumentHasher(LSH(4, random_state=1))], ids=["one code", "two codes"])
+def test_held_out_documents_are_measured_and_not_learned_from(beside):
     texts, labels = written(300)
     held_out = np.arange(300) % 10 == 9
-    model = DocumentHasher(LSH(8, random_state=0))
+    model = DocumentHasher(LSH(8, random_state=0), beside=beside)
     precision = fit_held_out(model, texts, labels)
     known = [text for text, out in zip(texts, held_out, strict=True) if not out]
-    by_hand = DocumentHasher(LSH(8, random_state=0)).fit(known)
+    by_hand = DocumentHasher(LSH(8, random_state=0), beside=beside).fit(known)
     assert model.fingerprint_ == by_hand.fingerprint_
     codes, names = by_hand.encode(texts), np.array(labels)
     expected = precision_at_k(codes[held_out], names[held_out], codes[~held_out], names[~held_out])

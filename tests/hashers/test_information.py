@@ -2,6 +2,7 @@
 
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -157,6 +158,26 @@ def test_a_model_of_texts_and_its_figures_for_json():
     assert "8 bits, 12 documents (log2 n = 3.58)" in shown
     names = [line.split()[0] for line in shown.splitlines()[1:]]
     assert names == ["H(Z)", "H⁺(Z)", "H(Z|Y)", "I(Y,Z)", "I(Y,Z)"]
+
+
+def test_two_codes_of_a_model_count_together():
+    texts = [f"{word} {other} rice" for word in ("tea", "cups", "trains") for other in ("red", "blue", "new", "old")]
+    beside = DocumentHasher(LSH(3, random_state=1))
+    model = DocumentHasher(LSH(2, random_state=0), beside=beside).fit(texts)
+    found = ammi.information(model, texts)
+    counts = np.unique(model.encode(texts), axis=0, return_counts=True)[1]
+    assert (found.bits, found.conditional_entropy.value) == (5, 0)
+    assert found.entropy.value == pytest.approx(float(-(counts / 12 * np.log2(counts / 12)).sum()))
+    for order in (0, 1):
+        quick: dict[str, Any] = {"order": order, "epochs": 2, "random_state": 0, "verbose": False}
+        model = DocumentHasher(BMMI(4, **quick), beside=beside).fit(texts)
+        alone = ammi.information(model.hasher_, model.rows(texts)[0])
+        found = ammi.information(model, texts, related=texts)
+        assert found.bits == 7
+        assert ammi.information(model, texts).conditional_entropy == alone.conditional_entropy
+    model = DocumentHasher(LSH(2, random_state=0), beside=DocumentHasher(BMMI(4, **quick))).fit(texts)
+    with pytest.raises(ValueError, match=r"has two codes, .* measure two models of one code each"):
+        ammi.information(model, texts)
 
 
 def test_the_same_figures_again_and_no_random_state_is_touched():

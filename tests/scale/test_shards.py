@@ -152,7 +152,6 @@ def test_what_commands_refuse(location: Location, ammi: Run, tmp_path):
     out = tmp_path / "codes"
     for arguments, code, told in (
         (("encode", model, shards, "--workers", 2), 2, "it needs --ray"),
-        (("encode", model, shards, shards), 2, "several sources need --ray"),
         (("encode", model, shards, *RAY), 2, "name a folder for the shards of codes"),
         (("encode", model, shards, "--format", "csv", *RAY), 2, "the file name of a shard tells its format"),
         (("encode", model, shards, "--out", out, *RAY), 1, "no Ray cluster answers at 127.0.0.1:1"),

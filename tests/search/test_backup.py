@@ -1,6 +1,9 @@
 """Backups: one state of a collection as one file, and back, in a folder or on a server."""
 
 import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +11,8 @@ import pytest
 from ammi.search import DamagedError, HammingIndex, open_store
 from ammi.search.copying import backup_store, restore_store
 from ammi.search.embedded.connections import connect
-from ammi.search.embedded.database import STEPS
+from ammi.search.embedded.database import FORMAT
+from tests.golden import HERE
 from tests.search.stores import LOCATIONS, PostgresStore
 from tests.torture.crashes import content, content_at
 
@@ -65,7 +69,7 @@ def test_what_is_refused_leaves_all_as_it_was(tmp_path):
         ("damaged", "index", DamagedError, "damaged is damaged: use another backup"),
         ("notes", "index", ValueError, "notes is damaged: use another backup"),
         ("nothing", "index", FileNotFoundError, "there is no file .*: name one that ammi index backup wrote"),
-        ("backup", "other", FileExistsError, "holds other files: name a new folder, or that of a collection"),
+        ("backup", "other", FileExistsError, "holds other files: name a new or empty folder"),
     ):
         with pytest.raises(error, match=words):
             restore_store(tmp_path / file, tmp_path / location)
@@ -85,22 +89,47 @@ def test_a_backup_of_a_server_can_go_anywhere(tmp_path):
             assert (content(restored), restored.files()) == (before, {"a": b"b"})
 
 
-def test_an_upgrade_takes_steps_and_keeps_the_old_file(tmp_path, monkeypatch):
+def set_format(folder: Path, number: int) -> None:
+    db = connect(folder / "index.sqlite", "mode=rw")
+    db.execute("DROP TABLE IF EXISTS words")  # is made anew
+    db.execute(f"PRAGMA user_version = {number}")
+    db.close()
+
+
+def test_an_upgrade_takes_steps_and_keeps_the_old_file(tmp_path):
     with filled(tmp_path / "index") as index:
         before = content(index)
-    with connect(tmp_path / "index" / "index.sqlite", "mode=rw") as db:
-        db.execute("ALTER TABLE state DROP COLUMN characters")
-        db.execute("DROP TABLE words")
-        db.execute("PRAGMA user_version = 3")
-    db.close()
-    shutil.copytree(tmp_path / "index", tmp_path / "second")
-    with pytest.raises(ValueError, match=r"has format 3, .*: build it again"):
-        HammingIndex.upgrade(tmp_path / "index")
-    monkeypatch.setitem(STEPS, 3, lambda row: row | {"characters": 0})
-    with pytest.raises(ValueError, match=r"has format 3, and .*: convert it with ammi index upgrade"):
+    set_format(tmp_path / "index", 0)
+    for use in (HammingIndex.upgrade, HammingIndex.open):
+        with pytest.raises(ValueError, match=r"has format 0, .*: export its documents with the ammi that wrote it"):
+            use(tmp_path / "index")
+    set_format(tmp_path / "index", 5)
+    with pytest.raises(ValueError, match=r"has format 5, and .*: convert it with ammi index upgrade"):
         HammingIndex.open(tmp_path / "index")
     upgraded = HammingIndex.upgrade(tmp_path / "index")
-    assert upgraded == (3, 48, str(tmp_path / "index" / "index.sqlite.before-1"))
+    assert upgraded == (5, FORMAT, 48, str(tmp_path / "index" / "index.sqlite.before-1"))
     assert content_at(tmp_path / "index") == before
     assert HammingIndex.check(tmp_path / "index") == []
     assert HammingIndex.upgrade(tmp_path / "index").old is None
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM about",
+        "ALTER TABLE state DROP COLUMN number",
+        "DROP TABLE documents",
+        "UPDATE blocks SET slots = 'abc'",
+        "UPDATE blocks SET codes = 7",
+        "UPDATE blocks SET slots = x'0100'",
+        "UPDATE documents SET metadata = '[' WHERE id = 5",
+    ],
+)
+def test_a_damaged_file_of_the_first_formats_is_refused(tmp_path, damage):
+    shutil.copy(HERE / "collection-1" / "index.sqlite", tmp_path)
+    with closing(sqlite3.connect(tmp_path / "index.sqlite")) as db, db:
+        db.execute(damage)
+    before = (tmp_path / "index.sqlite").read_bytes()
+    with pytest.raises(DamagedError, match=r"is damaged|cannot be converted"):
+        HammingIndex.upgrade(tmp_path)
+    assert (tmp_path / "index.sqlite").read_bytes() == before

@@ -59,6 +59,8 @@ def plain_phrases(words: list[str]) -> list[tuple[str, ...]]:
 
 def plain_similarity(words: list[str], longer: list[str], counts: Counter[tuple[str, ...]]) -> float:
     found, phrases = plain_found(words, longer), plain_phrases(words)
+    if words == longer and phrases:
+        return 1.0
     most = [max(counts[phrase] for phrase in phrases[max(0, i - 2) : i + 1]) for i in range(len(words))]
     weights = [round(1000 * (2 / min(max(n, 2), 255)) ** 0.5) for n in most]
     weighted = sum(weights[i] for i in found) / sum(weights)
@@ -182,6 +184,18 @@ def test_the_similarity_is_the_share_of_words_that_were_not_changed(share):
         assert similarity == pytest.approx(1 - share, abs=0.04)
 
 
+def test_a_text_of_repeated_phrases_is_a_copy_of_itself():
+    text = "the array of one and the array of two and " * 20
+    assert most_similar([[text]], [text], 0.9).similarity.tolist() == [1]
+    assert duplicate_groups([[text, text]], 0.9) == [DuplicateGroup(0, [(1, 1.0)])]
+
+
+def test_a_single_new_text_is_found_after_many_others():
+    words = random_text(np.random.default_rng(0), 300_000)
+    new = "a few words that stand at the end"
+    assert most_similar([[" ".join(words), new]], [new], 0.9).known.tolist() == [1]
+
+
 def test_what_is_cut_short_or_quoted_is_a_copy_of_the_longer_text():
     rng = np.random.default_rng(0)
     whole, around = " ".join(random_text(rng, 200)), " ".join(random_text(rng, 3000))
@@ -213,7 +227,7 @@ def test_a_few_words_are_no_copy_of_every_text_that_has_them():
 
 
 def test_a_chain_of_small_changes_is_no_group():
-    """U1: every copy is similar to the one that is kept, whatever stands between them."""
+    """Every copy is similar to the one that is kept, whatever stands between them."""
     rng = np.random.default_rng(0)
     chain = [random_text(rng, 100)]
     for _ in range(40):
@@ -226,7 +240,7 @@ def test_a_chain_of_small_changes_is_no_group():
 
 @pytest.mark.slow
 def test_reuters_has_copies_and_no_group_of_a_subject():
-    """U1: one group of 16,121 of 21,578 articles."""
+    """One group of 16,121 of 21,578 articles."""
     try:
         path = corpus_path("reuters")
     except (OSError, ValueError) as error:
@@ -245,7 +259,7 @@ def test_reuters_has_copies_and_no_group_of_a_subject():
 @pytest.mark.slow
 @pytest.mark.parametrize("threshold", [0.01, 0.5, 1])
 def test_memory_is_bounded_whatever_the_threshold(threshold):
-    """A8: 12,000 random codes at radius 128 took 8 GB."""
+    """12,000 random codes at radius 128 took 8 GB."""
     rng = np.random.default_rng(0)
     footer = " ".join(random_text(rng, 40))
     alike = " ".join(random_text(rng, 60))
@@ -326,7 +340,7 @@ def test_among_many_vectors_cells_find_nearly_all_copies():
 
 @pytest.mark.parametrize("threshold", [0.01, 0.98])
 def test_memory_for_vectors_is_bounded_whatever_the_threshold(threshold):
-    """A8: what is alike, all of it, must not become a list of all pairs."""
+    """What is alike, all of it, must not become a list of all pairs."""
     rng = np.random.default_rng(0)
     X = (rng.normal(size=16) + 0.02 * rng.normal(size=(12_000, 16))).astype(np.float32)
     tracemalloc.start()

@@ -4,9 +4,11 @@ import gc
 import json
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
+from threading import Event, Semaphore
 from typing import Any
 
 import apsw
@@ -16,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ammi.search import HammingIndex, Hits
+from ammi.search.embedded import database
 from ammi.search.embedded.blocks import BLOCK
 from tests.search.stores import traced
 
@@ -23,7 +26,7 @@ CODES = np.arange(24, dtype=np.uint8).reshape(3, 8)
 
 
 def test_an_index_that_is_forgotten_is_closed(tmp_path):
-    """U21: on Python 3.13 a connection that nothing closes is a warning."""
+    """On Python 3.13 a connection that nothing closes is a warning."""
     index = HammingIndex.create(tmp_path / "index")
     index.add(CODES)
     entries = index.entries()
@@ -41,7 +44,7 @@ def open_connections(home: Path) -> list[apsw.Connection]:
 
 
 def test_metadata_comes_straight_from_pandas(tmp_path):
-    """U12: numpy's numbers, timestamps, NaN and arrays."""
+    """Numpy's numbers, timestamps, NaN and arrays."""
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(
         {
@@ -69,7 +72,7 @@ def test_metadata_comes_straight_from_pandas(tmp_path):
 
 
 def test_true_is_not_one(tmp_path):
-    """A6: where={"x": 1} found True."""
+    """Where={"x": 1} found True."""
     for keys in ([], ["x"]):
         with HammingIndex.create(tmp_path / str(len(keys)), keys=keys) as index:
             index.add(CODES, metadata=[{"x": True}, {"x": 1}, {"x": "1"}])
@@ -92,7 +95,7 @@ def test_indexed_keys_are_kept_and_added_to(tmp_path):
 
 
 def test_an_indexed_key_spares_the_reading_of_metadata(tmp_path):
-    """U11: a filter on a million documents read and parsed a million documents."""
+    """A filter on a million documents read and parsed a million documents."""
     n = 5000
     with HammingIndex.create(tmp_path / "index", 8, keys=["year"]) as index:
         index.add(np.zeros((n, 1), np.uint8), metadata=[{"year": year % 100, "lang": "en"} for year in range(n)])
@@ -164,8 +167,34 @@ def test_compact_gives_the_space_of_deleted_documents_back(tmp_path):
     assert HammingIndex.check(tmp_path) == []
 
 
+def test_the_journal_stays_short_beside_steady_readers(tmp_path, monkeypatch):
+    """One reader after the other kept SQLite from beginning it anew: it grew with every change."""
+    monkeypatch.setattr(database, "_LONG_JOURNAL", 2_000_000)
+    monkeypatch.setattr(database, "_MILLISECONDS_FOR_JOURNAL", 10_000)  # on a busy machine, too
+    over, turns = Event(), [Semaphore(1), Semaphore(0)]
+
+    def read(own: Semaphore, other: Semaphore) -> None:
+        own.acquire()
+        while not over.is_set():
+            with index.snapshot():
+                other.release()
+                own.acquire()  # the other one has begun
+        other.release()
+
+    with HammingIndex.create(tmp_path, 64) as index, ThreadPoolExecutor(2) as readers:
+        jobs = [readers.submit(read, *turns), readers.submit(read, *reversed(turns))]
+        sizes = []
+        for n in range(60):
+            index.add(np.zeros((1, 8), np.uint8), [n % 3], ["word " * 50_000])
+            sizes.append((tmp_path / "index.sqlite-wal").stat().st_size)
+        over.set()
+        for job in jobs:
+            job.result()
+    assert max(sizes) < 9_000_000, sizes  # of 17 MB
+
+
 def test_a_change_reads_only_the_blocks_that_it_touched(tmp_path):
-    """A11: each write read all codes again."""
+    """Each write read all codes again."""
     rng = np.random.default_rng(0)
     with HammingIndex.create(tmp_path, 64) as index, HammingIndex.open(tmp_path) as other:
         index.add(rng.integers(0, 256, (3 * BLOCK, 8), dtype=np.uint8))

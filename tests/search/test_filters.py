@@ -138,7 +138,7 @@ def test_a_filter_that_is_nested_too_deep_is_refused():
 
 @every_store
 def test_a_filter_that_can_keep_nothing_is_refused(store, tmp_path):
-    """U11: a key that no document has, or values of another type, were no hits and no word."""
+    """A key that no document has, or values of another type, were no hits and no word."""
     query = np.zeros((1, 1), np.uint8)
     with store.create(LOCATIONS[store](tmp_path), 8) as index:
         assert index.search(query, where={"yaer": 1987}) == [[]]  # an empty index has no keys
@@ -151,12 +151,15 @@ def test_a_filter_that_can_keep_nothing_is_refused(store, tmp_path):
             for where in ({"yaer": 1987}, {"yaer": {">": "1"}}, {"yaer": [1987, "1987"]}, {"lang": "en", "yaer": 1}):
                 with pytest.raises(ValueError, match=r"metadata key 'yaer' of the filter: the keys are lang, n, year$"):
                     ask(where)
+            with pytest.raises(
+                ValueError, match="'yaer' of the filter: the keys are lang, n, year; write KEY=VALUE, KEY!="
+            ):
+                ask({"yaer": {"exists": True}})  # as a filter of a command line that is misspelt
             with pytest.raises(ValueError, match="compares 'year' with a number, but its values are of the kind text"):
                 ask({"year": {">=": 1987}})
             with pytest.raises(ValueError, match="with a bool or number, but its values are of the kind text: compare"):
                 ask({"year": [1987, True]})
             wheres: list[dict[str, Any]] = [
-                {"yaer": {"exists": True}},
                 {"year": "2050"},
                 {"year": [1987, "2050"]},
                 {"n": 7},
@@ -226,6 +229,7 @@ def test_filters_of_a_command_line(conditions, where):
         ([""], "the filter '' cannot be read: write KEY=VALUE"),
         (["=1"], "the filter '=1' cannot be read"),
         (["!a=1"], "the filter '!a=1' cannot be read"),
+        (["section==net"], "the filter 'section==net' cannot be read: write KEY=VALUE, KEY!=VALUE, KEY>=VALUE"),
         (["year<1,2"], "the filter 'year<1,2' cannot be read"),
         (['x="\\q"'], "has no JSON string in its double quotes"),
         (["year>1", "year>2"], "'year>2' and one before it say two things about 'year'"),

@@ -233,7 +233,7 @@ CODES = np.arange(3, dtype=np.uint8)[:, None]
 
 @every_store
 def test_a_number_and_its_text_are_one_id(index):
-    """U2: the same documents from JSONL and from CSV must not be there twice."""
+    """The same documents from JSONL and from CSV must not be there twice."""
     index.add(CODES, [1, 17, "x"])
     index.add(CODES, ["1", "17", "007"], texts=["a", "b", "c"])
     assert list(index) == ["x", "1", "17", "007"]

@@ -51,7 +51,7 @@ def flip(file: Path, bit: int) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_flipped_bit_is_never_answered_from(tmp_path, name):
-    """A3: 98 of 211 single flipped bits gave silently wrong documents, codes or hits."""
+    """98 of 211 single flipped bits gave silently wrong documents, codes or hits."""
     whole, copy = tmp_path / "whole", tmp_path / "copy"
     index = make(whole)
     if name != "index.sqlite-wal":
@@ -160,7 +160,7 @@ def put(folder: Path, files: dict[str, bytes]) -> None:
     ids=["the journal of another", "another database", "an old database", "no journal", "a journal cut short"],
 )
 def test_swapped_and_stale_files_are_refused(tmp_path, swap: Callable[..., dict[str, bytes]]):
-    """A7: index A with the -wal of index B opened as B."""
+    """Index A with the -wal of index B opened as B."""
     index, other = make(tmp_path / "a", 20), make(tmp_path / "b", 30, seed=1)
     old = as_files(tmp_path / "a")
     index.delete(["d1"])
@@ -196,7 +196,7 @@ def test_files_that_belong_together_are_accepted(tmp_path):
 
 
 def test_a_folder_that_was_made_again_is_refused_by_those_who_have_the_old_one_open(tmp_path):
-    """A7: a handle on a folder that was deleted and made again wrote into nowhere."""
+    """A handle on a folder that was deleted and made again wrote into nowhere."""
     old = make(tmp_path / "index", 20)
     shutil.rmtree(tmp_path / "index")
     for made_again in (False, True):

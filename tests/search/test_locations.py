@@ -55,7 +55,7 @@ def test_schemes_have_their_engines(tmp_path, monkeypatch):
 
 
 def test_importing_the_search_loads_little():
-    """U15: a text search starts without what it does not need."""
+    """A text search starts without what it does not need."""
     heavy = {"torch", "sklearn", "scipy", "numba", "pandas", "rich", "psycopg"}
     code = f"import sys, ammi.search; print(sorted({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "[]\n"

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ammi.cli.screen import marked_passage
-from ammi.features.alphabet import terms_of
+from ammi.features.alphabet import searched_terms
 from ammi.features.occurrences import _joins, places
-from ammi.search.passages import LEAD, LENGTH, densest, explained, passage
+from ammi.search.passages import LEAD, LENGTH, densest, explained, passage, rarities
 from ammi.search.wanted import Term, WordStatistics
 from tests.oracles import word_places
 
@@ -27,7 +27,7 @@ def covered(parts: list[tuple[int, int]]) -> set[int]:
 @settings(max_examples=200, deadline=None)
 @given(text=texts, data=st.data())
 def test_words_are_found_where_they_stand(text, data):
-    terms = sorted({*terms_of(text), "oil"})
+    terms = sorted({*searched_terms(text), "oil"})
     groups = [data.draw(st.sets(st.sampled_from(terms))) for _ in range(2)]
     expected = [(*place, n) for n, words in enumerate(groups) for place in word_places(text, words)]
     assert places(text, groups) == sorted(expected)
@@ -79,7 +79,7 @@ def test_a_passage_shows_why_a_text_was_found():
     text = "It reads files. " * 30 + "It converts\n the oldest images, and 日本語 " + "or other files. " * 30
     terms = [Term({"converting": 1}, ("converting", "converts")), Term({"file": 1}, ("file", "files"))]
     statistics = WordStatistics(100, 10_000, {"converting": 1, "converts": 2, "file": 20, "files": 30})
-    why = explained(text, terms, statistics, {"words": 2.0})
+    why = explained(text, terms, rarities(terms, statistics), {"words": 2.0})
     assert [text[start:end] for start, end in why.words] == ["files"] * 30 + ["converts"] + ["files"] * 30
     assert text[why.start : why.start + len(why.passage)] == why.passage
     assert {piece for piece, is_match in why.marked() if is_match} == {"files", "converts"}
@@ -87,10 +87,10 @@ def test_a_passage_shows_why_a_text_was_found():
     line = marked_passage(why)
     assert line.plain.startswith("…It reads files.")
     assert {line.plain[span.start : span.end] for span in line.spans} == {"files", "converts"}
-    assert explained(text, [], statistics, {})[:3] == (text[: len("It reads files. " * 15) - 1], 0, [])
+    assert explained(text, [], [], {})[:3] == (text[: len("It reads files. " * 15) - 1], 0, [])
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "x" * 1000])
 def test_a_text_without_the_words_has_its_beginning(text):
-    why = explained(text, [Term({"oil": 1}, ("oil",))], WordStatistics(1, 1, {"oil": 0}), {})
+    why = explained(text, [Term({"oil": 1}, ("oil",))], [1], {})
     assert (why.passage, why.words) == (text.strip()[:LENGTH], [])

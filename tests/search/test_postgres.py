@@ -365,7 +365,7 @@ def test_schemas_of_others_are_left_alone(index, location):
     with pytest.raises(FileExistsError, match="holds a collection: open it"):
         PostgresStore.create(location, 8)
     in_schema(location, "UPDATE ammi SET format = 9")
-    with pytest.raises(ValueError, match="has format 9, and this ammi reads format 3: upgrade ammi"):
+    with pytest.raises(ValueError, match="has format 9, and this ammi reads format 4: upgrade ammi"):
         open_store(location)
 
 
@@ -413,6 +413,25 @@ def test_codes_of_another_model_or_of_other_bits_change_nothing(index):
     with pytest.raises(ValueError, match=r"shape \(3, 7\), but this collection of 64 bits"):
         index.add(CODES[:, :7])
     assert list(index) == ["a", "b", "c"]
+
+
+def test_an_earlier_format_is_converted(index, location):
+    """Format 2 had no words of titles and ids in its word index."""
+    codes = np.repeat(CODES, 1000, axis=0)
+    index.add(codes, [f"id{n}" for n in range(3000)], ["a text"] * 3000, [{"title": "Wheat"}] * 3000)
+    index.delete(["id7"])
+    known = word_statistics(index, ["wheat", "text"])
+    in_schema(location, "DELETE FROM words; UPDATE ammi SET format = 2")
+    with pytest.raises(ValueError, match="has format 2, and this ammi reads format 4: convert it with ammi index upg"):
+        open_store(location)
+    assert PostgresStore.upgrade(location) == (2, 4, 2999, None)
+    assert PostgresStore.upgrade(location) == (4, 4, 2999, None)
+    assert check_store(location) == []
+    with open_store(location) as converted:
+        assert word_statistics(converted, ["wheat", "text"]) == known
+    in_schema(location, "ALTER TABLE ammi DROP COLUMN language")
+    with pytest.raises(ValueError, match=r"tables of another version of ammi .*: upgrade ammi, or export"):
+        open_store(location)
 
 
 def test_an_index_that_was_deleted_says_so(index, location):

@@ -120,7 +120,8 @@ def test_a_folder_that_cannot_be_written_can_be_searched(left_open):
             index.close()
         read_only(Path(home) / "index")
         said = finish(start("read_without_permission", Path(home) / "index"))
-        assert said == f"{SET} a text\nPermissionError can only be read: make the folder writable\n"
+        refused = "can only be read: make the folder writable, or change a copy (ammi index copy)"
+        assert said == f"{SET} a text\nPermissionError {refused}\n"
         index.close()
 
 

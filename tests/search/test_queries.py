@@ -69,6 +69,8 @@ TEXTS = {
     "crude": "Oil that is crude: its price is in the news.",
     "title": "Nothing of it is in the text.",
     "japan": "日本語の文書",
+    "unpack": "To unpack an archive: tar -xzf archive.tgz",
+    "pack": "Pack it by tar -czf, and look into it with parse_archive.",
 }
 ASKED = {
     '"crude oil"': (["oil"], [], {}),
@@ -78,6 +80,11 @@ ASKED = {
     "jaguar -car": (["jaguar"], [], {}),
     'large -"rain forest" -"no such"': (["car"], [], {}),
     "price -gas": (["crude"], [], {}),
+    "tar -xzf": (["pack"], [], {}),
+    "tar -archive": ([], [], {}),
+    "parse archive": (["pack", "unpack"], [], {}),
+    "parse_archive": (["pack", "unpack"], [], {}),
+    '"parse archive"': (["pack"], [], {}),
     '"crude awakening"': (["title"], [], {}),
     '"文書"': (["japan"], [], {}),
     "cat OR gas": (["jaguar", "oil"], [], {}),

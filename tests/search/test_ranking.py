@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ammi.features.alphabet import normal, terms_of
 from ammi.search import Entry, HammingIndex, KeptVectors, ranking
+from ammi.search.embedded import word_index
 from ammi.search.filters import matches, parse
 from ammi.search.languages import STOP_WORDS, detect_language, stems
 from ammi.search.ranking import SHORTLIST, BitRanking, VectorRanking, WordRanking, best_by_terms
@@ -59,6 +60,11 @@ def plain_heading(entry: Entry) -> str:
         title = paragraph
     of_id = [word for word in terms_of(str(entry.id)) if not any(map(str.isdigit, word))]
     return (title or "") if isinstance(entry.id, int) else " ".join([title or "", *of_id])
+
+
+def searched(text: str) -> list[str]:
+    """The words of a text, also the parts of identifiers."""
+    return [word for _, word in term_starts(text)]
 
 
 class Asked(NamedTuple):
@@ -110,7 +116,7 @@ def plain_terms(asked: Asked, everything: list[Entry], language: str | None):
         whole, asked = asked.text, Asked(asked.text)
     stop_words = STOP_WORDS.get(language or "", ())
     texts = [entry for entry in everything if entry.text is not None]
-    counts = Counter(word for entry in texts for word in {*terms_of(entry.text or ""), *terms_of(plain_heading(entry))})
+    counts = Counter(word for entry in texts for word in {*searched(entry.text or ""), *searched(plain_heading(entry))})
 
     def stem(word: str) -> str:
         return stems(language, [word])[0]
@@ -121,7 +127,7 @@ def plain_terms(asked: Asked, everything: list[Entry], language: str | None):
     def without_stop_words(words: list[str]) -> list[str]:
         return [word for word in words if word not in stop_words] or words
 
-    single = without_stop_words(terms_of(" ".join([*(" ".join(words) for words in asked.required), asked.single])))
+    single = without_stop_words(searched(" ".join([*(" ".join(words) for words in asked.required), asked.single])))
     terms = []  # the words that count exactly, and those that count
     for word in single:
         exact, alike = word, forms(word)
@@ -136,7 +142,7 @@ def plain_terms(asked: Asked, everything: list[Entry], language: str | None):
                 alike = forms(exact)
         terms.append(([exact], alike | {exact}))
     for group in asked.alternatives:
-        either = [*dict.fromkeys(without_stop_words(terms_of(" ".join(group))))]
+        either = [*dict.fromkeys(without_stop_words(searched(" ".join(group))))]
         terms.append((either, set(either).union(*map(forms, either))))
     return asked, terms, counts
 
@@ -156,17 +162,18 @@ def plain_scores(asked: Asked, documents: list[Entry], near: np.ndarray, everyth
 
     def has(entry: Entry, phrase: list[str]) -> bool:
         spelled = terms_of(" ".join(phrase))
-        parts = [] if entry.text is None else [terms_of(entry.text), terms_of(plain_heading(entry))]
+        texts = [] if entry.text is None else [normal(entry.text), normal(plain_heading(entry))]
+        parts = [terms_of(form) for text in texts for form in (text, text.replace("_", " "))]
         return any(spelled == part[at : at + len(spelled)] for part in parts for at in range(len(part)))
 
     required = [phrase for phrase in asked.required if any(has(entry, phrase) for entry in documents)]
     total = sum(rarity(alike) for _, alike in terms)
     scores = []
 
-    def bm25f(words: list[str], length: float, entry: Entry) -> float:
+    def bm25f(window: list[str], length: float, entry: Entry) -> float:
         there, score = dict.fromkeys(counts, 0.0), 0.0
         heading = plain_heading(entry)
-        for some, weight, share in ((words, 1, length), (terms_of(heading), 3, len(heading) / 60)):
+        for some, weight, share in ((window, 1, length), (searched(heading), 3, len(heading) / 60)):
             for word in [] if entry.text is None else some:
                 there[word] += weight / (0.25 + 0.75 * share)
         for exactly, alike in terms:
@@ -181,8 +188,7 @@ def plain_scores(asked: Asked, documents: list[Entry], near: np.ndarray, everyth
         begins = range(0, max(len(normal(text)) - most + most // 3, 1), most // 3)
         windows = [[word for at, word in term_starts(text) if begin <= at < begin + most] for begin in begins]
         length = min(len(text), most) / (min(average, most) or 1)
-        score = bm25f(terms_of(text), len(text) / (average or 1), entry) / 2
-        score += max(bm25f(window, length, entry) for window in windows) / 2
+        score = max(bm25f(window, length, entry) for window in windows)
         passes = all(has(entry, phrase) for phrase in required) and not any(has(entry, no) for no in asked.excluded)
         scores.append(start + score / math.sqrt(total or 1) if passes else -math.inf)
     return scores
@@ -205,8 +211,12 @@ def test_texts_with_most_of_the_words_are_those_of_the_plain_sum(lists, n, more)
         for location in set().union(*(lists[j] for j in i)):
             told[location] = told.get(location, 0) + term.times * statistics.rarity(term)
     expected = sorted(sorted(told), key=lambda location: -told[location])[:n]
-    wanted = Wanted(terms)
-    found = best_by_terms(statistics, wanted, lambda word: np.array(sorted(lists[int(word[5:])]), np.int64), n)
+
+    def positions_of(word: str, among: np.ndarray | None) -> np.ndarray:
+        there = np.array(sorted(lists[int(word[5:])]), np.int64)
+        return there if among is None else there[np.isin(there, among)]
+
+    found = best_by_terms(statistics, Wanted(terms), positions_of, n)
     assert found.tolist() == sorted(expected)
 
 
@@ -216,6 +226,7 @@ def test_stop_words_and_initials_count_only_where_a_query_has_nothing_else():
     assert words_by_stem("the prices of oil, e.g. by H. C. Liu in R.", None).keys() == {
         "the", "prices", "of", "oil", "by", "liu", "in", "r",
     }  # fmt: skip
+    assert words_by_stem("of parse_date", "english").keys() == {"pars", "date", "parse_d"}
     assert words_by_stem("C++ or C", "english") == {"c++": {"c++": 1}, "c": {"c": 1}}
     assert len(words_by_stem(" ".join(f"w{n}" for n in range(600)), None)) == MOST_TERMS
 
@@ -261,7 +272,7 @@ def test_words_are_scored_by_the_formula(store, tmp_path_factory):
             away = distances(np.array([entry.code for entry in kept], np.uint8).reshape(len(kept), 3), code)[0]
             logits = rng.normal(size=M)
             bits = np.array([np.unpackbits(entry.code, count=M) for entry in kept], float).reshape(-1, M)
-            near = 1.5 * (2 * bits - 1) @ logits / np.abs(logits).sum()
+            near = 1.4 * (2 * bits - 1) @ logits / np.sqrt(M) / np.linalg.norm(logits)
             _, terms, _ = plain_terms(query, entries, index.language)
             lengths = [len(entry.text) for entry in entries if entry.text is not None]
             if terms and lengths:  # codes of long texts count less
@@ -314,7 +325,7 @@ def index(store, tmp_path):
 
 @every_store
 def test_certain_bits_count_more_than_others(index):
-    """The similarity orders codes as their probability under independent bits does, and is 1 for the likeliest."""
+    """The cosine orders codes as their probability under independent bits does."""
     rng = np.random.default_rng(0)
     codes, logits = random_codes(rng, 150, M, 60), rng.normal(size=(3, M))
     queries = np.packbits(logits > 0, axis=1)
@@ -328,9 +339,8 @@ def test_certain_bits_count_more_than_others(index):
         expected = np.argsort(-np.round(log_p, 9), kind="stable")[:12]
         assert [hit.id for hit in hits] == expected.tolist()
         assert [hit.score for hit in hits] == pytest.approx(
-            (1 + 2 * (log_p - surest) / np.abs(row).sum())[expected].tolist()
+            ((np.abs(row).sum() + 2 * (log_p - surest)) / np.sqrt(M) / np.linalg.norm(row))[expected].tolist()
         )
-        assert hits[0].score == pytest.approx(1)
 
 
 @every_store
@@ -392,7 +402,7 @@ def test_an_index_can_do_without_words(store, tmp_path):
         index.add(np.zeros((1, 1), np.uint8), [0], ["price"])
         index.delete([1])
         (hits,) = index.search_ranked(np.zeros((1, 1), np.uint8), [BitRanking(np.full(8, -1.0))])
-        assert [(hit.id, hit.score) for hit in hits] == [(0, 1.0)]
+        assert [(hit.id, hit.score) for hit in hits] == [(0, pytest.approx(1.0))]
         with pytest.raises(ValueError, match="text_index=False"):
             index.search_ranked(np.zeros((1, 1), np.uint8), [by_words("oil")])
 
@@ -442,7 +452,7 @@ def test_what_is_remembered_of_words_changes_no_answer(tmp_path_factory, steps, 
             writer.delete([id for id in list(writer) if id % 10 == removed])
             entries = [entry for block in writer.entries() for entry in block]
             for asked in (query, steps[0][2]):
-                near = np.full(len(entries), 1.5)
+                near = np.full(len(entries), 1.4)
                 scores = plain_scores(Asked(asked), entries, near, entries, index.language)
                 ranking = WordRanking(asked, BitRanking(np.full(8, -1.0)))
                 (hits,) = index.search_ranked(np.zeros((1, 1), np.uint8), [ranking], 100)
@@ -484,6 +494,27 @@ def test_texts_tell_their_language():
     assert stems("german", ["preise", "x" * 65]) == ["preis", "x" * 65]
     with pytest.raises(ValueError, match="language is 'klingon', expected one of arabic"):
         HammingIndex.create("nowhere", text_index="klingon")
+
+
+def test_segments_of_the_word_index_are_merged_if_they_are_large(tmp_path, monkeypatch):
+    monkeypatch.setattr(word_index, "_FEW_PAGES", 1)
+    with HammingIndex.create(tmp_path / "index", 8) as index:
+
+        def segments() -> int:
+            with index.snapshot():
+                return index._database.execute("SELECT count(DISTINCT segid) FROM words_idx").fetchone()[0]
+
+        index.optimize()
+        for start in (0, 50, 100):
+            index.add(np.zeros((50, 1), np.uint8), texts=[f"oil word{start + n}" for n in range(50)])
+        assert segments() == 3
+        before = word_statistics(index, ["oil", "word7", "word107"])
+        index.optimize()
+        assert segments() == 1
+        assert word_statistics(index, ["oil", "word7", "word107"]) == before
+        merged = index.state()
+        index.optimize()
+        assert index.state() == merged
 
 
 def test_words_of_a_failed_change_are_not_taken_for_known(tmp_path):

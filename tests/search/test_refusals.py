@@ -204,7 +204,7 @@ def test_databases_of_other_programs_are_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("version", "words"),
-    [(1, "has format 1, and this ammi reads format 6: build it again"), (7, "has format 7, .*: upgrade ammi")],
+    [(1, "has format 1, .*: convert it with ammi index upgrade"), (8, "has format 8, .*: upgrade ammi")],
 )
 def test_another_format_is_refused(index, version, words):
     index.close()

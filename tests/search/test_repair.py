@@ -47,7 +47,7 @@ def test_a_new_file_that_is_not_whole_does_not_take_the_place_of_the_old(tmp_pat
     with make(tmp_path, 20) as index:
         alter(index, "UPDATE texts SET text = text || ' ' WHERE position = 7")
     before = (tmp_path / "index.sqlite").read_bytes()
-    copy = damage._copy
+    copy = damage.copy_intact
 
     def copy_and_lose(*arguments):
         kept = copy(*arguments)
@@ -55,7 +55,7 @@ def test_a_new_file_that_is_not_whole_does_not_take_the_place_of_the_old(tmp_pat
             new.delete(["d1"])
         return kept
 
-    monkeypatch.setattr(damage, "_copy", copy_and_lose)
+    monkeypatch.setattr(damage, "copy_intact", copy_and_lose)
     with pytest.raises(
         OSError, match=r"could not be read back whole \(it is not in the state in which it was left\).* is as it was"
     ):

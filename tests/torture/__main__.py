@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from ammi.search.embedded.database import FORMAT
 from ammi.tuning.machine import machine
 from tests.torture import (
     backups,
@@ -102,7 +103,7 @@ def main() -> None:
         start = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
             outcome = attack.make(Path(folder), tries)
-        row = {**vars(outcome), "seconds": round(time.monotonic() - start), **machine()}
+        row = {**vars(outcome), "seconds": round(time.monotonic() - start), "format": FORMAT, **machine()}
         print(name, json.dumps(row), flush=True)
         wrong += outcome.wrong
         if asked.scale == 1:
@@ -114,11 +115,12 @@ def main() -> None:
 
 def write_table(results: dict[str, dict]) -> None:
     """The table between its marks on the page."""
-    lines = ["| attack | tried | what came of it | wrong | date |", "|---|---|---|---|---|"]
+    lines = ["| attack | tried | what came of it | wrong | format | date |", "|---|---|---|---|---|---|"]
     for name in ATTACKS:
         if row := results.get(name):
             seen = ", ".join(f"{what} {n:,}" for what, n in sorted(row["seen"].items()))
-            lines.append(f"| {name} | {row['tried']:,} | {seen} | **{row['wrong']:,}** | {row['date']} |")
+            about = f"**{row['wrong']:,}** | {row.get('format', '–')} | {row['date']}"
+            lines.append(f"| {name} | {row['tried']:,} | {seen} | {about} |")
     before, rest = PAGE.read_text().split(BEGIN)
     PAGE.write_text("\n".join([before + BEGIN, "", *lines, "", END + rest.split(END)[1]]))
 

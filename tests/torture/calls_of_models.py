@@ -104,6 +104,7 @@ OF_MODELS: Calls = {
         f"DocumentHasher.{name}": call(lambda given, name=name: _of_model(name, given), few_texts | _rows)
         for name in ("transform", "encode")
     },
+    "DocumentHasher.count_words": call(lambda given: _of_model("count_words", given), few_texts),
     "DocumentHasher.knows": call(lambda given: _of_model("knows", given), texts),
     "features.WordFeatures": call(
         lambda *given: _make("WordFeatures", *given), _vocabularies, _good_texts | few_texts, few_texts

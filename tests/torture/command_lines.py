@@ -21,7 +21,7 @@ from tests.torture.template import MADE, NO_SERVERS, NOBODY, SERVED
 INPUT = "INPUT"  # stands for the file that an input comes with
 
 # Options that would reach for the network or out of the folder, or take minutes whatever the input.
-LEFT_OUT = {"embedder", "storage", "help", "install_completion", "show_completion", "quick"}
+LEFT_OUT = {"embedder", "storage", "help", "install_completion", "show_completion", "quick", "watch"}
 
 
 def _commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
@@ -49,10 +49,16 @@ SHORT: dict[str, tuple[int, tuple[str, ...]]] = {
     "information": (3, ()),
     "report": (1, ()),
     "serve": (1, ("--host", "192.0.2.1")),  # which is no address of any machine, else it would listen for ever
+    "mcp": (1, ("--host", "192.0.2.1", "--port", "0")),  # the same
+    "classify": (3, ()),
+    "outliers": (2, ()),
+    "push": (1, ("--figures", "nowhere.json")),  # which is refused, else it would look for the Hub
+    "topics": (1, ("-n", "0")),  # which is refused, else it would compute a map
     "tune": (1, ("--trials", "1", "--set", "epochs=1")),
     "paper": (1, ()),
     "index build": (4, ("--model", "model")),  # else it would learn one
     "index add": (4, ()),
+    "index sync": (1, ()),
     "index set": (3, ()),
     "index delete": (3, ()),
     "index keys": (3, ()),

@@ -25,24 +25,30 @@ from tests.web.serving import build, serving
 _SILENT, _SLOW = 400, 60  # more of one address than a server lets in
 _MOST_MEGABYTES = 50  # that memory may grow
 _WRITERS = 3
+_ANSWERS_UNTIL_KILLED = (0, 3, 30)
 _SERVER = """
 import sys
 from contextlib import suppress
 from ammi import Collection
 from ammi.web.live import LiveExplorer
+from ammi.web.memory import return_memory
 from ammi.web.server import Server
 from ammi.web.settings import Settings
 LiveExplorer.start = lambda self: None  # the map takes longer than the rest
 with Collection.open(sys.argv[1]) as collection:
     server = Server(collection, "127.0.0.1", int((*sys.argv, 0)[2]), Settings(writable=True))
     with suppress(KeyboardInterrupt):
+        return_memory()
         print(server.address, flush=True)
         server.run()
 """
 
 
 def hostile(folder: Path, tries: int) -> Outcome:
-    """Send requests of hostile sizes beside silent and slow clients, and ask a plain question after each few."""
+    """Send requests of hostile sizes beside silent and slow clients, and ask a plain question after each few.
+
+    Memory is compared with that after a tenth of the requests, when caches are full and all clients are there.
+    """
     outcome = Outcome()
     location = build(folder / "articles")
     with ExitStack() as stack:
@@ -55,8 +61,9 @@ def hostile(folder: Path, tries: int) -> Outcome:
         for path in ("search?q=oil", "search?q=oil&where=year>=0", "duplicates"):
             good.get(f"/api/{path}")
         stack.enter_context(crowd(address, _SILENT, _SLOW))
-        before = server.memory_info().rss
         for number, (method, path, body) in enumerate(hostile_requests(tries, 0)):
+            if number == tries // 10:
+                before = server.memory_info().rss
             headers = {"Content-Type": "application/json"} if body else {}
             try:
                 status = bad.request(method, path, content=body, headers=headers).status_code
@@ -82,10 +89,9 @@ def broken_changes(folder: Path, tries: int) -> Outcome:
     location = build(folder / "articles")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    over = Event()
-    killer = Thread(target=_kill, args=(location, port, over))
+    over, seen = Event(), list[str]()
+    killer = Thread(target=_kill, args=(location, port, seen, over))
     killer.start()
-    seen: list[str] = []
     writers = [Thread(target=_write, args=(port, seed, tries // _WRITERS, seen)) for seed in range(_WRITERS)]
     for writer in writers:
         writer.start()
@@ -106,16 +112,20 @@ def broken_changes(folder: Path, tries: int) -> Outcome:
     return outcome
 
 
-def _kill(location: Path, port: int, over: Event) -> None:
-    """Start a server, and kill it after a while, again and again."""
+def _kill(location: Path, port: int, seen: list[str], over: Event) -> None:
+    """Start a server, and kill it after some of the writers' requests, again and again."""
     rng = random.Random(0)
     command = [sys.executable, "-c", _SERVER, str(location), str(port)]
     while not over.is_set():
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout
             assert re.search("http://", server.stdout.readline())
-            over.wait(0.2 + 1.5 * rng.random())
+            enough = len(seen) + rng.choice(_ANSWERS_UNTIL_KILLED)
+            while len(seen) < enough and not over.wait(0.01):
+                pass
+            over.wait(0.05 * rng.random())
             server.send_signal(signal.SIGKILL)
+            seen.append("servers killed")
 
 
 def _write(port: int, seed: int, changes: int, seen: list[str]) -> None:

@@ -118,10 +118,11 @@ def run_batch(number: int, size: int, location: Workplace, last: Path) -> dict[s
     def watched(attempt: Attempt, one: Input) -> None:
         last.write_text(f"{attempt} {one.name} {one.content!r:.2000}", errors="replace")
         _forget_peak()
+        before = peak_kilobytes()
         signal.alarm(HANGS)
         start = time.process_time()
         judged = try_one(attempt, one.name, one.content, location)
-        wrong, kilobytes = judged.wrong, peak_kilobytes()
+        wrong, kilobytes = judged.wrong, peak_kilobytes() - before
         if kilobytes > MOST_KILOBYTES:
             wrong = wrong or f"took {kilobytes:,} kB"
         if time.process_time() - start > MOST_SECONDS:

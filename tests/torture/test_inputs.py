@@ -23,10 +23,23 @@ ASIDE = {
     | {"Repaired", "Restored", "Upgraded", "Why"},
 }
 METHODS_ASIDE: dict[type, set[str]] = {
-    Collection: {"add_once", "close"},  # what a server calls
+    # What a server calls, what computes a map for seconds, and what looks for the Hub.
+    Collection: {"add_once", "close", "map", "push_to_hub", "topics"},
     # What Collection calls for `rebuild`, `search` and `add`.
-    HammingIndex: {"add_records", "close", "once", "optimize", "outcome", "recode", "search_ranked", "snapshot"},
-    DocumentHasher: {"describe", "encode_rows", "rows", "score"},  # parts of `encode`; LSH has no score
+    HammingIndex: {
+        "add_records",
+        "close",
+        "count_words",
+        "metadata_blocks",
+        "once",
+        "optimize",
+        "outcome",
+        "recode",
+        "search_ranked",
+        "snapshot",
+        "word_counts",
+    },
+    DocumentHasher: {"describe", "encode_rows", "push_to_hub", "rows", "score"},  # parts of `encode`; LSH has no score
     MarkovBits: set(),
     chain.ChainDistributions: {"cross_entropy", "halves", "mean"},
     chain.TreeDistributions: {"halves", "mean"},

@@ -288,7 +288,7 @@ def fill_a_full_disk(folder: Path, sizes: int) -> None:
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python 3.12 warns of every fork
 @pytest.mark.parametrize("more", [-140_000, 20])
 def test_a_full_disk_is_said_and_loses_nothing_that_is_finished(more, tmp_path):
-    """A9: a traceback. Whatever is full first, the same command goes on once there is space."""
+    """A traceback. Whatever is full first, the same command goes on once there is space."""
     done = drawn(tuned(tmp_path, 1, task=Scripted()))
     size = max(path.stat().st_size for path in tmp_path.iterdir()) + more
     full = multiprocessing.get_context("fork").Process(target=fill_a_full_disk, args=(tmp_path, size))

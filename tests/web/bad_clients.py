@@ -26,7 +26,7 @@ def crowd(address: str, silent: int, slow: int) -> Iterator[None]:
     head = f" HTTP/1.1\r\nHost: {at.netloc}\r\n"
     openings = [
         f"POST /api/search{head}Content-Length: 1000\r\n\r\n{{",  # waits with the rest
-        f"GET /api/documents{head}\r\n",  # reads nothing of the answer
+        f"GET /api/all{head}\r\n",  # reads nothing of the answer
         f"GET /api/search?q=oil{head}\r\n",  # goes away before the answer
         f"GET /api/search?q=oil{head}",  # sends the head bit by bit
     ]

@@ -54,7 +54,9 @@ def test_only_what_is_in_it_may_run(page):
 
 def test_it_has_the_views_of_a_sample(page, here):
     data = data_of(page)
-    assert (data["collection"]["documents"], data["map"]["documents"]) == (len(RECORDS), len(RECORDS))
+    assert (data["whole"], data["map"]["documents"]) == (len(RECORDS), len(RECORDS))
+    assert data["collection"]["documents"] == SAMPLE
+    assert sum(topic["documents"] for topic in data["topics"][0]["topics"]) == pytest.approx(len(RECORDS), abs=2)
     assert len(data["documents"]) == data["map"]["points"] == SAMPLE
     assert data["map"]["state"] == "ready"
     assert [bit["bit"] for bit in data["bit"]] == list(range(N_BITS))

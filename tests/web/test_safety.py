@@ -185,7 +185,7 @@ def test_a_broken_pipe_ends_other_commands_but_no_server(tmp_path):
 def test_so_many_read_all_documents_at_once_and_no_more(here):
     for most in (0, 1):
         web = TestClient(make_app(here, Settings(most_exports=most)), base_url="http://localhost")
-        answers = [web.get("/api/documents") for _ in range(3)]  # one after the other
+        answers = [web.get("/api/all") for _ in range(3)]  # one after the other
         assert {answer.status_code for answer in answers} == ({200} if most else {503})
         assert all(answer.headers["retry-after"] == "60" for answer in answers if answer.status_code == 503)
 

@@ -89,6 +89,18 @@ def test_they_end_with_the_server(location):
     searcher.wait(30)
 
 
+def test_sigterm_leaves_nothing_behind(location):
+    """What searchers share was left to be cleaned up, with a warning of leaked semaphores."""
+    command = [sys.executable, "-m", "ammi", "serve", str(location), "--port", "0", "--searchers", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        assert "http://" in server.stdout.readline()
+        wait_for_searchers(location, 1)
+        server.terminate()
+        _, said = server.communicate(timeout=60)
+    assert (server.returncode, said) == (0, "")
+
+
 def test_they_end_with_a_server_that_is_killed(location):
     command = [sys.executable, "-m", "ammi", "serve", str(location), "--port", "0", "--searchers", "2"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as server:

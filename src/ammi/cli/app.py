@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from ammi.cli import (
+    classify,
     data,
     demo,
     drift,
@@ -23,10 +24,14 @@ from ammi.cli import (
     info,
     information,
     match,
+    mcp,
+    outliers,
     paper,
+    push,
     report,
     search,
     serve,
+    topics,
     tune,
 )
 from ammi.cli.command import STOPPED, Quiet, add_command, has_started
@@ -53,11 +58,16 @@ for _command in (
     serve.serve,
     report.report,
     duplicates.duplicates,
+    topics.topics,
+    classify.classify,
+    outliers.outliers,
     match.match,
+    mcp.mcp,
     drift.drift,
     evaluate.evaluate,
     info.info,
     information.information,
+    push.push,
     tune.tune,
     paper.paper,
 ):

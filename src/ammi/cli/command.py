@@ -1,6 +1,7 @@
 """Turn functions into commands: options that all commands share, groups of options, and Ctrl-C."""
 
 import inspect
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, fields, is_dataclass
@@ -51,6 +52,8 @@ def _wrapped(command: Callable[..., None]) -> Callable[..., None]:
         global _started
         _started = True
         notes.quiet = notes.quiet or quiet
+        if notes.quiet or not notes.is_terminal:
+            os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         try:

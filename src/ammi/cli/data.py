@@ -19,7 +19,7 @@ from ammi.cli.options import (
     checked_seed,
 )
 from ammi.cli.progress import counter
-from ammi.cli.screen import facts, new_table, note, results, say_json, show
+from ammi.cli.screen import counted_documents, facts, new_table, note, results, say_json, show
 from ammi.cli.sources import Documents, counted
 from ammi.files import check_not_read
 
@@ -68,7 +68,7 @@ def import_(
     check_not_read(out, path if path.is_file() else None)
     with if_stopped(f"{out} was not written"), counter(f"reading {path}") as advance:
         n = write_jsonl(out, counted(IMPORTERS[name](path), advance))
-    show({"file": str(out), "documents": n}, as_json, f"{n:,} documents in {out}")
+    show({"file": str(out), "documents": n}, as_json, f"{counted_documents(n)} in {out}")
 
 
 def pairs(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ammi.cli.command import if_stopped
-from ammi.cli.options import Model, RayOptions, ReadOptions, Sources, single_source
+from ammi.cli.options import Model, RayOptions, ReadOptions, Sources
 from ammi.cli.progress import counter
 from ammi.cli.screen import note, say_json
 from ammi.cli.settings import load_model
@@ -54,18 +54,18 @@ def encode(
     if ray.enabled:
         _encode_on_ray(model, sources, out, options, ray)
     else:
-        _encode_here(model, single_source(sources), out, options)
+        _encode_here(model, sources, out, options)
 
 
-def _encode_here(model: Path, source: str, out: Path | None, options: ReadOptions) -> None:
+def _encode_here(model: Path, sources: list[str], out: Path | None, options: ReadOptions) -> None:
     from ammi.data import write_codes
     from ammi.data.codes import code_records
     from ammi.ingest import blocks_of
 
     hasher = load_model(model)
-    documents, fingerprint = Documents(source, options, **content_for(hasher)), hasher.fingerprint_
+    documents, fingerprint = Documents(sources, options, **content_for(hasher)), hasher.fingerprint_
     if out:
-        check_not_read(out, source, model)
+        check_not_read(out, *sources, model)
 
     def encoded() -> "Iterator[CodeBlock]":
         with counter(f"encoding {documents.name}") as advance:

@@ -189,7 +189,7 @@ def fit(
     """
     start = time.perf_counter()
     parameters = {name: value for name, value in {"n_bits": bits, "epochs": epochs}.items() if value is not None}
-    kind = features or default_features(source, options)
+    kind = features or default_features([source], options)
     if method is None and config is None:
         method, usual = _default_method(kind, source, embedder)
         parameters = {"n_bits": usual, **parameters}

@@ -1,15 +1,20 @@
 """`ammi info`: describe a model, a collection, pairs, a file of codes or a source of documents."""
 
 from collections import Counter
+from contextlib import suppress
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ammi.cli.options import AsJson, Format, TextColumn
 from ammi.cli.progress import counter
-from ammi.cli.screen import facts, plain, say_json
+from ammi.cli.screen import facts, note, plain, say_json
+from ammi.hub import is_on_hub
+from ammi.urls import shown
 
 Description = dict[str, object]
+_MONTHS = 12  # to show; --json has all
 
 
 def info(
@@ -18,7 +23,7 @@ def info(
         typer.Argument(
             metavar="PATH",
             show_default=False,
-            help="A model, a collection or its URL, pairs, a file of codes, or a source of documents.",
+            help="A model, a collection or its URL, either also hf://OWNER/NAME; pairs, a file of codes, or a source.",
         ),
     ],
     text: TextColumn = None,
@@ -28,35 +33,53 @@ def info(
     """Describe a model, a collection, a folder of pairs, a file of codes or a source of documents.
 
     A source is read to its end: the number of documents and of records that cannot be read is exact.
+    Of a collection, unknown words are those that its model has not learned, by the month in which they were added.
+    If their share grows, search by codes gets worse: [bold]ammi index rebuild --learn[/] makes a model that knows them.
 
     [bold]Examples[/]
 
     ammi info model
+    ammi info articles
     ammi info articles.csv --text body
     """
     about = _about(path, text, format)
     if as_json:
         say_json(about)
-    else:
-        facts({name.replace("_", " "): _in_words(value) for name, value in about.items()})
+        return
+    unknown = about.pop("unknown_words", None)
+    shares = {"unknown words": _shares(unknown)} if isinstance(unknown, dict) else {}
+    facts({**{name.replace("_", " "): _in_words(value) for name, value in about.items()}, **shares})
+    if shares:
+        note(
+            "Unknown words are those in documents added in a month, or in a sample, that the model has not learned. "
+            f"If their share grows by half, learn a new model: ammi index rebuild {shown(path)} --learn"
+        )
+
+
+def _shares(unknown: dict[str, dict[str, float]]) -> str:
+    """Return the share of unknown words of the last months."""
+    months = [f"{when} {counted['share']:.1%}" for when, counted in unknown.items()]
+    return ", ".join(["…", *months[-_MONTHS:]] if len(months) > _MONTHS else months)
 
 
 def _about(path: str, text: str | None, format: str | None) -> Description:
     from ammi.collection import Collection
-    from ammi.data import holds_codes
-    from ammi.data.pairs import describe_pairs, holds_pairs
-    from ammi.hashers.saving import holds_model
+    from ammi.hashers.saving import describe_files, holds_model, read_model
     from ammi.search.locations import is_url
 
-    if holds_pairs(path):
-        return describe_pairs(path)
     if holds_model(path):
-        from ammi.hashers import load
-
-        return {"kind": "model", **load(path).describe()}
+        return {"kind": "model", **describe_files(read_model(path), Path(path))}
+    if is_on_hub(path):
+        with suppress(FileNotFoundError):  # a collection
+            return {"kind": "model", **describe_files(read_model(path), Path(path))}
     if path != "-" and (is_url(path) or Collection.exists(path)):
         with Collection.open(path) as collection:
             return collection.describe()
+    from ammi.data import holds_codes  # imports SciPy, which the above does not need
+    from ammi.data.pairs import describe_pairs, holds_pairs
+
+    if holds_pairs(path):
+        return describe_pairs(path)
     return _codes(path) if format is None and holds_codes(path) else _documents(path, text, format)
 
 

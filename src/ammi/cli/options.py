@@ -4,15 +4,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+if TYPE_CHECKING:
+    from ammi.search.filters import Where
+
 DOCUMENTS = (
-    "Documents: a file (.jsonl, .csv, .tsv, .txt, each also .gz or .zst; .parquet, .arrow, .feather), a folder of text "
-    "files, a matrix of vectors (.npy, .npz), [bold]-[/] for standard input, or the name of a data set "
-    "([bold]ammi data list[/])."
+    "Documents: a table (.jsonl, .json, .csv, .tsv, .txt, each also .gz or .zst; .parquet, .arrow, .feather), a text, "
+    "PDF, Office, mail or other file, a folder of such files, a matrix of vectors (.npy, .npz), a pattern in quotes "
+    "('*.jsonl'), [bold]-[/] for standard input, or the name of a data set ([bold]ammi data list[/])."
 )
+
+
+COLUMN_TYPES = ("number", "date", "boolean", "text")
 
 
 def checked_seed(seed: int | None) -> int | None:
@@ -32,9 +38,14 @@ class OnError(StrEnum):
 Source = Annotated[str, typer.Argument(metavar="SOURCE", show_default=False, help=DOCUMENTS)]
 Sources = Annotated[list[str], typer.Argument(metavar="SOURCE", show_default=False, help=DOCUMENTS)]
 Location = Annotated[
-    str, typer.Argument(metavar="COLLECTION", show_default=False, help="Folder or URL of a collection.")
+    str,
+    typer.Argument(
+        metavar="COLLECTION", show_default=False, help="Folder or URL of a collection, also hf://OWNER/NAME."
+    ),
 ]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", show_default=False, help="Folder of a model.")]
+Model = Annotated[
+    Path, typer.Argument(metavar="MODEL", show_default=False, help="Folder of a model, or hf://OWNER/NAME.")
+]
 DocumentId = Annotated[str, typer.Argument(metavar="ID", show_default=False, help="Id of a document.")]
 TextColumn = Annotated[
     str | None, typer.Option("--text", metavar="COLUMN", help="Column of the texts.", show_default="text")
@@ -64,6 +75,15 @@ Format = Annotated[
 ]
 SkipBad = Annotated[OnError, typer.Option("--on-error", help="Stop at a record that cannot be read, or skip it.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+FilterOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="FILTER",
+        help="Only documents with this metadata: KEY=VALUE, KEY=A,B (either), KEY!=VALUE, KEY>=VALUE (also <, <=, >), "
+        "KEY (has it), !KEY (does not have it). May be repeated; all filters must hold.",
+    ),
+]
 Assignments = Annotated[
     list[str] | None,
     typer.Option(
@@ -87,6 +107,32 @@ class ReadOptions:
         skip = None if self.on_error == OnError.refuse else self.on_error.value
         columns = {"--text": self.text, "--id": self.id, "--vector": self.vector}
         return {**columns, "--format": self.format, "--on-error": skip}
+
+
+@dataclass(frozen=True)
+class TypedOptions(ReadOptions):
+    """How to read documents into a collection, where filters compare the values of columns."""
+
+    types: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--type",
+            metavar="KEY=TYPE",
+            help="Type of a column of CSV or TSV: number, date, boolean or text. May be repeated.",
+            show_default="inferred where no text is lost",
+        ),
+    ] = None
+
+    def named_types(self) -> dict[str, str]:
+        """Return the types that were given, by key."""
+        pairs = [given.rpartition("=") for given in self.types or []]
+        for key, equals, type in pairs:
+            if not key or not equals or type not in COLUMN_TYPES:
+                raise typer.BadParameter(
+                    f"{key}{equals}{type} is no type of a column: write KEY=number, date, boolean or text.",
+                    param_hint="'--type'",
+                )
+        return {key: type for key, _, type in pairs}
 
 
 @dataclass(frozen=True)
@@ -114,6 +160,16 @@ class RayOptions:
             refuse("it needs --ray", {"--address": self.address, "--workers": self.workers})
 
 
+def read_filter(conditions: list[str] | None) -> "Where | None":
+    """Return the filter that --where spells; None without any."""
+    from ammi.search.filter_text import from_text
+
+    try:
+        return from_text(conditions or []) or None
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}.", param_hint="'--where'") from None
+
+
 def refuse(reason: str, options: Mapping[str, object]) -> None:
     """Refuse options that were given."""
     for option, value in options.items():
@@ -121,8 +177,6 @@ def refuse(reason: str, options: Mapping[str, object]) -> None:
             raise typer.BadParameter(f"{reason}.", param_hint=f"'{option}'")
 
 
-def single_source(sources: list[str]) -> str:
-    """Return the source of a command that works in this process, which reads only one."""
-    if len(sources) > 1:
-        raise typer.BadParameter("several sources need --ray.", param_hint="'SOURCE'")
-    return sources[0]
+def refuse_types(options: TypedOptions) -> None:
+    """Refuse types of columns for a source that has no columns without types."""
+    refuse("it is for columns of CSV and TSV", {"--type": options.types})

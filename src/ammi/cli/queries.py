@@ -29,7 +29,7 @@ def query_lines() -> Iterator[str]:
     from ammi.data.formats import read_lines
     from ammi.data.streams import TOO_LONG
 
-    for number, line in enumerate(read_lines("-"), 1):
+    for number, line in enumerate(read_lines("-", "standard input", detect=False), 1):
         if line is None:
             raise ValueError(f"standard input line {number} {TOO_LONG}")
         try:
@@ -47,5 +47,6 @@ def query_vectors(source: str | Path) -> "Iterator[tuple[str, np.ndarray]]":
     documents = read_matrix(source, single=True) if matrix else read_documents(source, vector="vector")
     for document in documents:
         name = f"row {document.id}" if matrix and document.numbered else document.id
-        assert document.vector is not None  # a record without one is a bad record
+        if document.vector is None:
+            raise ValueError(f"{source} has no vectors: expected a table with the column vector, or a matrix")
         yield f"{'' if source == '-' else source} {name}".strip(), document.vector

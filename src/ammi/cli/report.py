@@ -8,7 +8,7 @@ import typer
 from ammi.cli.options import Location
 from ammi.cli.progress import counter
 from ammi.cli.screen import note
-from ammi.cli.serve import needs_web
+from ammi.cli.serve import needs
 from ammi.files import check_not_read, replacing_file
 from ammi.urls import shown
 
@@ -31,7 +31,7 @@ def report(
     """
     from ammi.collection import Collection
 
-    with needs_web():
+    with needs("web"):
         from ammi.web.report import make_report
     check_not_read(out, location)
     with Collection.open(location) as collection, counter("making the report"):

@@ -145,6 +145,13 @@ def marked_passage(why: "Why") -> Text:
     return Text("…" if why.start or at else "").append_text(line[at:])
 
 
+def counted_documents(n: int, verb: str = "") -> str:
+    """Return "1 document" or "2 documents", and with a verb "1 document is" or "2 documents are"."""
+    are = {"are": "is", "were": "was"}
+    noun, verb = ("document", are.get(verb, verb)) if n == 1 else ("documents", verb)
+    return f"{n:,} {noun} {verb}".strip()
+
+
 def document_id(id: str | int) -> Text:
     """Return an id as a terminal can show it, a number without separated thousands."""
     return plain(str(id))

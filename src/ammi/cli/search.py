@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from ammi.cli.options import AsJson, Location
+from ammi.cli.options import AsJson, FilterOption, Location, read_filter
 from ammi.cli.queries import check_query_kind, query_lines, query_vectors
-from ammi.cli.screen import beginning, document_id, documents_table, marked_passage, note, results, say_json
+from ammi.cli.screen import beginning, document_id, documents_table, marked_passage, note, results, say, say_json
 
 if TYPE_CHECKING:
     from ammi.any_collection import Query
@@ -41,20 +41,14 @@ class SearchOptions:
     radius: Annotated[
         int | None, typer.Option(min=0, metavar="BITS", help="Find all documents within this distance instead.")
     ] = None
-    where: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILTER",
-            help="Only documents with this metadata: KEY=VALUE, KEY=A,B (either), KEY!=VALUE, KEY>=VALUE (also <, <=, "
-            ">), KEY (has it), !KEY (does not have it). May be repeated; all filters must hold.",
-        ),
-    ] = None
+    where: FilterOption = None
     rank: Annotated[
         Rank | None,
         typer.Option(
             help="Score that orders the hits: words shared with the query plus similar codes (text), bits weighted by "
             "how certain the query's are (asymmetric), the distance, or the cosine of kept vectors (vectors).",
-            show_default="text for texts with a word index, else vectors if they are kept, else distance",
+            show_default="text for texts with a word index, else vectors if they are kept, else asymmetric if the "
+            "model can",
         ),
     ] = None
     shortlist: Annotated[
@@ -69,12 +63,7 @@ class SearchOptions:
 
     def filter(self) -> "Where | None":
         """Return the filter that --where spells."""
-        from ammi.search.filter_text import from_text
-
-        try:
-            return from_text(self.where or []) or None
-        except ValueError as error:
-            raise typer.BadParameter(f"{error}.", param_hint="'--where'") from None
+        return read_filter(self.where)
 
 
 def search(
@@ -126,11 +115,11 @@ def search(
     with Collection.open(location) as collection:
         for id in like or []:
             found = collection.like(id, options.k, where, radius=options.radius, distinct=distinct)
-            _show(f"like {id}", found, as_json)
+            _show(f"like {id}", found, where, as_json)
         if texts or vector or not like:
             queries = _queries(collection, texts or [], vector)
             for name, hits in _answers(collection, queries, options, where):
-                _show(name, hits, as_json)
+                _show(name, hits, where, as_json)
 
 
 def _queries(collection: "Collection", texts: list[str], file: Path | None) -> "Iterator[tuple[str, Query]]":
@@ -164,7 +153,7 @@ def _answers(
             yield from ((name, collection.within(query, radius, where)) for name, query in block)
 
 
-def _show(query: str, hits: "Hits", as_json: bool) -> None:
+def _show(query: str, hits: "Hits", where: "Where | None", as_json: bool) -> None:
     if as_json:
         said = {"unknown": [*hits.unknown], "corrected": {**hits.corrected}}
         say_json({"query": query, **said, "hits": [hit.as_json() for hit in hits]})
@@ -173,7 +162,10 @@ def _show(query: str, hits: "Hits", as_json: bool) -> None:
             note(f"no document has {', '.join(hits.unknown)[:100]}")
         for word, right in hits.corrected.items():
             note(f"searched for {right} instead of {word}, which no document has")
-        results.print(hits_table(query, hits))
+        if hits:
+            results.print(hits_table(query, hits))
+        else:
+            say(f"nothing found for {query[:60]!r}" + (": no such document passes the filter" if where else ""))
 
 
 def hits_table(query: str, hits: "Hits") -> Table:

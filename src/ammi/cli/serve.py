@@ -15,33 +15,48 @@ from ammi.cli.screen import note, results
 from ammi.urls import shown
 
 PORT = 8077
+Host = Annotated[str, typer.Option(metavar="HOST", help="Address to listen at.")]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TOKEN",
+        envvar="AMMI_TOKEN",
+        help="Token that requests must have; required if other machines can reach HOST.",
+        show_default=False,
+        show_envvar=True,
+    ),
+]
+Names = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--name",
+        metavar="NAME",
+        help="Another host name of the server, such as that of a proxy. May be repeated.",
+    ),
+]
 
 
 def serve(
     location: Location,
-    host: Annotated[str, typer.Option(metavar="HOST", help="Address to listen at.")] = "127.0.0.1",
+    host: Host = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 chooses a free one.")] = PORT,
-    token: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TOKEN",
-            envvar="AMMI_TOKEN",
-            help="Token that requests must have; required if other machines can reach HOST.",
-            show_default=False,
-            show_envvar=True,
-        ),
-    ] = None,
+    token: Token = None,
     writable: Annotated[
         bool, typer.Option("--writable", help="Allow requests to add, replace and delete documents.")
     ] = False,
-    hosts: Annotated[
+    title: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Title of the page; by default the name of the folder.", show_default=False),
+    ] = None,
+    origins: Annotated[
         list[str] | None,
         typer.Option(
-            "--name",
-            metavar="NAME",
-            help="Another host name of the server, such as that of a proxy. May be repeated.",
+            "--origin",
+            metavar="URL",
+            help="Origin whose pages may use the API, such as https://example.org. May be repeated.",
         ),
     ] = None,
+    hosts: Names = None,
     searchers: Annotated[
         int,
         typer.Option(
@@ -56,7 +71,7 @@ def serve(
     """Serve a page to explore a collection, and an HTTP API, until Ctrl-C.
 
     The page searches as you type, walks from document to document, and shows a map and the meaning of each bit.
-    /api/openapi.json describes the API; in Python, Collection.open("http://...") uses it.
+    Its address /docs describes the API; in Python, Collection.open("http://...") uses it.
     Only this machine can connect unless --host is set, and nothing can be changed without --writable.
 
     [bold]Examples[/]
@@ -71,10 +86,18 @@ def serve(
 
     if is_served(location):
         raise ValueError(f"{shown(location)} is a server already: open it in a browser, or name the collection itself")
-    with needs_web():
+    with needs("web"):
+        from ammi.web.memory import return_memory
         from ammi.web.server import Server
-        from ammi.web.settings import Settings
-    settings = Settings(writable=writable, token=token or None, hosts=tuple(hosts or ()), searchers=searchers)
+        from ammi.web.settings import Settings, checked_origin
+    settings = Settings(
+        writable=writable,
+        token=token or None,
+        title=title or None,
+        origins=tuple(map(checked_origin, origins or ())),
+        hosts=tuple(hosts or ()),
+        searchers=searchers,
+    )
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a client that hangs up must not end the server
     with Collection.open(location) as collection:
@@ -87,16 +110,17 @@ def serve(
             note(f"The page asks for the token, or takes it from the address: {server.address}#token=TOKEN")
         if open_page:
             typer.launch(server.address)
+        return_memory()
         with if_stopped("the server has ended"):
             server.run()
 
 
 @contextmanager
-def needs_web() -> Iterator[None]:
+def needs(extra: str) -> Iterator[None]:
     """Turn the import of a missing package into an error that names the extra."""
     try:
         yield
     except ModuleNotFoundError as error:
         if error.name and error.name.startswith("ammi"):
             raise
-        raise ModuleNotFoundError(f"{error.name} is not installed: run pip install 'ammi[web]'") from error
+        raise ModuleNotFoundError(f"{error.name} is not installed: run pip install 'ammi[{extra}]'") from error

@@ -1,14 +1,19 @@
 """Read the documents of a source, once or several times, and report the records that were skipped."""
 
+import logging
+import pickle
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Any, TypedDict, TypeVar
+from weakref import finalize
 
-from ammi.cli.options import OnError, ReadOptions
+from ammi.cli.options import COLUMN_TYPES, OnError, ReadOptions, TypedOptions
 from ammi.cli.progress import Advance, counter
 from ammi.cli.screen import note
+from ammi.hub import is_on_hub
 from ammi.urls import shown
 
 if TYPE_CHECKING:
@@ -21,7 +26,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SKIPPED_SHOWN = 5  # bad records that are named; all are counted
+SKIPPED_SHOWN = 5  # bad records, and files of a kind, that are named; all are counted
 
 
 class Content(TypedDict):
@@ -41,43 +46,113 @@ def content_for(model: "DocumentHasher | Collection") -> Content:
     return {"reads": "vector", "width": fitted.n_features_in_}
 
 
+def keys_of_texts(collection: "Collection") -> list[str]:
+    """Return the metadata keys of which a collection has texts alone."""
+    return [key for key, kinds in collection.key_kinds().items() if kinds == ["text"]]
+
+
+class Skipped(logging.Handler):
+    """Bad records that are skipped, counted by kind; and what readers detected, as they log it. Both are told once."""
+
+    def __init__(self, name: str, refuses: bool):
+        super().__init__()
+        self.counts: Counter[str] = Counter()  # by kind
+        self.is_silent = False
+        self._name, self._refuses = name, refuses
+        self._told: set[str] = set()
+        logger = logging.getLogger("ammi.data")
+        logger.handlers, logger.propagate = [self], False
+        logger.setLevel(logging.INFO)
+
+    def __call__(self, problem: "BadRecordError") -> None:
+        """Note a bad record, or raise it; a file that cannot be read never ends the command."""
+        from ammi.data.rows import UnreadFileError
+
+        if self._refuses and not isinstance(problem, UnreadFileError):
+            raise problem
+        if self.is_silent:
+            return
+        self.counts[problem.kind] += 1
+        of_kind = isinstance(problem, UnreadFileError)  # five pictures hide no broken file
+        if (self.counts[problem.kind] if of_kind else self.n) <= SKIPPED_SHOWN:
+            self.tell(f"skipped: {problem}")
+
+    @property
+    def n(self) -> int:
+        """The number of bad records."""
+        return self.counts.total()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.tell(record.getMessage())
+
+    def tell(self, sentence: str) -> None:
+        """Print a sentence that was not printed before."""
+        if sentence not in self._told:
+            self._told.add(sentence)
+            note(sentence)
+
+    def end(self) -> None:
+        """Tell how many records were skipped, and why; records that are read again are not reported again."""
+        if self.counts and not self.is_silent:
+            kinds = ", ".join(f"{n:,} {kind}" for kind, n in self.counts.most_common())
+            note(f"{self.n:,} skipped in {self._name}: {kinds}")
+        self.is_silent = True
+
+
 class Documents:
-    """The documents of a source, which is read again by each iteration.
+    """The documents of sources, which are read again by each iteration.
 
     Args:
-        source: what the user named.
+        source: what the user named, one or several.
         options: how to read it.
         reads: "text" or "vector", the part of a document that the model reads.
         width: dimension of the vectors, if known.
+        texts: columns that hold no numbers and booleans, since the collection has texts there.
     """
 
-    def __init__(self, source: str, options: ReadOptions, *, reads: str = "text", width: int | None = None):
+    def __init__(
+        self,
+        source: str | Sequence[str],
+        options: ReadOptions,
+        *,
+        reads: str = "text",
+        width: int | None = None,
+        texts: Iterable[str] = (),
+    ):
         from ammi.data import holds_matrix, locate, read_documents, read_matrix
+        from ammi.data.column_types import ColumnTypes
         from ammi.data.reading import Needed
 
-        _refuse_collection(source)
-        self.name = "standard input" if source == "-" else source
-        self.is_pipe = is_pipe(source)
-        self.skipped: Counter[str] = Counter()  # by kind
+        sources = [source] if isinstance(source, str) else [*source]
+        for one in sources:
+            _refuse_collection(one)
+        alone = sources[0] if len(sources) == 1 else None
+        self.name = f"{len(sources)} sources" if alone is None else "standard input" if alone == "-" else alone
+        self.is_pipe = any(map(is_pipe, sources))
+        # One pass over them converts files, or uses up a pipe.
+        self._keeps = self.is_pipe or alone is None or not Path(alone).is_file() or _is_converted(alone)
+        self.skipped = Skipped(self.name, options.on_error == OnError.refuse)
         self.n_seen: int | None = None  # documents from which a sample was drawn
         self.matrix: VectorMatrix | None = None  # set if the source is a matrix
-        self._refuses, self._silent = options.on_error == OnError.refuse, False
         self._zeros, self._zeros_noted, self._reads = 0, False, reads
         text, id, vector, format = options.text, options.id, options.vector, options.format
-        if holds_matrix(source, format):
+        self.types = ColumnTypes(options.named_types() if isinstance(options, TypedOptions) else {}, frozenset(texts))
+        if alone is not None and holds_matrix(alone, format):
             self.matrix = read_matrix(
-                locate(source), text=text, id=id, vector=vector, format=format, on_error=self._complain
+                locate(alone), text=text, id=id, vector=vector, format=format, on_error=self.skipped
             )
+            if self.types.chosen:
+                raise ValueError(f"{self.name} is a matrix, whose columns have types: leave out --type")
         elif reads == "vector":
             vector = vector or "vector"  # so that a record without one is a bad record
-        self._read = lambda: read_documents(
-            locate(source),
+        self._read: Callable[[], Iterable[Document]] = lambda: read_documents(
+            [locate(one) for one in sources],
             text=text,
             id=id,
             vector=vector,
             format=format,
-            needed=Needed(reads, width),
-            on_error=self._complain,
+            needed=Needed(reads, width, self.types),
+            on_error=self.skipped,
         )
 
     def __iter__(self) -> "Iterator[Document]":
@@ -88,10 +163,9 @@ class Documents:
         self.end_of_reading()
 
     def keep(self) -> None:
-        """Keep the documents of a pipe in memory, so that they can be read again."""
-        if self.is_pipe and self.n_seen is None:
-            kept = list(self._read())
-            self._read = lambda: iter(kept)
+        """Keep the documents of pipes, folders and converted files in a temporary file once they were read."""
+        if self._keeps and self.n_seen is None and self.matrix is None:
+            self._read, self._keeps = _Kept(self._read).read, False
 
     def keep_sample(self, n: int, seed: int) -> None:
         """Read the source once and keep a uniform sample of n documents, which then stand for the source."""
@@ -107,12 +181,26 @@ class Documents:
         if self.n_seen <= n:
             note(f"{self.name} has {self.n_seen:,} documents, no more than the sample of {n:,}: all of them are used.")
 
+    def note_types(self) -> None:
+        """Tell the types of columns that came without."""
+        told: dict[str, list[str]] = {}  # the tables with the same columns
+        for name, types in (self.types.tables or {self.name: self.types}).items():
+            found = types.found or {}
+            by_type = {type: [key for key in found if found[key] == type] for type in COLUMN_TYPES}
+            if sentence := "; ".join(f"{type}: {', '.join(keys)}" for type, keys in by_type.items() if keys):
+                told.setdefault(sentence, []).append(name)
+            for key, n in types.misfits.items():
+                note(f"{n:,} values of {key} are no {found[key]}, unlike the first ones of {name}, and stay texts")
+        for sentence, (name, *others) in told.items():
+            also = f" and {len(others):,} more" if others else ""
+            note(f"types of columns in {name}{also}: {sentence} (--type KEY=TYPE for another)")
+
     @contextmanager
     def silent(self) -> Iterator[None]:
         """Report no skipped records inside the block, because the documents will be read again after it."""
-        before, self._silent = self._silent, True
+        before, self.skipped.is_silent = self.skipped.is_silent, True
         yield
-        self._silent = before
+        self.skipped.is_silent = before
 
     @property
     def to_collect(self) -> "VectorMatrix | Documents":
@@ -147,23 +235,41 @@ class Documents:
     @property
     def n_skipped(self) -> int:
         """The number of bad records that were skipped."""
-        return self.skipped.total()
+        return self.skipped.n
 
     def end_of_reading(self) -> None:
         """Tell once how many records were skipped, and why; later iterations do not report them again."""
-        if self.skipped and not self._silent:
-            kinds = ", ".join(f"{n:,} {kind}" for kind, n in self.skipped.most_common())
-            note(f"{self.n_skipped:,} skipped in {self.name}: {kinds}")
-        self._silent = True
+        self.skipped.end()
 
-    def _complain(self, problem: "BadRecordError") -> None:
-        if self._refuses:
-            raise problem
-        if self._silent:
+
+class _Kept:
+    """Documents that are read once, and then again from a temporary file."""
+
+    def __init__(self, read: "Callable[[], Iterable[Document]]"):
+        self._read = read
+        self._file: IO[bytes] | None = None
+        self._count = 0
+
+    def read(self) -> "Iterator[Document]":
+        """Yield the documents; they are kept when all of them were read."""
+        if self._file is not None:
+            self._file.seek(0)
+            for _ in range(self._count):
+                yield pickle.load(self._file)
             return
-        self.skipped[problem.kind] += 1
-        if self.n_skipped <= SKIPPED_SHOWN:
-            note(f"skipped: {problem}")
+        file, self._count = TemporaryFile(), 0  # noqa: SIM115
+        finalize(self, file.close)
+        for document in self._read():
+            pickle.dump(document, file, pickle.HIGHEST_PROTOCOL)
+            self._count += 1
+            yield document
+        self._file = file
+
+
+def _is_converted(source: str) -> bool:
+    from ammi.data.conversion import CONVERTED
+
+    return Path(source).suffix.lower() in CONVERTED
 
 
 class Contents:
@@ -205,11 +311,11 @@ def is_pipe(source: str) -> bool:
     return source == "-" or Path(source).is_fifo()
 
 
-def default_features(source: str, options: ReadOptions) -> str:
-    """Choose the features if the user did not: vectors where the source has them, else words."""
+def default_features(sources: Sequence[str], options: ReadOptions) -> str:
+    """Choose the features if the user did not: vectors where the sources have them, else words."""
     from ammi.data import holds_matrix
 
-    return "vectors" if options.vector or holds_matrix(source, options.format) else "words"
+    return "vectors" if options.vector or all(holds_matrix(one, options.format) for one in sources) else "words"
 
 
 def _stacked(documents: "Iterable[Document]", advance: Advance) -> "np.ndarray":
@@ -229,7 +335,7 @@ def is_collection(source: str) -> bool:
     from ammi.collection import Collection
     from ammi.search.locations import is_url
 
-    return is_url(source) or (Path(source).is_dir() and Collection.exists(source))
+    return is_url(source) or is_on_hub(source) or (Path(source).is_dir() and Collection.exists(source))
 
 
 def _refuse_collection(source: str) -> None:

@@ -121,7 +121,7 @@ def _task(data: str, labels: str | None, options: ReadOptions) -> "Task":
     if labels is None:
         refuse("it is for documents, which need --labels", options.given())
         return named_task(data)
-    reads = "vector" if default_features(data, options) == "vectors" else "text"
+    reads = "vector" if default_features([data], options) == "vectors" else "text"
     documents = Documents(data, options, reads=reads)
     documents.keep()
     names = label_column(documents.metadata(), labels, documents.name)

@@ -6,9 +6,11 @@ keeps vectors `vector`, a list of numbers. In Parquet, where a column has one ty
 and `id_is_number` distinguishes the id 17 from "17".
 """
 
+import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from io import StringIO
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 
 from ammi.data.codes import EXPORT, code_columns, code_of
 from ammi.data.documents import Document, checked_vector
-from ammi.data.streams import import_extra, write_jsonl
+from ammi.data.streams import import_extra, replacing_compressed, write_jsonl
 from ammi.files import replacing_file
 from ammi.plain import Id, Metadata, checked_id, checked_metadata, checked_optional_text, from_json, short
 from ammi.version import __version__
@@ -36,7 +38,7 @@ def write_export(path: str | Path, entries: Iterable[Entry], n_bits: int, finger
     if path.suffix == ".parquet":
         return _write_parquet(path, records)
     if ".jsonl" not in path.suffixes:
-        raise ValueError(f"{path} is no name for an export: expected the ending .jsonl (also .gz, .zst) or .parquet")
+        raise _no_name(path)
     return write_jsonl(path, records)
 
 
@@ -51,6 +53,101 @@ def export_record(entry: Entry, n_bits: int, fingerprint: str) -> Metadata:
         **({} if vector is None else {"vector": vector.tolist()}),
         "metadata": metadata,
     }
+
+
+def flat_record(entry: Entry) -> Metadata:
+    """Return a document with its metadata as columns: metadata.KEY if the document has a column of that name."""
+    id, _, text, metadata, _ = entry
+    return {"id": id, "text": text, **{column_of(key): value for key, value in metadata.items()}}
+
+
+def column_of(key: str) -> str:
+    """Return the name of the column of a metadata key."""
+    return f"metadata.{key}" if key in ("id", "text") else key
+
+
+def is_table(path: Path) -> bool:
+    """Return whether a file can only have metadata as columns."""
+    return bool({".csv", ".tsv"} & {ending.lower() for ending in path.suffixes})
+
+
+def write_columns(path: Path, entries: Callable[[], Iterable[Entry]], kinds: Mapping[str, Iterable[str]]) -> int:
+    """Write documents with their metadata as columns, to `.csv`, `.tsv` or `.jsonl`, plain or compressed, or to
+    `.parquet`; return how many. `kinds` has the keys with the kinds of their values."""
+    if path.suffix == ".parquet":
+        types = {column_of(key): [*kinds[key]] for key in kinds}
+        while True:
+            try:
+                return _write_table(path, map(flat_record, entries()), types)
+            except _ListFoundError as found:
+                types[str(found)] = []
+    if not is_table(path) and ".jsonl" not in path.suffixes:
+        raise _no_name(path)
+    if not is_table(path):
+        return write_jsonl(path, map(flat_record, entries()))
+    n = -1  # the header is no document
+    with replacing_compressed(path) as out:
+        for line in csv_lines(entries(), kinds, "\t" if ".tsv" in path.suffixes else ","):
+            out.write(line)
+            n += 1
+    return n
+
+
+def _write_table(path: Path, records: Iterator[Metadata], kinds: Mapping[str, list[str]]) -> int:
+    """Write a Parquet file: numbers, booleans and texts in columns of these types, anything else as JSON."""
+    arrow, parquet = import_extra("pyarrow"), import_extra("pyarrow.parquet")
+    types = {"number": arrow.float64(), "bool": arrow.bool_(), "text": arrow.string()}
+    plain = {key: types[found[0]] for key, found in kinds.items() if len(found) == 1 and found[0] in types}
+    schema = arrow.schema([(key, plain.get(key, arrow.string())) for key in ("id", "text", *kinds)])
+    n = 0
+    with replacing_file(path) as file, parquet.ParquetWriter(file, schema) as writer:
+        while batch := list(islice(records, BATCH_ENTRIES)):
+            rows = [{key: _of_type(plain, key, record.get(key)) for key in schema.names} for record in batch]
+            writer.write_batch(arrow.RecordBatch.from_pylist(rows, schema))
+            n += len(batch)
+    return n
+
+
+class _ListFoundError(Exception):
+    """A list in a column of numbers or booleans, whose lists are then written as JSON, and all else with them."""
+
+
+def _of_type(plain: Mapping[str, object], key: str, value: object) -> object:
+    if isinstance(value, list) and key in plain and str(plain[key]) != "string":
+        raise _ListFoundError(key)
+    if value is None or (key in plain and not isinstance(value, list)) or isinstance(value, str):
+        return value
+    return str(value) if key == "id" else json.dumps(value, ensure_ascii=False)
+
+
+def _no_name(path: Path) -> ValueError:
+    return ValueError(
+        f"{path} is no name for an export: expected the ending .jsonl, .csv or .tsv (also .gz, .zst), or .parquet"
+    )
+
+
+def csv_lines(entries: Iterable[Entry], keys: Iterable[str], delimiter: str = ",") -> Iterator[bytes]:
+    """Yield documents as the lines of a table with a header: id, text, and a column for each metadata key.
+
+    A missing value is empty; lists and objects are JSON.
+    """
+    line = StringIO()
+    names = ["id", "text", *map(column_of, keys)]
+    writer = csv.writer(line, delimiter=delimiter)
+    for row in chain([names], (map(_cell, map(flat_record(entry).get, names)) for entry in entries)):
+        writer.writerow(row)
+        try:
+            yield line.getvalue().encode()
+        except UnicodeEncodeError:
+            raise ValueError("a text holds half a character (a lone surrogate): decode it anew") from None
+        line.seek(0)
+        line.truncate()
+
+
+def _cell(value: object) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _write_parquet(path: Path, records: Iterator[Metadata]) -> int:

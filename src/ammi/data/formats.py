@@ -1,16 +1,18 @@
-"""Rows of JSONL, CSV, TSV, Parquet, Arrow, lines of text, folders of files and pipes, one at a time."""
+"""Rows of JSONL, JSON, CSV, TSV, Parquet, Arrow, lines of text and pipes, one at a time."""
 
 import csv
 import json
-import os
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterable, Iterator
-from itertools import chain, repeat
+import re
+from codecs import BOM_UTF8
+from collections.abc import Iterable
+from contextlib import suppress
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Self
 
+from ammi.data.encodings import Lines, decoded, logger, text_lines
 from ammi.data.rows import TEXT, BadRecordError, Row, RowStream, refuse_repeated
-from ammi.data.streams import BROKEN_COMPRESSION, LONGEST, TOO_LONG, lines_of, open_bytes
+from ammi.data.streams import LONGEST, TOO_LONG, open_bytes
 from ammi.data.tables import arrow_rows, parquet_rows
 from ammi.plain import from_json, short
 
@@ -19,12 +21,18 @@ MATRIX_FORMATS = ("npy", "npz")  # read by matrix_files.py, not as rows
 FORMATS = ("jsonl", "csv", "tsv", "txt", *TABLE_FORMATS, *MATRIX_FORMATS)
 ENDINGS = {f".{format}": format for format in FORMATS} | {".ndjson": "jsonl", ".json": "jsonl", ".feather": "arrow"}
 
-Lines = Iterator[str | None]  # None in place of a line that is too long
+SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tabulator", "|": "a bar"}  # the usual one first
+
+_HEAD = 20  # lines that show how the fields of a table are separated
+_PIECE = 1 << 16  # characters of an array of JSON that are read at once
+_is_array = re.compile(r"\s*\[\s*([{\]]|\Z)").match  # and no text that begins in brackets
+_between_elements = re.compile(r"[\s,]*").match
+
 NumberedLines = Iterable[tuple[int, str | None]]
 
 
 def read_rows(source: str | Path, name: str, format: str | None, text: str | None) -> RowStream:
-    """Return the rows of a file, a folder or a pipe, which messages call `name`.
+    """Return the rows of a file or a pipe, which messages call `name`.
 
     Without a `format`, the ending of the file or the first line of the pipe decides; `text` is a column that a user
     named.
@@ -37,19 +45,15 @@ def read_rows(source: str | Path, name: str, format: str | None, text: str | Non
             raise ValueError(
                 f"{name} is a pipe, and {format.capitalize()} cannot be read from one: write it to a file first"
             )
-        return _rows_of_format(name, source, format) if format else _piped_rows(name, source, text)
-    if path.is_dir():
-        if format:
-            raise ValueError(f"{name} is a folder, each file of which is a text: leave out the format {format!r}")
-        return _folder_rows(path)
+        return _rows_of_format(name, source, format, text) if format else _piped_rows(name, source, text)
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {name}")
     if not path.is_file():
         raise ValueError(f"{name} is a device or a socket: name a file, a folder or a pipe")
-    format = format or _format_of(path)
+    format = format or _known_format(path)
     if path.stat().st_size == 0 and format not in TABLE_FORMATS:
         return iter(())
-    return _rows_of_format(name, path, format)
+    return _rows_of_format(name, path, format, text)
 
 
 def source_name(path: Path) -> str:
@@ -60,9 +64,14 @@ def source_name(path: Path) -> str:
     return name.stem if name.suffix.lower() in ENDINGS else name.name
 
 
-def _format_of(path: Path) -> str:
-    endings = [ending for ending in path.suffixes if ending not in (".gz", ".zst")]
-    format = ENDINGS.get(endings[-1].lower() if endings else "")
+def format_of(path: Path) -> str | None:
+    """Return the format of a file of rows by its ending; None for any other file."""
+    endings = [ending.lower() for ending in path.suffixes if ending not in (".gz", ".zst")]
+    return ENDINGS.get(endings[-1] if endings else "")
+
+
+def _known_format(path: Path) -> str:
+    format = format_of(path)
     if format is None:
         raise ValueError(
             f"the format of {path} is unknown: expected a folder, or a file ending in .jsonl, .csv, .tsv or "
@@ -72,31 +81,35 @@ def _format_of(path: Path) -> str:
     return format
 
 
-def _rows_of_format(name: str, source: str | Path, format: str) -> RowStream:
+def _rows_of_format(name: str, source: str | Path, format: str, text: str | None) -> RowStream:
     match format:
         case "jsonl":
-            return _json_rows(name, _numbered(read_lines(source)))
+            return _json_rows(name, read_lines(source, name, detect=False, arrays=True))
         case "csv":
-            return _csv_rows(name, read_lines(source), ",")
+            return _separated_rows(name, read_lines(source, name), text)
         case "tsv":
-            return _csv_rows(name, read_lines(source), "\t")
+            return _csv_rows(name, read_lines(source, name), "\t")
         case "txt":
-            return _text_rows(name, _numbered(read_lines(source)))
+            return _text_rows(name, _numbered(read_lines(source, name)))
         case "arrow":
             return arrow_rows(name, source)
         case _:
             return parquet_rows(name, source)
 
 
-def read_lines(source: str | Path) -> Lines:
-    """Return the lines of a file or a pipe; bytes that are not UTF-8 become lone surrogates."""
+def read_lines(source: str | Path, name: str, *, detect: bool = True, arrays: bool = False) -> Lines:
+    """Return the lines of a file or a pipe; with `arrays`, an array of JSON comes in pieces of any length.
+
+    With `detect`, bytes that are no UTF-8 may be cp1252; bytes that are in no encoding become lone surrogates.
+    """
     with open_bytes(source) as stream:
-        encoding = "utf-8-sig"  # the first line may begin with a byte order mark
-        for line in lines_of(stream):
-            if encoding == "utf-8-sig" and line and line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-                raise ValueError(f"{source} is UTF-16: write it as UTF-8 first, as by iconv -f UTF-16 -t UTF-8")
-            yield None if line is None else line.decode(encoding, "surrogateescape")
-            encoding = "utf-8"
+        start = stream.peek(1 << 10) if arrays and hasattr(stream, "peek") else b""
+        if _is_array(start.removeprefix(BOM_UTF8).decode(errors="replace")):
+            with decoded(stream, "utf-8-sig") as text:
+                while piece := text.read(_PIECE):
+                    yield piece
+        else:
+            yield from text_lines(stream, name, detect)
 
 
 def _numbered(lines: Iterable[str | None]) -> NumberedLines:
@@ -109,7 +122,7 @@ def _too_long(place: str) -> BadRecordError:
 
 def _piped_rows(name: str, source: str | Path, text: str | None) -> RowStream:
     """JSON lines, a table whose header has the wanted column, or texts: the first line that is not blank decides."""
-    lines = read_lines(source)
+    lines = read_lines(source, name, arrays=True)
     blank = 0
     for first in lines:
         if first is None:
@@ -118,10 +131,10 @@ def _piped_rows(name: str, source: str | Path, text: str | None) -> RowStream:
             blank += 1
             continue
         whole = chain(repeat("\n", blank), [first], lines)
-        if first.lstrip().startswith("{"):
-            yield from _json_rows(name, _numbered(whole))
-        elif delimiter := _delimiter_of_header(first, text or TEXT):
-            yield from _csv_rows(name, whole, delimiter)
+        if first.lstrip().startswith("{") or _is_array(first):
+            yield from _json_rows(name, whole)
+        elif _separator_of_header(first, text or TEXT):
+            yield from _separated_rows(name, whole, text)
         elif text is None:
             yield from _text_rows(name, _numbered(whole))
         else:
@@ -131,19 +144,99 @@ def _piped_rows(name: str, source: str | Path, text: str | None) -> RowStream:
             )
 
 
-def _delimiter_of_header(line: str, column: str) -> str | None:
-    """Return the delimiter in the header of a table of two columns or more, one of them `column`; else None."""
-    for delimiter in "\t,":
-        try:
-            header = next(csv.reader([line], delimiter=delimiter, strict=True))
-        except csv.Error:
-            continue
-        if len(header) > 1 and column in header:
-            return delimiter
+def _separator_of_header(line: str, column: str) -> str | None:
+    """Return the separator in the header of a table of two columns or more, one of them `column`; else None."""
+    for separator in SEPARATORS:
+        header = _fields([line], separator)
+        if header and len(header[0]) > 1 and column in header[0]:
+            return separator
     return None
 
 
-def _json_rows(name: str, lines: NumberedLines) -> RowStream:
+def _separated_rows(name: str, lines: Iterable[str | None], text: str | None) -> RowStream:
+    """Yield the rows of a table, the separator of whose fields its first lines tell, or a line `sep=` as of Excel."""
+    coming = iter(lines)
+    head = [*islice(coming, _HEAD)]
+    whole = chain(head, coming)
+    first = (head[0] or "").strip().strip('"') if head else ""
+    if first[:4].lower() == "sep=" and len(first) <= 5:
+        next(whole)
+        separator, skipped = first[4:] or "\t", 1
+    else:
+        separator, skipped = _separator([line for line in head if line is not None], text or TEXT), 0
+    if separator != ",":
+        what = SEPARATORS.get(separator, repr(separator))
+        logger.info(f"the fields of {name} are separated by {what}")
+    yield from _csv_rows(name, whole, separator, skipped)
+
+
+def _separator(head: list[str], column: str) -> str:
+    """Return the separator whose header has a column, else the one that gives most lines the fields of the header."""
+    lines = [line for line in head if not line.isspace()]
+    if found := _separator_of_header(lines[0] if lines else "", column):
+        return found
+
+    def fitting(separator: str) -> tuple[int, int]:
+        rows = _fields(lines, separator)
+        n = len(rows[0]) if rows else 0
+        return (sum(len(row) == n for row in rows), n) if n > 1 else (0, 0)
+
+    return max(SEPARATORS, key=fitting)
+
+
+def _fields(lines: list[str], separator: str) -> list[list[str]]:
+    """Return the fields of the first lines of a table, as far as they can be told."""
+    rows: list[list[str]] = []
+    with suppress(csv.Error):  # a quote may go on after the last of the lines
+        rows.extend(csv.reader(lines, delimiter=separator, strict=True))
+    return rows
+
+
+def _json_rows(name: str, lines: Iterable[str | None]) -> RowStream:
+    """Yield the objects of lines of JSON, or of one array of JSON over any number of lines."""
+    coming = iter(lines)
+    blank = []
+    for first in coming:
+        blank.append(first)
+        if first is None or not first.isspace():
+            is_array = first is not None and _is_array(first)
+            whole = chain(blank, coming)
+            yield from _array_rows(name, whole) if is_array else _json_line_rows(name, _numbered(whole))
+
+
+def _array_rows(name: str, pieces: Iterable[str | None]) -> RowStream:
+    """Yield the objects of an array, holding no more of it than one of them and a piece."""
+    decoder = json.JSONDecoder()
+    held, number, begun = "", 0, False
+    wanted = 1  # characters to have before a long object is tried again, so that it is not tried piece by piece
+    for piece in chain(pieces, [""]):
+        held, at = held + (piece or ""), 0
+        if piece and len(held) < wanted:
+            continue
+        if not begun:
+            begun, at = True, held.index("[") + 1
+        while True:
+            at = _between_elements(held, at).end()  # type: ignore[union-attr]  # it matches nothing, too
+            if held.startswith("]", at):
+                return
+            if at == len(held):
+                wanted = 1
+                break
+            try:
+                value, at = decoder.raw_decode(held, at)
+            except (ValueError, RecursionError) as error:
+                wanted = 2 * (len(held) - at)
+                if piece and len(held) - at <= LONGEST:
+                    break
+                yield BadRecordError(f"{name} element {number + 1} is not JSON: {error}", "not JSON")
+                return
+            number += 1
+            yield _json_row(f"{name} element {number}", number, value)
+        held = held[at:]
+    yield BadRecordError(f"{name} is broken and ends early: its array has no end")
+
+
+def _json_line_rows(name: str, lines: NumberedLines) -> RowStream:
     for number, line in lines:
         place = f"{name} line {number}"
         if line is None:
@@ -159,10 +252,13 @@ def _json_rows(name: str, lines: NumberedLines) -> RowStream:
         except ValueError as error:
             yield BadRecordError(f"{place} cannot be read: {error}", "not JSON")
             continue
-        if isinstance(columns, dict):
-            yield Row(place, number, columns, own_columns=True)
-        else:
-            yield BadRecordError(f"{place} is {short(columns)}: expected a JSON object", "no object")
+        yield _json_row(place, number, columns)
+
+
+def _json_row(place: str, number: int, value: object) -> Row | BadRecordError:
+    if isinstance(value, dict):
+        return Row(place, number, value, own_columns=True)
+    return BadRecordError(f"{place} is {short(value)}: expected a JSON object", "no object")
 
 
 def _text_rows(name: str, lines: NumberedLines) -> RowStream:
@@ -174,9 +270,9 @@ def _text_rows(name: str, lines: NumberedLines) -> RowStream:
 class _RecordLines:
     """Counts the lines that a reader of CSV takes, and limits the size of a record."""
 
-    def __init__(self, lines: Iterable[str | None]):
+    def __init__(self, lines: Iterable[str | None], skipped: int):
         self._lines = iter(lines)
-        self.number = self._size = 0
+        self.number, self._size = skipped, 0
 
     def begin_record(self) -> None:
         self._size = 0
@@ -193,9 +289,9 @@ class _RecordLines:
         return line
 
 
-def _csv_rows(name: str, lines: Iterable[str | None], delimiter: str) -> RowStream:
+def _csv_rows(name: str, lines: Iterable[str | None], delimiter: str, skipped: int = 0) -> RowStream:
     csv.field_size_limit(LONGEST)
-    coming = _RecordLines(lines)
+    coming = _RecordLines(lines, skipped)
     # Strict, because the lenient reader reads the rest of the file as part of a quote that is never closed.
     reader = csv.reader(coming, delimiter=delimiter, strict=True)
     header: list[str] = []
@@ -224,30 +320,4 @@ def _csv_rows(name: str, lines: Iterable[str | None], delimiter: str) -> RowStre
                 "with another number of fields",
             )
         else:
-            yield Row(place, number, dict(zip(header, fields, strict=True)))
-
-
-def _folder_rows(folder: Path) -> RowStream:
-    number = 0
-    unread: list[OSError] = []
-    for root, folders, files in os.walk(folder, onerror=unread.append):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for path in (Path(root, name) for name in sorted(files) if not name.startswith(".")):
-            number += 1
-            if path.exists() and not path.is_file():
-                yield BadRecordError(f"{path} cannot be read: it is a device, a pipe or a socket")
-                continue
-            try:
-                with open_bytes(path) as stream:
-                    content = stream.read(LONGEST + 1)
-            except (*BROKEN_COMPRESSION, OSError) as error:
-                reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-                yield BadRecordError(f"{path} cannot be read: {reason}")
-                continue
-            if len(content) > LONGEST:
-                yield _too_long(str(path))
-            else:
-                text = content.decode("utf-8-sig", "surrogateescape")
-                yield Row(str(path), number, {"id": path.relative_to(folder).as_posix(), TEXT: text})
-    for left_out in unread:
-        yield BadRecordError(f"{left_out.filename} cannot be read: {left_out.strerror}")
+            yield Row(place, number, dict(zip(header, fields, strict=True)), only_texts=True)

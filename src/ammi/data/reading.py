@@ -1,6 +1,8 @@
 """Documents from files, folders, pipes and Python objects, one at a time: all documents come in through this module."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypedDict, TypeVar
@@ -8,10 +10,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypedDict, T
 import numpy as np
 from numpy.typing import NDArray
 
+from ammi.data.column_types import ColumnTypes
 from ammi.data.documents import Document, Vector, checked_vector, is_numbers
+from ammi.data.encodings import logger
 from ammi.data.exports import exported, is_exported
+from ammi.data.files import File, file_documents, find_files, is_document, sources_of
 from ammi.data.formats import MATRIX_FORMATS, read_rows
-from ammi.data.rows import ID, TEXT, VECTOR, BadRecordError, OnError, Row, RowStream, complaint, listed
+from ammi.data.rows import (
+    ID,
+    TEXT,
+    VECTOR,
+    BadRecordError,
+    OnError,
+    Row,
+    RowStream,
+    UnreadFileError,
+    complaint,
+    listed,
+)
 from ammi.data.streams import BROKEN_COMPRESSION, LONGEST, TOO_LONG
 from ammi.data.tables import table_rows
 from ammi.plain import Id, NotUnicodeError, checked_id, checked_metadata, checked_optional_text
@@ -33,10 +49,12 @@ _NO_COLUMN, _BAD_ID, _BAD_TEXT, _BAD_VECTOR, _BAD_METADATA, _NOT_UTF8 = (
 
 
 class Needed(NamedTuple):
-    """The part of a document that a model reads, "text" or "vector", and the dimension of its vectors if known."""
+    """The part of a document that a model reads, "text" or "vector", the dimension of its vectors if known, and the
+    types of columns that come without."""
 
     part: str | None = None
     width: int | None = None
+    types: ColumnTypes | None = None
 
 
 class Columns(NamedTuple):
@@ -73,7 +91,7 @@ def chosen_names(text: str, id: str, vector: str) -> ColumnNames:
 
 
 def read_documents(
-    source: str | Path,
+    source: str | PathLike[str] | Sequence[str | PathLike[str]],
     *,
     text: str | None = None,
     id: str | None = None,
@@ -82,28 +100,119 @@ def read_documents(
     needed: Needed | None = None,
     on_error: OnError = "refuse",
 ) -> Iterator[Document]:
-    """Read the documents of a file, a folder or standard input one at a time.
+    """Read the documents of files, folders, or standard input one at a time.
 
-    `source` is `-` for standard input, a folder (each file in it is a document, and its path is the id), or a file:
-    `.jsonl`, `.csv`, `.tsv`, `.txt` (one text a line), plain or compressed with gzip or zstd, `.parquet`, `.arrow`,
-    `.feather`, or a matrix of vectors in `.npy` or `.npz` (see `read_matrix`). Text is UTF-8; blank lines are skipped.
-    `format` (`jsonl`, `csv`, …) is for pipes and for files with other endings. Without it, the first line of a pipe
-    decides: a JSON object, the header of a table of two columns or more with that of the text, or else one text a line.
+    `source` is `-` for standard input, a file, a folder, a pattern such as `notes/*.jsonl`, or a list of these. Tables
+    are `.jsonl`, `.json` (also an array), `.csv`, `.tsv` and `.txt` (one text a line), plain or compressed with gzip or
+    zstd, `.parquet`, `.arrow`, `.feather`, and matrices of vectors in `.npy` or `.npz` (see `read_matrix`). Encodings
+    and the separators of `.csv` are detected; blank lines are skipped. `format` (`jsonl`, `csv`, …) is for pipes and
+    for files with other endings. Without it, the first line of a pipe decides: JSON, the header of a table of two
+    columns or more with that of the text, or else one text a line.
+
+    Any other file is a document: plain text, source code and Markdown, and with the extra `ammi[files]` also PDF,
+    Word, PowerPoint, Excel, OpenDocument, RTF, HTML, EPUB and e-mail; of a PDF each page, of a presentation each slide,
+    of an mbox each message. So is each file of a folder, but for tables with the column of the texts, whose rows are
+    documents. Metadata tell where a document is (`path`, `page`, `message`) and, where the file says so, its `title`,
+    `author`, `date` and `language`. A file of a folder or a list that cannot be read is always skipped.
 
     `text`, `id` and `vector` name the columns to use, by default the columns called `text`, `id` and `vector`. A
-    document without an id gets the number of its line, and one with a vector needs no text. Files that
-    `Collection.export` wrote need no names of columns. A bad record is refused with `BadRecordError`, skipped with a
-    warning, or skipped and handed to `on_error`. Bad records are those that cannot be read or are longer than 32 MB,
-    those without the part of a document that is `needed`, and vectors of another dimension.
+    document without an id gets the number of its line, or FILE:LINE of one of several files; a document with a vector
+    needs no text. Files that `Collection.export` wrote need no names of columns. The values of other columns of CSV and
+    TSV get types (`ColumnTypes`): inferred from the whole file, or from the first rows of a pipe, unless `needed` names
+    them.
+
+    A bad record is refused with `BadRecordError`, skipped with a warning, or skipped and handed to `on_error`. Bad
+    records are those that cannot be read or are longer than 32 MB, those without the part of a document that is
+    `needed`, and vectors of another dimension.
     """
     complain = complaint(on_error)
-    if format in MATRIX_FORMATS or (format is None and Path(source).suffix.lower().lstrip(".") in MATRIX_FORMATS):
+    sources = sources_of(source)
+    names: ColumnNames = {"text": text, "id": id, "vector": vector}
+    only = Path(sources[0]) if len(sources) == 1 else None
+    if only is None or only.is_dir() or (format is None and is_document(only)):
+        if format is not None:
+            what = f"{only} is a folder" if only else f"{len(sources)} sources"
+            raise ValueError(f"{what}, each file of which tells its format: leave out the format {format!r}")
+        files = find_files(sources)
+        whole = only is None or only.is_dir()
+        return documents_of_files(
+            files, names, needed or Needed(), complain if whole else partial(_refuse_file, complain)
+        )
+    if format in MATRIX_FORMATS or (format is None and only.suffix.lower().lstrip(".") in MATRIX_FORMATS):
         from ammi.data.matrix_files import read_matrix
 
-        return iter(read_matrix(source, text=text, id=id, vector=vector, format=format, on_error=on_error))
-    name = "standard input" if source == "-" else str(source)
-    maker = DocumentMaker(name, Columns.named(text, id, vector, needed))
-    return _documents(name, read_rows(source, name, format, text), maker, complain)
+        return iter(read_matrix(only, **names, format=format, on_error=on_error))
+    name = "standard input" if sources[0] == "-" else str(only)
+    columns = Columns.named(**names, needed=needed)
+
+    def rows() -> RowStream:
+        return read_rows(sources[0], name, format, text)
+
+    again = None if sources[0] == "-" or only.is_fifo() else rows
+    return _documents(name, _typed(rows(), again, columns), DocumentMaker(name, columns), complain)
+
+
+def _typed(rows: RowStream, again: Callable[[], RowStream] | None, columns: Columns) -> RowStream:
+    """Give types to the values of a table that comes without."""
+    types = columns.needed.types or ColumnTypes()
+    return types.of_rows(rows, again, {columns.text, columns.id, columns.vector})
+
+
+def documents_of_files(
+    files: Iterable[File | BadRecordError],
+    names: ColumnNames,
+    needed: Needed,
+    complain: Callable[[BadRecordError], None],
+) -> Iterator[Document]:
+    """Yield the documents of files, and hand bad records and files to a function."""
+    for one in file_documents(files, partial(_table, names, needed, complain)):
+        if isinstance(one, BadRecordError):
+            complain(one)
+        elif needed.part == "vector" and one.vector is None:
+            complain(
+                BadRecordError(f"{one.metadata.get('path', one.id)} is a text, and the model reads vectors", "texts")
+            )
+        else:
+            yield one
+
+
+def _table(
+    names: ColumnNames, needed: Needed, complain: Callable[[BadRecordError], None], file: File
+) -> Iterator[Document] | None:
+    """Return the documents of a table; None if it was only found in a folder and has no column of texts."""
+    name = str(file.path)
+    if needed.types:
+        needed = needed._replace(types=needed.types.of_table(name))
+    if file.is_named:
+        return read_documents(file.path if str(file.path) != "-" else "-", **names, needed=needed, on_error=complain)
+    if file.format in MATRIX_FORMATS:
+        return _left_out(file, "it is a matrix, which has to be read by itself", "matrices", complain)
+    columns = Columns.named(**names, needed=needed)
+    column = columns.vector if needed.part == "vector" else columns.text
+    try:
+        rows = read_rows(file.path, name, None, names["text"])
+        first = next(rows, None)
+    except (ValueError, OSError, *BROKEN_COMPRESSION) as error:
+        return _left_out(file, f"it cannot be read ({error})", "not readable", complain)
+    if not isinstance(first, Row) or not (column in first.columns or is_exported(first.columns)):
+        if file.format in ("parquet", "arrow"):
+            return _left_out(
+                file, f"it has no column {column!r}; name the column with --text", "without texts", complain
+            )
+        logger.info(f"{file.path} has no column {column!r}, and is one document; name the column with --text")
+        return None
+    typed = _typed(chain([first], rows), lambda: read_rows(file.path, name, None, names["text"]), columns)
+    return _documents(name, typed, DocumentMaker(name, columns), complain)
+
+
+def _left_out(file: File, reason: str, kind: str, complain: Callable[[BadRecordError], None]) -> Iterator[Document]:
+    complain(file.unread(reason, kind))
+    return iter(())
+
+
+def _refuse_file(complain: Callable[[BadRecordError], None], problem: BadRecordError) -> None:
+    """Complain about the only file of a source as about a record, which is refused unless bad ones are skipped."""
+    complain(BadRecordError(str(problem), problem.kind) if isinstance(problem, UnreadFileError) else problem)
 
 
 def documents_from(documents: Incoming, *, text: str = TEXT, id: str = ID, vector: str = VECTOR) -> Iterator[Document]:
@@ -138,12 +247,12 @@ def _from_items(items: Iterable[Item], columns: Columns) -> Iterator[Document]:
 def _row(number: int, item: object, columns: Columns) -> Row:
     place = f"document {number}"
     value = item.as_py() if hasattr(item, "as_py") else item  # Arrow's scalars
+    if isinstance(value, str):
+        return Row(place, number, {columns.text: value})
     if isinstance(value, Mapping):
         return Row(place, number, dict(value), own_columns=True)
     if is_numbers(value):
         return Row(place, number, {columns.vector: value})
-    if isinstance(value, str):
-        return Row(place, number, {columns.text: value})
     raise BadRecordError(
         f"{place} is {value!r:.40} of type {type(value).__name__}: expected a text, a dict, a vector or a Document, "
         "so fill or drop missing ones first"
@@ -209,7 +318,7 @@ class DocumentMaker:
         return Document(id, text, metadata, not self._has_ids, vector, json=json)
 
     def _check_first(self, row: Row) -> None:
-        text, id, _, chosen, (part, _) = self._columns
+        text, id, _, chosen, (part, _, _) = self._columns
         needed = set(chosen) | ({text} if part == "text" or self._vector(row) is None else set())
         if row.own_columns:
             needed.discard(id)  # only this row may lack it

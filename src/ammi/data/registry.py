@@ -5,6 +5,7 @@ benchmark NAME is `bench/NAME.tfidf.mat`: fixed matrices, on which published fig
 """
 
 import os
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,8 +43,8 @@ def corpus_path(name: str) -> Path:
 
 
 def locate(source: str) -> str | Path:
-    """Return the source that a user named: `-`, a file or folder that exists, or else the file of a data set."""
-    if source == "-" or Path(source).exists():
+    """Return the source that a user named: `-`, a file or folder that exists, a pattern, or else a data set's file."""
+    if source == "-" or Path(source).exists() or has_magic(source):
         return source
     try:
         return corpus_path(source)

@@ -18,6 +18,10 @@ class BadRecordError(ValueError):
         self.kind = kind
 
 
+class UnreadFileError(BadRecordError):
+    """A file that cannot be read, which leaves out none of the other files: it is always skipped and reported."""
+
+
 OnError = Literal["refuse", "skip"] | Callable[[BadRecordError], None]
 
 
@@ -30,7 +34,9 @@ def complaint(on_error: OnError) -> Callable[[BadRecordError], None]:
 
 
 def _refuse(problem: BadRecordError) -> None:
-    raise problem
+    if not isinstance(problem, UnreadFileError):
+        raise problem
+    _warn(problem)
 
 
 def _warn(problem: BadRecordError) -> None:
@@ -44,6 +50,7 @@ class Row(NamedTuple):
     number: int  # the id of a document that has none
     columns: dict[str, object]
     own_columns: bool = False  # other rows may have other columns, as in JSON
+    only_texts: bool = False  # its values have no types, as in CSV
 
 
 # A bad record is a value among the rows, since readers continue after it.

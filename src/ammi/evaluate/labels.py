@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from ammi import displays
 from ammi.evaluate.retrieval import leave_one_out_precision, precision_at_k
 from ammi.search.hamming import Codes
 
@@ -21,6 +22,9 @@ class LabelledPrecision(NamedTuple):
     queries: int
     documents: int
     labels: int
+
+    def _repr_html_(self) -> str:
+        return displays.fields(self)
 
 
 def labelled_precision(

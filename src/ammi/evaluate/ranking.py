@@ -5,6 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ammi import displays
+
 Shares = NDArray[np.float64]  # (Q,), one for each query, from 0 to 1
 
 
@@ -14,6 +16,17 @@ class RankingScores(NamedTuple):
     precision: Shares
     ndcg: Shares
     average_precision: Shares
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{name}={mean:.4f}" for name, mean in self._means().items())
+        return f"RankingScores of {len(self.precision)} queries, means: {means}"
+
+    def _repr_html_(self) -> str:
+        means = {name: f"{mean:.4f}" for name, mean in self._means().items()}
+        return displays.framed(displays.facts(means, f"Means of {len(self.precision):,} queries"))
+
+    def _means(self) -> dict[str, float]:
+        return {name: float(np.mean(shares)) for name, shares in self._asdict().items()}
 
 
 def ranking_scores(distances: ArrayLike, relevant: ArrayLike, k: int = 100) -> RankingScores:

@@ -1,34 +1,39 @@
-"""The meaning of each bit: words that push it up and down, and documents typical of 0 and of 1."""
+"""The meaning of each bit: the words, regions of the map and documents of 0 and of 1."""
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.collection import Collection
 from ammi.explore.figures import bits_of
-from ammi.explore.sample import Sample
+from ammi.explore.regions import MapRegion, RegionOf, main_level, recounted
+from ammi.explore.sample import Explored, Sample
 from ammi.explore.words import WordCounts, strongest
 from ammi.search.documents import Id
 
 Weighted = list[tuple[str, float]]
 
-_FREQUENT = 5000  # most frequent words of the model that may be shown: rare ones push hard, but seldom
 _MOST_ENCODED = 2000  # documents whose probabilities are computed
 
 
 class BitWords(NamedTuple):
-    """How much each word pushes each bit up, (m, V): by the model's weights, or by the words of documents."""
+    """How much each word is each bit's own, (m, V): above 0 for 1, below for 0."""
 
     words: list[str]
-    push: NDArray[np.floating]
-    source: Literal["weights", "documents"] | None
+    own: NDArray[np.floating]
 
     def up(self, bit: int, n: int) -> Weighted:
-        return strongest(self.words, self.push[bit], n)
+        return strongest(self.words, self.own[bit], n)
 
     def down(self, bit: int, n: int) -> Weighted:
-        return [(word, -push) for word, push in strongest(self.words, -self.push[bit], n)]
+        return [(word, -own) for word, own in strongest(self.words, -self.own[bit], n)]
+
+
+class BitRegion(NamedTuple):
+    """A region of the map, and the share of its documents in which a bit is 1."""
+
+    region: int
+    ones: float
 
 
 class TypicalDocument(NamedTuple):
@@ -40,22 +45,23 @@ class TypicalDocument(NamedTuple):
     probability: float | None
 
 
-def bit_words(collection: Collection, sample: Sample) -> BitWords:
-    """Return the words that push the bits of a collection."""
-    if found := collection.word_weights():
-        words, weights = found
-        return BitWords(words[:_FREQUENT], weights[:_FREQUENT].T, "weights")
-    counts = WordCounts(sample.texts)
-    if not counts.words:
-        return BitWords([], np.zeros((collection.n_bits, 0)), None)
-    ones = bits_of(sample.codes_read(), collection.n_bits).T.astype(bool)
-    return BitWords(counts.words, counts.typical(ones), "documents")
+def bit_words(n_bits: int, sample: Sample, counts: WordCounts) -> BitWords:
+    """Return the words of the bits of a sample."""
+    return BitWords(counts.words, counts.own(bits_of(sample.codes_read(), n_bits)))
+
+
+def bit_regions(ones: NDArray[np.uint8], region_of: RegionOf, regions: list[MapRegion]) -> list[BitRegion]:
+    """Return the regions of the level that fills the map, by the share of ones (n,) of a bit, the largest first."""
+    numbers = main_level(regions)
+    with_ones = recounted(regions, region_of[ones > 0])
+    shares = [(with_ones[number].n_points / max(1, regions[number].n_points), number) for number in numbers]
+    return [BitRegion(number, share) for share, number in sorted(shares, key=lambda one: -one[0])]
 
 
 class TypicalDocuments:
     """The documents of a sample that are most typical of each bit."""
 
-    def __init__(self, collection: Collection, sample: Sample):
+    def __init__(self, collection: Explored, sample: Sample):
         n = len(sample.read)
         chosen = np.linspace(0, max(n - 1, 0), min(n, _MOST_ENCODED)).astype(np.int64)
         self._texts = [sample.texts[row] for row in chosen.tolist()]
@@ -83,7 +89,7 @@ class TypicalDocuments:
         return None if self._probabilities is None else float(self._probabilities[row, bit])
 
 
-def _probabilities(collection: Collection, texts: list[str | None]) -> NDArray[np.floating] | None:
+def _probabilities(collection: Explored, texts: list[str | None]) -> NDArray[np.floating] | None:
     """Return the probabilities (n, m) of bits of texts; None if a text is missing or the model has no weights."""
     known = [text for text in texts if text is not None]
     if not known or len(known) < len(texts) or collection.word_weights() is None:

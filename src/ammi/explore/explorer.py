@@ -6,19 +6,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.collection import Collection
-from ammi.explore.bits import BitWords, TypicalDocuments, bit_words
-from ammi.explore.colours import Coloured, coloured
-from ammi.explore.figures import Figures, figures
+from ammi.explore.bits import BitRegion, BitWords, TypicalDocuments, bit_regions, bit_words
+from ammi.explore.colours import Coloured, by_bit, coloured
+from ammi.explore.figures import Figures, bits_of, figures
 from ammi.explore.layout import Layout, fine_layout, rough_layout
 from ammi.explore.once import once
-from ammi.explore.regions import NONE, MapRegion, find_regions
-from ammi.explore.sample import MOST_POINTS, Sample
+from ammi.explore.regions import NONE, MapRegion, RegionOf, find_regions
+from ammi.explore.sample import MOST_POINTS, Explored, Sample
+from ammi.explore.words import WordCounts
 from ammi.search.documents import Id, id_key
 from ammi.search.hamming import nearest
+from ammi.search.languages import STOP_WORDS
 
 _PAIRS_PER_BIT = 2  # strongest pairs, beside those of the tree
 _LEAST_INFORMATION = 1e-4  # bits, of a pair to show
+_OF_FILES = {"path", "digest", "parts"}  # keys of collections of files, which tell nothing about their documents
+_MOST_COLOURS = 20  # metadata keys to colour by
 
 
 class BitPair(NamedTuple):
@@ -34,8 +37,9 @@ class Map(NamedTuple):
     """A layout of the sample, and its regions."""
 
     layout: Layout  # (n, 2)
-    region_of: NDArray[np.uint8]  # (n,)
+    region_of: RegionOf  # (n,) the finest region of each point
     regions: list[MapRegion]
+    n_placed: int = 0  # points that came later, and were placed among those of the layout
 
 
 class MapPoint(NamedTuple):
@@ -53,7 +57,7 @@ class Explorer:
         most_points: the most documents on the map, which shows a sample of a larger collection.
     """
 
-    def __init__(self, collection: Collection, most_points: int = MOST_POINTS):
+    def __init__(self, collection: Explored, most_points: int = MOST_POINTS):
         self.collection, self.n_bits, self.fingerprint = collection, collection.n_bits, collection.fingerprint
         ids, self._codes = collection.codes()
         self.n_documents = len(ids)
@@ -84,9 +88,20 @@ class Explorer:
         return BitPair(a, b, float(self.figures.information[a, b]), bool(self.figures.together[a, b] >= 0))
 
     @once
+    def word_counts(self) -> WordCounts:
+        """Return which documents of the sample have which words."""
+        stop_words = STOP_WORDS.get(self.collection.store.language or "", frozenset())
+        return WordCounts(self.sample.texts, stop_words)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the words are counted, which takes seconds."""
+        return "word_counts" in vars(self)
+
+    @once
     def words(self) -> BitWords:
-        """Return the words that push bits."""
-        return bit_words(self.collection, self.sample)
+        """Return the words of bits."""
+        return bit_words(self.n_bits, self.sample, self.word_counts)
 
     @once
     def typical(self) -> TypicalDocuments:
@@ -97,11 +112,11 @@ class Explorer:
     def rough_map(self) -> Map:
         """Return a first map without regions, which takes a moment."""
         layout = rough_layout(self.sample.codes, self.n_bits)
-        return Map(layout, np.full(len(layout), NONE, np.uint8), [])
+        return Map(layout, np.full(len(layout), NONE, np.uint16), [])
 
     def map_of(self, layout: Layout) -> Map:
         """Return the map with this layout of the sample's codes."""
-        return Map(layout, *find_regions(layout, self.sample.texts, self.sample.read))
+        return Map(layout, *find_regions(layout, self.word_counts, self.sample.read))
 
     @once
     def fine_map(self) -> Map:
@@ -112,6 +127,23 @@ class Explorer:
         """Return the colours of the map by a metadata key; None if no document of the sample has it."""
         values = self.sample.columns.get(key)
         return None if values is None else coloured(values)
+
+    def colours_of_bit(self, bit: int) -> Coloured:
+        """Return the colours of the map by a bit."""
+        return by_bit(bits_of(self.sample.codes, self.n_bits)[:, bit])
+
+    def regions_of_bit(self, bit: int, map: Map) -> list[BitRegion]:
+        """Return the regions of a map by the share of their documents in which a bit is 1, the largest first."""
+        return bit_regions(self.colours_of_bit(bit).values, map.region_of, map.regions)
+
+    def telling_colours(self, map: Map) -> dict[str, Coloured]:
+        """Return the colours by each key that tells something, the one first that the regions tell most about."""
+        columns = self.sample.columns
+        hidden = _OF_FILES if {"path", "digest"} <= columns.keys() else set()
+        found = {key: coloured(values) for key, values in columns.items() if key not in hidden}
+        telling = {key: colours for key, colours in found.items() if colours.tells()}
+        information = {key: information_of(colours.values, map.region_of) for key, colours in telling.items()}
+        return {key: telling[key] for key in sorted(telling, key=lambda key: -information[key])[:_MOST_COLOURS]}
 
     def locate(self, ids: Sequence[Id]) -> list[MapPoint]:
         """Return where documents are on the map, without unknown ones."""
@@ -125,3 +157,15 @@ class Explorer:
             near = {id_key(id): point for id, point in zip(others, points, strict=True)}
         found = exact | near
         return [MapPoint(id, found[id_key(id)], id_key(id) in exact) for id in ids if id_key(id) in found]
+
+
+def information_of(values: NDArray[np.uint8], region_of: RegionOf) -> float:
+    """Return the mutual information of colours and regions, in bits; of a scale, eight steps count."""
+    steps = values if values.max(initial=0) < 32 else values >> 5
+    _, rows = np.unique(region_of, return_inverse=True)
+    _, columns = np.unique(steps, return_inverse=True)
+    counts = np.zeros((rows.max(initial=0) + 1, columns.max(initial=0) + 1))
+    np.add.at(counts, (rows, columns), 1)
+    joint = counts / max(len(values), 1)
+    apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+    return float((joint * np.log2(np.where(joint > 0, joint, 1) / np.where(joint > 0, apart, 1))).sum())

@@ -18,7 +18,7 @@ _NEIGHBOURS, _EPOCHS = 15, 100
 _MOST_FOR_TSNE, _PERPLEXITY = 1500, 15.0
 _NEAREST = 4  # landmarks that a code goes between
 _EDGE = 0.001  # share of codes moved to each edge, so that a few outliers do not squeeze the rest
-_JITTER = 0.002  # of the width, since equal codes would hide one another
+JITTER = 0.002  # of the width, since equal codes would hide one another
 _SEED = 0
 
 
@@ -121,7 +121,7 @@ def _spread(layout: Layout, rng: np.random.Generator) -> Layout:
     low, high = np.quantile(layout, _EDGE, axis=0), np.quantile(layout, 1 - _EDGE, axis=0)
     width = max(float((high - low).max()), 1e-9)
     scaled = 0.5 + (layout - (low + high) / 2) / (1.04 * width)
-    return np.clip(scaled + rng.normal(0, _JITTER, layout.shape), 0, 1).astype(np.float32)
+    return np.clip(scaled + rng.normal(0, JITTER, layout.shape), 0, 1).astype(np.float32)
 
 
 def _random() -> np.random.Generator:

@@ -1,13 +1,15 @@
 """A sample of a collection: the documents on the map, with their texts and metadata."""
 
 from collections import Counter
-from typing import Any
+from typing import Any, Protocol
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.collection import Collection
+from ammi.any_collection import AnyCollection
 from ammi.explore.once import once
+from ammi.search import Store
 from ammi.search.documents import Entry, Id, id_key
 from ammi.search.hamming import Codes
 
@@ -16,25 +18,36 @@ MOST_TEXTS = 20_000  # to count words in
 _LONGEST = 2000  # characters kept of a text
 _AT_ONCE = 1000
 _MOST_KEYS = 50
-_SEED = 0
+
+
+class Explored(AnyCollection, Protocol):
+    """A collection that opens its store itself, as `Collection` does."""
+
+    store: Store
+
+    def codes(self) -> tuple[list[Id], Codes]:
+        """Return the ids and the codes of all documents, in insertion order."""
+
+    def word_weights(self) -> tuple[list[str], NDArray[np.floating]] | None:
+        """Return the model's words and how much each pushes each bit; None if it has none."""
 
 
 class Sample:
-    """Documents drawn at random, the same ones every time, from a collection; all if there are at most `most`.
+    """Documents drawn from a collection, all if there are at most `most`.
+
+    A digest of its id decides whether a document is drawn, so that most stay when others are added or deleted.
 
     Args:
         ids, codes: those of all documents, in insertion order.
         most: the size of the sample.
     """
 
-    def __init__(self, collection: Collection, ids: list[Id], codes: Codes, most: int = MOST_POINTS):
+    def __init__(self, collection: Explored, ids: list[Id], codes: Codes, most: int = MOST_POINTS):
         self._collection = collection
-        rng = np.random.default_rng(_SEED)
-        rows = np.arange(len(ids)) if len(ids) <= most else np.sort(rng.choice(len(ids), most, replace=False))
+        rows = _drawn(ids, most)
         self.ids = [ids[row] for row in rows.tolist()]
         self.codes: Codes = np.ascontiguousarray(codes[rows])
-        read = np.arange(len(rows)) if len(rows) <= MOST_TEXTS else rng.choice(len(rows), MOST_TEXTS, replace=False)
-        self.read = np.sort(read)  # the points whose texts are kept
+        self.read = _drawn(self.ids, MOST_TEXTS)  # the points whose texts are kept
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -87,3 +100,11 @@ class Sample:
     def ids_of(self, points: NDArray[np.int64]) -> list[Id]:
         """Return the ids of points."""
         return [self.ids[point] for point in points.tolist()]
+
+
+def _drawn(ids: list[Id], most: int) -> NDArray[np.int64]:
+    """Return the rows of the ids with the smallest digests, in order."""
+    if len(ids) <= most:
+        return np.arange(len(ids))
+    digests = np.array([crc32(str(id).encode("utf-8", "surrogatepass")) for id in ids], np.uint32)
+    return np.sort(np.argsort(digests, kind="stable")[:most])

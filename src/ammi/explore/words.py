@@ -6,9 +6,15 @@ A word in a of the A documents of a group, and in b of the B others, has the log
 
 and its score is the z-value δ / √(1 / (a + ½) + 1 / (b + ½)). A common word can have a high z-value and still say
 little: a word with less than a quarter of its documents in the group is scored down.
+
+Words of a bit are its own if they go with this bit where the others are equal. With B the bits (n, m) and w the
+presence of a word, both centred, the least squares fit of w by all bits has the coefficients β = (BᵀB)⁻¹ Bᵀw, and
+t_i = β_i / (√[(BᵀB)⁻¹]_ii σ_w) is how surely bit i tells of the word beside the others; z_i = B_iᵀw / (‖B_i‖ σ_w) is
+the same for bit i alone. A word that goes with many bits names none of them well: its score for bit i is
+√(t_i z_i) |t_i| / √Σ_j t_j² with the sign of both, and 0 where their signs differ.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +23,15 @@ from scipy.sparse import csr_matrix
 _MOST_WORDS = 20_000
 _LEAST_DOCUMENTS = 3  # of a word, among many documents
 _OWN_SHARE = 0.25  # of the documents with a word, in the group that it names
+_LEAST_SHARE = 0.0005  # of the documents, that have a bit's own word
+_RIDGE = 1e-3  # of the variance of a bit, since two bits may be equal
 _LEAST_LETTERS, _MOST_SHARE = 3, 0.4  # shorter and more frequent words name nothing
 
 
 class WordCounts:
-    """Which documents contain which words."""
+    """Which documents contain which words, but for stop words."""
 
-    def __init__(self, texts: Sequence[str | None]):
+    def __init__(self, texts: Sequence[str | None], stop_words: Collection[str] = ()):
         from ammi.features import WordFeatures
 
         self.words: list[str] = []
@@ -36,9 +44,26 @@ class WordCounts:
         has = maker.transform(known, n_threads=1)
         has.data[:] = 1
         rare = np.asarray(has.sum(axis=0)).ravel() <= max(_MOST_SHARE * len(texts), _LEAST_DOCUMENTS)
-        names = [len(word) >= _LEAST_LETTERS and not word.isdigit() for word in maker.vocabulary_]
+        names = [
+            len(word) >= _LEAST_LETTERS and not word.isdigit() and word not in stop_words for word in maker.vocabulary_
+        ]
         kept = np.flatnonzero(rare & np.array(names))
         self.words, self._has = [maker.vocabulary_[n] for n in kept], has[:, kept]
+
+    def own(self, bits: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return how much each word is a bit's own, (m, V), for the bits of the documents (n, m): below 0 for 0."""
+        n, n_bits = bits.shape
+        if not n or not self.words:
+            return np.zeros((n_bits, len(self.words)))
+        centred = bits - bits.mean(axis=0)
+        together = centred.T @ centred + _RIDGE * n * np.eye(n_bits)
+        inverse = np.linalg.inv(together)
+        share = np.asarray(self._has.mean(axis=0), np.float64).ravel()
+        products = (self._has.T @ centred).T / np.sqrt(share * (1 - share) + 1e-12)  # (m, V)
+        t = inverse @ products / np.sqrt(np.diag(inverse))[:, None]
+        z = products / np.sqrt(np.diag(together))[:, None]
+        own = np.sign(t) * np.sqrt(np.abs(t * z)) * np.abs(t) / np.sqrt((t**2).sum(axis=0) + 1e-12)
+        return np.where((t * z > 0) & (share * n >= max(_LEAST_DOCUMENTS, _LEAST_SHARE * n)), own, 0)
 
     def typical(self, groups: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return how typical each word is of each group, (g, V), for groups of documents (g, n)."""

@@ -8,7 +8,8 @@ A text is put into Unicode's normal form NFKC and into lower case. Its words are
 
 where W leaves out U, the characters of `UNSPACED`. On text without U or combining marks these are the words that
 scikit-learn finds with its `(?u)\b\w\w+\b`. A search can also be for a single W, and for names such as C++ and C#:
-`terms_of` finds W+ followed by ++ or # if no other name begins there.
+`terms_of` finds W+ followed by ++ or # if no other name begins there. An identifier such as parse_date is a word, and
+a search finds its parts, too, which are the words of `in_parts`.
 
 Three modules follow the same rule for other purposes, and tests compare them with one reference: `tokens` in compiled
 loops for many texts (and for duplicates, where single characters count, too), `occurrences` for some words in the texts
@@ -74,6 +75,28 @@ def terms_of(text: str) -> list[str]:
     """Return the words of a text that a search can be for, in their order."""
     text = normal(text)
     return _ASCII_TERM.findall(text) if text.isascii() else _found(_TERM, text, _TERM_LETTERS)
+
+
+def in_parts(form: str) -> str:
+    """Return a text in normal form with spaces for underscores: the words that a search finds in it besides its own."""
+    return form.replace("_", " ")
+
+
+def identifiers_in(form: str) -> list[str]:
+    """Return the words with underscores of a text in normal form."""
+    return [word for word in terms_of(form) if "_" in word] if "_" in form else []
+
+
+def searched_terms(text: str) -> list[str]:
+    """Return the words of a text with identifiers in parts, and then the identifiers."""
+    form = normal(text)
+    return terms_of(in_parts(form)) + identifiers_in(form)
+
+
+def with_parts(text: str) -> str:
+    """Return a text whose words are those of `searched_terms`."""
+    form = text if text.isascii() else normal(text)
+    return f"{in_parts(form)}\n{' '.join(identifiers_in(form))}" if "_" in form else text
 
 
 def term_spans(text: str) -> list[tuple[int, int]]:

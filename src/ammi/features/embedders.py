@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -128,7 +129,9 @@ def _identity(model: "SentenceTransformer") -> str:
 
 def _open_transformer(model: str) -> "SentenceTransformer":
     try:
-        import sentence_transformers  # noqa: F401  (it takes seconds, so it waits until something is embedded)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="IProgress not found")  # of a widget, which a notebook may lack
+            import sentence_transformers  # noqa: F401  (it takes seconds, so it waits until something is embedded)
     except ImportError as error:
         raise ImportError("embeddings need sentence-transformers: pip install 'ammi[embeddings]'") from error
     if not Path(model).is_dir() and (

@@ -3,9 +3,10 @@
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from contextlib import nullcontext
 from itertools import islice
+from pathlib import Path
 from typing import Self
 
 import numpy as np
@@ -21,11 +22,13 @@ from ammi.features.embedders import (
     open_embedder,
     open_saved_embedder,
 )
+from ammi.features.embedding_cache import FILE as CACHE_FILE
 from ammi.features.embedding_cache import EmbeddingCache, open_cache
 from ammi.features.saved import digest, features_files, parse_features
 from ammi.features.texts import strings
 from ammi.features.tfidf import check_whole_number
 from ammi.files import Files
+from ammi.notebook import bar, in_notebook
 
 BATCHES_AT_ONCE = 4  # sorted by length together, so that little is padded; then added to the cache in one transaction
 SECONDS_BETWEEN_LINES = 10.0
@@ -86,13 +89,16 @@ class EmbeddingFeatures(FeatureMaker):
         self._check_is_fitted()
         opened = nullcontext() if self.cache is None else open_cache(self.cache, self.fingerprint_, self.n_features_)
         rows, n, progress = np.empty((0, self.n_features_), np.float32), 0, _Progress(self.verbose)
-        with opened as cache:
+        total = len(documents) if isinstance(documents, Sized) else None
+        with opened as cache, bar("texts embedded", total) as shown:
             for block in _blocks(strings(documents), BATCHES_AT_ONCE * self.batch_size):
                 if n + len(block) > len(rows):  # in place, so that all rows are never in memory twice
                     rows.resize((max(n + len(block), len(rows) * 3 // 2), self.n_features_), refcheck=False)
                 rows[n : n + len(block)] = self._block_rows(block, cache)
                 n += len(block)
                 progress.advance(len(block))
+                if self.verbose:
+                    shown(len(block))
         rows.resize((n, self.n_features_), refcheck=False)
         return rows
 
@@ -145,7 +151,7 @@ class EmbeddingFeatures(FeatureMaker):
         """Return what was saved. The model is opened when it first embeds; a cache that is gone is not made anew."""
         saved = parse_features(files, cls.name)
         maker = cls(**saved["parameters"], verbose=False)
-        if maker.cache is not None and not os.access(maker.cache, os.W_OK):
+        if maker.cache is not None and not os.access(Path(maker.cache, CACHE_FILE), os.W_OK):
             maker.cache = None  # on another machine, or of another user
         maker._identity, maker._probes = saved["identity"], np.array(saved["probes"], np.float32)
         _, maker.n_features_ = maker._probes.shape
@@ -159,7 +165,7 @@ class _Progress:
     """Shows on standard error how many texts were embedded, every ten seconds."""
 
     def __init__(self, verbose: bool):
-        self._verbose, self._done = verbose, 0
+        self._verbose, self._done = verbose and not in_notebook(), 0  # which has a bar
         self._start = self._last = time.monotonic()
 
     def advance(self, n_texts: int) -> None:

@@ -1,4 +1,4 @@
-"""Find some words in many texts without splitting them: the words of `alphabet.terms_of`, many times faster.
+"""Find some words in many texts without splitting them: those of `alphabet.terms_of`, and parts of identifiers.
 
 The beginning that several words share is searched for in all texts joined to one string, and the word that stands there
 is looked up. That is exact for texts of plain characters. A text with other ones, such as combining marks or characters
@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.features.alphabet import IS_OTHER, IS_WORD, class_of, normal, term_spans
+from ammi.features.alphabet import IS_OTHER, IS_WORD, class_of, in_parts, normal, term_spans
 
 _FOUND_BY_SEARCH = 150  # occurrences to search for one by one; a regular expression takes time to compile
 _SHORT = 3  # letters: shorter beginnings are in too many words to search for them one by one
@@ -53,8 +53,12 @@ class Occurrences:
 
     def counts(self, words: Collection[str]) -> dict[str, NDArray[np.int64]]:
         """Return the number of times each block has each of these words, (B,); fastest if they begin alike."""
+        nowhere = np.zeros(self.n_blocks, np.int64)
         found = {}
         for word, offsets in _starts(words, self._joined).items():
+            if not offsets and not self._split:
+                found[word] = nowhere
+                continue
             at = np.array(offsets, np.int64)
             rows = np.searchsorted(self._starts, at, side="right") - 1
             blocks = [self.first[rows] + (at - self._starts[rows]) // self._block]
@@ -79,15 +83,27 @@ def places(text: str, groups: Iterable[Collection[str]]) -> list[tuple[int, int,
 
 
 def _split(form: str) -> dict[str, list[int]]:
-    """Return the offsets of each term in a text in normal form."""
+    """Return the offsets of each term in a text in normal form, and of parts of identifiers."""
     found: dict[str, list[int]] = {}
-    for start, end in term_spans(form):
-        found.setdefault(form[start:end], []).append(start)
+    parts = in_parts(form)
+    for start, end in term_spans(parts):
+        found.setdefault(parts[start:end], []).append(start)
+    for start, end in term_spans(form) if "_" in form else ():
+        if "_" in form[start:end]:
+            found.setdefault(form[start:end], []).append(start)
     return found
 
 
 def _starts(words: Collection[str], text: str) -> dict[str, list[int]]:
     """Return the offsets at which each of these words stands in a text of plain characters, in normal form."""
+    identifiers = [word for word in words if "_" in word]
+    others = [word for word in words if "_" not in word] if identifiers else words
+    found = _starts_alone(others, in_parts(text))
+    return found | _starts_alone(identifiers, text) if identifiers else found
+
+
+def _starts_alone(words: Collection[str], text: str) -> dict[str, list[int]]:
+    """Return the offsets at which each of these words stands with no word character beside it."""
     starts: dict[str, list[int]] = {word: [] for word in words}
     beginning = _common_beginning(tuple(words)).rstrip(_MARKS)
     together = len(beginning) >= _SHORT or bool(beginning and len(starts) > _MANY)

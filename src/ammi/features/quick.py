@@ -3,7 +3,7 @@
 A search encodes one short text; importing scikit-learn would take longer than the search.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ class QuickRows(NamedTuple):
     vocabulary: list[str]  # the term of each column
     idf: NDArray[np.float64]  # (V,) the second factor of its weight
     fingerprint_: str
+    words: Container[str] | None = None  # those that it knows, if its terms are words
 
     def row(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Return the columns of a text that are not zero, in order, and their weights."""
@@ -46,7 +47,7 @@ def _words(saved: Saved, files: Mapping[str, bytes]) -> QuickRows:
     column = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
     fingerprint = terms_fingerprint("words", vocabulary, idf)
     return QuickRows(
-        lambda text: [column[word] for word in words_of(text) if word in column], vocabulary, idf, fingerprint
+        lambda text: [column[word] for word in words_of(text) if word in column], vocabulary, idf, fingerprint, column
     )
 
 

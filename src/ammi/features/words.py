@@ -46,6 +46,12 @@ class WordFeatures(TermFeatures):
     def _terms(self, texts: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         return look_up(self._table, tokenize(texts))
 
+    def count_words(self, texts: list[str]) -> tuple[int, int]:
+        """Return the number of words of texts, every occurrence counted, and of those not in the vocabulary."""
+        self._check_is_fitted()
+        tokens = tokenize(texts)
+        return len(tokens.begin), len(tokens.begin) - len(look_up(self._table, tokens)[0])
+
     @property
     def fingerprint_(self) -> str:
         self._check_is_fitted()

@@ -12,10 +12,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ammi.digests import arrays_digest
+from ammi.displays import Html
 from ammi.files import Files
 from ammi.hashers.hyperplanes import HyperplaneNames
 from ammi.hashers.parameters import check_parameters, estimator, in_words, parameter
+from ammi.hashers.pushing import Pushed
 from ammi.hashers.saving import hasher_to_files, model_from_files, save
+from ammi.hashers.shown import Shown, hasher_html
 from ammi.nets.matrix import Matrix, MatrixLike, held_by_float32
 
 MOST_BITS = 2**16
@@ -25,7 +28,7 @@ Arrays = Mapping[str, NDArray]
 Facts = dict[str, Any]  # JSON that config.json holds beside the parameters
 
 
-class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class Hasher(Shown, Pushed, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Rows in, codes out. A method derives from TrainedHasher or ProjectionHasher; this class is what they share."""
 
     n_bits: int
@@ -80,7 +83,7 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, A
         check_is_fitted(self)
         about = {"fingerprint": self.fingerprint_, "bits": self.n_bits, "method": type(self).__name__}
         parameters = self.get_params(deep=False).items()
-        return about | {name: in_words(value) for name, value in parameters if name != "n_bits"}
+        return about | {name: in_words(value) for name, value in parameters if name not in ("n_bits", "device")}
 
     def to_files(self) -> Files:
         """Return the model as files by name: config.json, weights.safetensors, and SHA256SUMS with their digests."""
@@ -95,6 +98,9 @@ class Hasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, A
     def save(self, folder: str | PathLike[str]) -> None:
         """Write the files of the model to a folder; ammi.load(folder) reads it."""
         save(self, folder)
+
+    def _html(self) -> list[Html]:
+        return [hasher_html(self)]
 
     def _check_rows(self, X: MatrixLike, *, reset: bool) -> Matrix:
         """Return X as a CSR matrix or an array of float32 or float64 that float32 can hold, copied only if it must."""

@@ -14,11 +14,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ammi.digests import joint_digest
+from ammi.displays import Html
 from ammi.features import FeatureMaker, VectorFeatures, WordFeatures
 from ammi.files import Files
 from ammi.hashers.ammi import AMMI
 from ammi.hashers.base import Hasher
+from ammi.hashers.pushing import Pushed
 from ammi.hashers.saving import model_from_files, model_to_files, save
+from ammi.hashers.shown import Shown, model_html
 from ammi.hashers.training_data import Scorer
 from ammi.nets.matrix import Matrix, MatrixLike
 
@@ -46,7 +49,7 @@ def _has_score(model: "DocumentHasher") -> bool:
     return True
 
 
-class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class DocumentHasher(Shown, Pushed, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Binary codes of documents.
 
     Documents are what the feature maker reads: texts, as strings in a list, an iterator, a pandas Series or an Arrow
@@ -162,6 +165,11 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Return the hasher's `score` of these documents: for AMMI the paper's difference of entropies, in bits."""
         return self.hasher_.score(self.parts[0].features_.transform(documents), y)
 
+    def count_words(self, texts: list[str]) -> tuple[int, int] | None:
+        """Return the number of words of texts, and of those that the model does not know; None if it has no words."""
+        check_is_fitted(self)
+        return self.features_.count_words(texts) if isinstance(self.features_, WordFeatures) else None
+
     def knows(self, document: object) -> bool:
         """Return whether the model knows a word of a text; if not, its code is that of an empty text."""
         return bool(known_rows(self.rows([document]))[0])
@@ -202,6 +210,9 @@ class DocumentHasher(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def save(self, folder: str | PathLike[str]) -> None:
         """Write the files of the model to a folder; ammi.load(folder) reads it."""
         save(self, folder)
+
+    def _html(self) -> list[Html]:
+        return model_html(self)
 
     def _bits(self, rows: PartRows) -> NDArray[np.uint8]:
         each = zip([part.hasher_ for part in self.parts], rows, strict=True)

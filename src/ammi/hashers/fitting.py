@@ -58,17 +58,20 @@ def fit_held_out(
     def labelled_rows() -> Matrix:  # called once the features are fitted
         return model.features_.transform(_select(documents, labelled))
 
-    def precision(hasher: Hasher) -> float:
-        rows, names, base = labelled_rows(), targets[labelled], ~queries
-        return precision_at_k(hasher.encode(rows[queries]), names[queries], hasher.encode(rows[base]), names[base], _K)
+    names, base = targets[labelled], ~queries
+
+    def precision(codes: NDArray[np.uint8]) -> float:
+        return precision_at_k(codes[queries], names[queries], codes[base], names[base], _K)
 
     if model.hasher is None or isinstance(model.hasher, TrainedHasher):
-        more["validation"] = Measure(precision, lambda: [labelled_rows(), targets])
+        measure = lambda hasher: precision(hasher.encode(labelled_rows()))  # noqa: E731
+        more["validation"] = Measure(measure, lambda: [labelled_rows(), targets])
     if views is not None:
         several = views if isinstance(views, list | tuple) else [views]
         more["views"] = [_select_rows(view, ~held_out) if hasattr(view, "shape") else view for view in several]
     model.fit(_select(documents, ~held_out), **more)
-    return precision(model.hasher_)
+    beside = model.rows(_select(documents, labelled))[1:] if model.beside_ else []
+    return precision(model.encode_rows([labelled_rows(), *beside]))
 
 
 def fit_pairs(hasher: Hasher, folder: str | Path, **more: Any) -> FittedToPairs:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import reduce
 from math import inf, log2
 from typing import Any
 
@@ -10,6 +11,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
+from ammi import displays
 from ammi.chain import Chain, Distributions
 from ammi.chain.information import (
     SHARES,
@@ -85,14 +87,26 @@ class Information:
         """Return all figures as plain numbers and strings."""
         return asdict(self)
 
-    def __str__(self) -> str:
-        what, information = ("pairs", "I(X,Z)") if self.related else ("documents", "I(Y,Z)")
+    def __repr__(self) -> str:
+        return "\n".join([self._title(), *(f"{name:9}{figure}" for name, figure in self._rows().items())])
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (name, f"{one.value:.2f}", f"{one.low:.2f} to {one.high:.2f}", f"{one.kind}: {one.how}")
+            for name, one in self._rows().items()
+        ]
+        return displays.framed(displays.table(("", "bits", "95% interval", ""), rows, ("bits",), title=self._title()))
+
+    def _title(self) -> str:
+        what = "pairs" if self.related else "documents"
+        return f"{self.bits} bits, {self.documents:,} {what} (log2 n = {self.ceiling:.2f}), 95% intervals"
+
+    def _rows(self) -> dict[str, Figure]:
+        information = "I(X,Z)" if self.related else "I(Y,Z)"
         rows = {"H(Z)": self.entropy} if self.entropy.kind == "exact" else {}
         rows |= {"H⁺(Z)": self.entropy_bound, "H⁺(Z|X)" if self.related else "H(Z|Y)": self.conditional_entropy}
         rows |= {information: self.exact} if self.exact else {f"{information} ≥": self.at_least}
-        rows |= {f"{information} ≤": self.at_most}
-        title = f"{self.bits} bits, {self.documents:,} {what} (log2 n = {self.ceiling:.2f}), 95% intervals"
-        return "\n".join([title, *(f"{name:9}{figure}" for name, figure in rows.items())])
+        return rows | {f"{information} ≤": self.at_most}
 
 
 def information(
@@ -112,21 +126,25 @@ def information(
         random_state: draws codes, folds and resamples.
     """
     check_is_fitted(model)
-    if isinstance(model, DocumentHasher):
-        # Of a model with another one beside it, the first: the other one has no distributions over codes.
-        documents, related = model.rows(documents)[0], None if related is None else model.rows(related)[0]
-        model = model.hasher_
-    Y = model._check_rows(documents, reset=False)
-    X = None if related is None else rows_beside(model, related, "related", len_of=Y)
-    n = Y.shape[0]
+    is_whole = isinstance(model, DocumentHasher)
+    hashers = [part.hasher_ for part in model.parts] if is_whole else [model]
+    rows = model.rows(documents) if is_whole else [documents]
+    beside = [None] * len(rows) if related is None else model.rows(related) if is_whole else [related]
+    rows = [hasher._check_rows(Y, reset=False) for hasher, Y in zip(hashers, rows, strict=True)]
+    beside = [
+        None if X is None else rows_beside(hasher, X, "related", len_of=Y)
+        for hasher, Y, X in zip(hashers, rows, beside, strict=True)
+    ]
+    n = rows[0].shape[0]
     if n < 2 * _FOLDS:
         raise ValueError(f"information is measured on at least {2 * _FOLDS} documents, got {n}: pass more")
     rng = np.random.default_rng(random_state)
     fold = torch.from_numpy(rng.permutation(n) % _FOLDS)
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(random_state)
-        p, q = _distributions(model, Y, X, fold)
-        return _measured(p, q, fold, rng)
+        each = [_distributions(*part, fold) for part in zip(hashers, rows, beside, strict=True)]
+        p, q = reduce(_side_by_side, [p for p, _ in each]), reduce(_side_by_side, [q for _, q in each])
+        return _measured(p, p if related is None else q, fold, rng)
 
 
 def _distributions(model: Hasher, Y: Matrix, X: Matrix | None, fold: Tensor) -> tuple[Distributions, Distributions]:
@@ -140,6 +158,17 @@ def _distributions(model: Hasher, Y: Matrix, X: Matrix | None, fold: Tensor) -> 
     y = torch.from_numpy(model.transform(Y)).double()
     p = certain(y)
     return p, p if X is None else _flipped(y, torch.from_numpy(model.transform(X)).double(), fold)
+
+
+def _side_by_side(p: Distributions, after: Distributions) -> Distributions:
+    """Return the distributions of codes of two parts, which are independent given the document."""
+    if type(p.structure) is not Chain or after.structure.shape[1:] != (1,):
+        raise ValueError(
+            f"the model has two codes, of {p.structure} and {after.structure}, whose information is measured only if "
+            "the first is a chain and the bits of the second are independent: measure two models of one code each"
+        )
+    tables = [p.logits, after.logits.expand(-1, -1, p.structure.shape[1])]
+    return Chain(p.n_bits + after.n_bits, p.structure.order).read(torch.cat(tables, dim=-2))
 
 
 def _read(read: Callable[[Rows], Distributions], rows: Matrix, device: torch.device) -> Distributions:

@@ -13,6 +13,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_arrays
 
 from ammi.digests import arrays_digest, joint_digest
+from ammi.features.alphabet import words_of
 from ammi.features.quick import QuickRows, quick_rows
 from ammi.files import of_folder
 from ammi.hashers.hyperplanes import HyperplaneNames, Hyperplanes
@@ -50,6 +51,14 @@ class QuickCodes:
         weights = self._planes.weights * self._rows.idf[:, None]
         order = np.argsort(self._rows.idf, kind="stable")
         return [self._rows.vocabulary[term] for term in order], weights[order]
+
+    def count_words(self, texts: Iterable[str]) -> tuple[int, int] | None:
+        """Return the number of words of texts, and of those that the model does not know; None if it has no words."""
+        known = self._rows.words
+        if known is None:
+            return None
+        words = [word for text in texts for word in words_of(text)]
+        return len(words), sum(word not in known for word in words)
 
     def knows(self, text: str) -> bool:
         """Return whether the model knows a word of a text; otherwise its code is that of an empty text."""

@@ -20,6 +20,7 @@ from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 
 from ammi.features import features_from_files
+from ammi.features.saved import parse_features
 from ammi.files import (
     CHECKSUMS,
     Files,
@@ -32,6 +33,7 @@ from ammi.files import (
     write_folder,
 )
 from ammi.hashers import methods
+from ammi.hub import Repository, fetch_files, is_on_hub
 from ammi.parts import is_part, part_from_json, part_to_json
 from ammi.plain import from_json
 from ammi.version import __version__
@@ -44,6 +46,8 @@ FORMAT = 3
 CONFIG, WEIGHTS = "config.json", "weights.safetensors"
 FEATURES, HASHER, BESIDE = "features", "hasher", "beside"  # folders of the parts of a DocumentHasher
 _OF_A_MODEL = {CONFIG, WEIGHTS, FEATURES, HASHER, BESIDE, CHECKSUMS}
+
+_COUNTED = {"words": "vocabulary", "pieces": "vocabulary", "embeddings": "columns", "vectors": "columns"}
 
 Config = dict[str, Any]  # the content of config.json
 M = TypeVar("M", bound="Hasher | DocumentHasher")
@@ -82,8 +86,23 @@ def save(model: "Hasher | DocumentHasher", folder: str | os.PathLike[str]) -> No
 
 
 def load(folder: str | os.PathLike[str]) -> "Hasher | DocumentHasher":
-    """Return the model that was saved to a folder: a hasher, or a DocumentHasher."""
-    return model_from_verified(read_model_folder(Path(folder)), Path(folder))
+    """Return the model that was saved to a folder or pushed to the Hub, `hf://owner/name` or `hf://owner/name@revision`.
+
+    It is a hasher, or a DocumentHasher. Nothing is loaded of a file whose digest is wrong, and no code is run.
+    """
+    return model_from_verified(read_model(folder), Path(folder))
+
+
+def read_model(location: str | os.PathLike[str]) -> Files:
+    """Return all files of a model in a folder or on the Hub; refuse what is none, or is damaged."""
+    if is_on_hub(location):
+        return fetch_files(Repository.at(location, "model"), is_of_a_model)
+    return read_model_folder(Path(location))
+
+
+def is_of_a_model(name: str) -> bool:
+    """Return whether a file can be one of a model, by its path in the folder."""
+    return name.partition("/")[0] in _OF_A_MODEL
 
 
 def model_from_files(files: Mapping[str, bytes], kind: type[M]) -> M:
@@ -113,6 +132,31 @@ def model_from_verified(files: Files, location: Path) -> "Hasher | DocumentHashe
     if model.fingerprint_ != config["fingerprint"]:
         raise ValueError(f"the parts of {location} do not belong together: save the model again")
     return model
+
+
+def describe_files(files: Files, location: Path) -> dict[str, Any]:
+    """Return what `describe` says of the model of these files, without importing torch if they say it all."""
+    config = parse_config(files, location)
+    if of_hasher := of_folder(HASHER, files):
+        of_features, of_beside = parse_features(of_folder(FEATURES, files)), of_folder(BESIDE, files)
+        hasher = parse_config(of_hasher, location / HASHER, "n_features_in", "parameters")
+        about = {"units": of_features["features"], _COUNTED.get(of_features["features"], ""): hasher["n_features_in"]}
+        if "model" in of_features["parameters"]:
+            about["embedder"] = of_features["parameters"]["model"]
+        about |= _describe_hasher(hasher, config)
+        about |= {"beside": describe_files(of_beside, location / BESIDE)} if of_beside else {}
+    else:
+        about = _describe_hasher(parse_config(files, location, "parameters"), config)
+    if "" in about or about["bits"] is None or any(map(is_part, about.values())):  # the files do not say it all
+        return model_from_verified(files, location).describe()
+    return {name: repr(value) if isinstance(value, list) else value for name, value in about.items()}
+
+
+def _describe_hasher(config: Config, of_model: Config) -> dict[str, Any]:
+    parameters = dict(config["parameters"])
+    n_bits = parameters.pop("n_bits", None)
+    bits = of_model.get("n_bits", n_bits)
+    return {"fingerprint": of_model["fingerprint"], "bits": bits, "method": config["method"], **parameters}
 
 
 def holds_model(folder: str | Path) -> bool:

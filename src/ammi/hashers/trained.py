@@ -24,7 +24,7 @@ from ammi.training.checkpoint import Checkpoint
 from ammi.training.history import History, plot_history
 from ammi.training.loop import Callback
 from ammi.training.objective import Objective
-from ammi.training.progress import Lines, Progress, Silent
+from ammi.training.progress import Progress, Silent, shown
 from ammi.training.recipe import DataShape, Recipe
 from ammi.training.threads import torch_threads
 from ammi.training.validation import hold_out, label_precision, mean_figures, pair_matching
@@ -76,7 +76,9 @@ class TrainedHasher(SizedHasher):
         most=1024,
         optional=True,
     )
-    verbose: bool = parameter("show progress on standard error.", default=True, types=(bool, np.bool_))
+    verbose: bool = parameter(
+        "show progress: on standard error, in a notebook as bars.", default=True, types=(bool, np.bool_)
+    )
 
     @abstractmethod
     def objective(self, n_features: int, predictive: bool) -> Objective:
@@ -129,8 +131,8 @@ class TrainedHasher(SizedHasher):
         self._check_parameters()
         data = TrainingData.checked(self, X, y, related, views, validation)
         seed = check_random_state(self.random_state).randint(2**31)
-        shown = progress or (Lines(type(self).__name__) if self.verbose else Silent())
-        with shown, torch_threads(self.n_jobs), torch.random.fork_rng(devices=[]):
+        display = progress or (shown(type(self).__name__) if self.verbose else Silent())
+        with display, torch_threads(self.n_jobs), torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             recipe = self.recipe(data.shape)
             if data.views and (not recipe.neighbours or callable(recipe.neighbours)):
@@ -147,7 +149,7 @@ class TrainedHasher(SizedHasher):
             # A validation is a function of the hasher while it is trained.
             self.predictive_, self.objective_ = data.shape.predictive, recipe.objective
             self.history_: History = []
-            stage = Stage(data, rows, rng, self._device(), shown, checkpoint, self.history_)
+            stage = Stage(data, rows, rng, self._device(), display, checkpoint, self.history_)
             run = run_recipe(recipe, stage, self._scorer(recipe, stage, held_out), callbacks)
         self.best_epoch_, self.interrupted_, self.diverged_ = run.best_epoch, run.interrupted, run.diverged
         return self

@@ -10,10 +10,23 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi.any_collection import Advance, AnyCollection, Duplicates, Location, Query, check_start, listed, no_progress
+from ammi.any_collection import (
+    Advance,
+    AnyCollection,
+    Duplicates,
+    Location,
+    Query,
+    Topic,
+    check_deletion,
+    check_start,
+    listed,
+    no_progress,
+)
+from ammi.displays import Rows, facts, framed, note
 from ammi.plain import plain
 from ammi.remote.server import Json, Server, TooLargeError
 from ammi.search import Entry, Hit, Hits
+from ammi.search.checks import checked_k
 from ammi.search.documents import Id, Why
 from ammi.search.filters import Where
 from ammi.search.hamming import Codes
@@ -23,7 +36,9 @@ if TYPE_CHECKING:
 
 _GROUPS_PER_PAGE = 100
 _IDS_PER_REQUEST = 1000
-_SECONDS_BETWEEN_POLLS = 0.5  # while the server searches for near-duplicates
+_QUERIES_PER_REQUEST = 32
+_HITS_PER_REQUEST = 10_000
+_SECONDS_BETWEEN_POLLS = 0.5  # while the server searches for near-duplicates, or draws the map
 
 
 class NotRemoteError(AttributeError, ValueError):
@@ -56,7 +71,10 @@ class RemoteCollection(AnyCollection):
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("_"):  # looked up by pickle, copy and notebooks, which expect a plain AttributeError
             raise AttributeError(name)
-        raise NotRemoteError(
+        raise self._not_remote(name)
+
+    def _not_remote(self, name: str) -> NotRemoteError:
+        return NotRemoteError(
             f"{name} is not possible through a server ({self.location}): open the collection's folder, or the URL of "
             "its store, instead"
         )
@@ -107,12 +125,23 @@ class RemoteCollection(AnyCollection):
         shortlist: int | None = None,
     ) -> list[Hits]:
         options = {"k": k, "where": plain(where), "rank": rank, "shortlist": shortlist}
-        found = []
-        for query in queries:
-            answer = self._server.ask("POST", "/api/search", {**_as_json(query), **options})
-            hits = _hits(answer["hits"])
+        asked = [_as_json(query) for query in queries]
+        n = max(1, min(_QUERIES_PER_REQUEST, _HITS_PER_REQUEST // checked_k(k)))
+        blocks = [asked[start : start + n] for start in range(0, len(asked), n)]
+        return [hits for block in blocks for hits in self._search_some(block, options)]
+
+    def _search_some(self, queries: list[Json], options: Json) -> list[Hits]:
+        """Search for queries, in halves if the request or the answer would be too large."""
+        try:
+            answers = self._server.ask("POST", "/api/search_many", {"queries": queries, **options})["answers"]
+        except TooLargeError:
+            if len(queries) == 1:
+                raise
+            half = len(queries) // 2
+            return self._search_some(queries[:half], options) + self._search_some(queries[half:], options)
+        found = [_hits(answer["hits"]) for answer in answers]
+        for hits, answer in zip(found, answers, strict=True):
             hits.unknown, hits.corrected = answer["unknown"], answer["corrected"]
-            found.append(hits)
         return found
 
     def within(self, query: Query, radius: int, where: Where | None = None) -> Hits:
@@ -149,7 +178,7 @@ class RemoteCollection(AnyCollection):
 
     def duplicates(self, threshold: float | None = None, *, advance: Advance = no_progress) -> list[Duplicates]:
         total, reported, offset = 2 * len(self), 0, 0
-        found: list[Duplicates] = []
+        found: Rows[Duplicates] = Rows()
         while True:
             page = self._server.ask(
                 "GET", "/api/duplicates", threshold=threshold, offset=offset, limit=_GROUPS_PER_PAGE, length=0
@@ -167,6 +196,11 @@ class RemoteCollection(AnyCollection):
             if page["next"] is None:
                 return found
             offset = page["next"]
+
+    def topics(self, n: int = 24) -> list[Topic]:
+        while "progress" in (answer := self._server.ask("GET", "/api/topics", n=n)):
+            time.sleep(_SECONDS_BETWEEN_POLLS)
+        return Rows(Topic(**topic) for topic in answer["topics"])
 
     def _get(self, ids: Iterable[Id]) -> list[Entry]:
         asked: list[Id] = plain(list(ids))
@@ -186,8 +220,11 @@ class RemoteCollection(AnyCollection):
             return self._get_some(ids[:half]) + self._get_some(ids[half:])
         return [_entry(document) for document in answer["documents"]]
 
-    def delete(self, ids: Id | Iterable[Id]) -> None:
-        self._server.change("/api/delete", {"ids": plain(list(listed(ids)))})
+    def delete(self, ids: Id | Iterable[Id] | None = None, *, where: Where | None = None) -> int:
+        check_deletion(ids, where)
+        if ids is None:
+            raise self._not_remote("delete by a filter")
+        return self._server.change("/api/delete", {"ids": plain(list(listed(ids)))})["deleted"]
 
     def set_metadata(self, ids: Id | Iterable[Id], metadata: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
         new = metadata if isinstance(metadata, Mapping) else list(metadata)
@@ -195,6 +232,9 @@ class RemoteCollection(AnyCollection):
 
     def keys(self) -> dict[str, int]:
         return {key["name"]: key["documents"] for key in self._about()["keys"]}
+
+    def key_kinds(self) -> dict[str, list[str]]:
+        return {key["name"]: key["kinds"] for key in self._about()["keys"]}
 
     def indexed_keys(self) -> list[str]:
         return [key["name"] for key in self._about()["keys"] if key["indexed"]]
@@ -236,6 +276,12 @@ class RemoteCollection(AnyCollection):
     def close(self) -> None:
         self._server.close()
 
+    def _repr_html_(self) -> str:
+        try:
+            return framed(facts(self.describe(), f"Collection on {self.location}"))
+        except (ValueError, OSError) as error:  # the server cannot be reached
+            return framed(note(str(error)))
+
     def __len__(self) -> int:
         return self._about()["documents"]
 
@@ -247,7 +293,7 @@ class RemoteCollection(AnyCollection):
     def __iter__(self) -> Iterator[Entry]:
         from ammi.data.exports import exported, is_exported
 
-        for line in self._server.lines("/api/documents"):
+        for line in self._server.lines("/api/all"):
             if not isinstance(line, dict) or not is_exported(line):
                 raise ValueError(f"{self.location} sends {line!r:.60}, which is no document: upgrade ammi there")
             document = exported(line)

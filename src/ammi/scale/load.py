@@ -20,6 +20,7 @@ from ammi.ingest import Block
 from ammi.scale.shards import Reading, Shard
 from ammi.scale.workers import Handle, ModelFiles, Shared, Worker, original_errors, pool, run_jobs
 from ammi.search.vectors import Rows
+from ammi.search.word_counts import WordCount
 
 _BLOCKS_AHEAD = 8  # blocks of a shard that may wait for the writer
 
@@ -33,6 +34,7 @@ class EncodedBlock(NamedTuple):
     codes: NDArray[np.uint8]
     vectors: Rows | None
     skipped: list[str]  # bad records before them
+    words: WordCount | None = None
 
 
 @dataclass
@@ -73,9 +75,11 @@ class Loader(Worker):
 
     def _encoded(self, documents: list[Document], keep_vectors: bool, skipped: list[str]) -> EncodedBlock:
         block, fingerprint = Block(documents), self.kept.fingerprint
+        counts = self.model.count_words(block.counted)  # None if it reads no words
+        words = counts and WordCount(*counts)
         if keep_vectors:
-            return EncodedBlock(documents, *block.codes_and_vectors(self.model, fingerprint), list(skipped))
-        return EncodedBlock(documents, block.codes(self.model, fingerprint), None, list(skipped))
+            return EncodedBlock(documents, *block.codes_and_vectors(self.model, fingerprint), list(skipped), words)
+        return EncodedBlock(documents, block.codes(self.model, fingerprint), None, list(skipped), words)
 
 
 def load_shards(
@@ -120,7 +124,12 @@ def add(collection: Collection, encoded: EncodedBlock, fingerprint: str) -> int:
     block = Block(encoded.documents)
     if encoded.documents:
         collection.store.add_records(
-            encoded.codes, block.records, numbered=block.numbered, vectors=encoded.vectors, fingerprint=fingerprint
+            encoded.codes,
+            block.records,
+            numbered=block.numbered,
+            vectors=encoded.vectors,
+            fingerprint=fingerprint,
+            words=encoded.words,
         )
     return len(encoded.documents)
 

@@ -51,6 +51,7 @@ def copy_store(
             sent.add(block)
             advance(len(block))
         _use_numbers_before(target, source.about.next_number)
+        _copy_word_counts(source, target)
         target.optimize()
         for found in target.entries():
             arrived.add(found)
@@ -180,6 +181,14 @@ def _other(source: Store, target: Store, why: str) -> FileExistsError:
 
 def _shortly(value: object) -> str:
     return ("there" if value else "none") if value is None or isinstance(value, bool) else str(value)
+
+
+def _copy_word_counts(source: Store, target: Store) -> None:
+    with source._reading():
+        counts = source._word_counts()
+    if counts:
+        with target._writing():
+            target._keep_word_counts(counts)
 
 
 def _use_numbers_before(target: Store, number: int) -> None:

@@ -12,6 +12,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from ammi import displays
 from ammi.plain import ID_NUMBERS, Id, Metadata, as_json, checked_id, checked_metadata, checked_text
 from ammi.search.hamming import Codes
 
@@ -87,6 +88,9 @@ class Hit(NamedTuple):
         why = self.why and self.why._asdict() | {"words": [[*place] for place in self.why.words]}
         return self._asdict() | {"why": why}
 
+    def _repr_html_(self) -> str:
+        return displays.hit(self)
+
 
 class Hits(list[Hit]):
     """The hits of a search, the best first.
@@ -98,6 +102,18 @@ class Hits(list[Hit]):
 
     unknown: Sequence[str] = ()
     corrected: Mapping[str, str] = MappingProxyType({})
+    _codes: displays.CodesOf | None = None  # finds the codes that a display compares
+
+    def __repr__(self) -> str:
+        return displays.hits_in_words(self)
+
+    def _repr_html_(self) -> str:
+        notes = [f"No document has {word}." for word in self.unknown]
+        notes += [f"Searched for {right} instead of {word}." for word, right in self.corrected.items()]
+        return displays.hits(self, self._codes, notes)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in vars(self).items() if name != "_codes"}
 
     def to_pandas(self) -> "DataFrame":
         """Return a row per hit and a column per metadata key, called metadata.KEY if a hit has a field of that name."""

@@ -38,7 +38,7 @@ def from_text(conditions: Iterable[str]) -> dict[str, object]:
 
 def _parsed(condition: str) -> tuple[str, str, Readings]:
     """Return the key, the operator and what it compares with."""
-    if found := _COMPARISON.fullmatch(condition):
+    if (found := _COMPARISON.fullmatch(condition)) and not found["value"].startswith("="):
         values = _values(found["value"], condition)
         key, operator = found["key"].strip(), {"=": "in", "!=": "not"}.get(found["operator"], found["operator"])
         if operator in ("in", "not"):
@@ -47,7 +47,10 @@ def _parsed(condition: str) -> tuple[str, str, Readings]:
             return key, operator, bounds
     elif not re.search("[=<>]", condition) and (key := condition.removeprefix("!").strip()):
         return key, "exists", [not condition.startswith("!")]
-    raise ValueError(f"the filter {condition!r} cannot be read: write KEY=VALUE, KEY!=VALUE, KEY<VALUE, KEY or !KEY")
+    raise ValueError(
+        f"the filter {condition!r} cannot be read: write KEY=VALUE, KEY!=VALUE, KEY>=VALUE (also <, <=, >), KEY or "
+        "!KEY, and a value that begins with = in double quotes"
+    )
 
 
 def _values(text: str, condition: str) -> list[Readings]:

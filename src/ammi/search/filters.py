@@ -262,7 +262,10 @@ def complaint(filter: Filter, kinds: Mapping[str, Iterable[str]]) -> str | None:
             if key not in kinds:
                 shown = ", ".join(sorted(kinds)[:_KEYS_SHOWN]) or "none"
                 more = f" and {len(kinds) - _KEYS_SHOWN} more" if len(kinds) > _KEYS_SHOWN else ""
-                return f"no document has the metadata key {key!r} of the filter: the keys are {shown}{more}"
+                spelled = ""
+                if isinstance(test, Exists):  # how a filter in text says that a key is there, and much that is misspelt
+                    spelled = "; write KEY=VALUE, KEY!=VALUE, KEY>=VALUE (also <, <=, >), KEY or !KEY"
+                return f"no document has the metadata key {key!r} of the filter: the keys are {shown}{more}{spelled}"
             present = {kind for row in kinds[key] for kind in row.split()}
             if wanted.isdisjoint(present):
                 return (
@@ -279,5 +282,7 @@ def _wanted_kinds(test: Test) -> Iterator[set[Kind]]:
             yield {kind for kind, _ in values}
         case Between(kind, _):
             yield {kind}
+        case Exists():
+            yield {"bool", "number", "text", "other"}
         case Either(tests):
             yield {kind for inner in tests for kinds in _wanted_kinds(inner) for kind in kinds}

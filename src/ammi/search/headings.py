@@ -2,7 +2,7 @@
 
 import re
 
-from ammi.features.alphabet import terms_of
+from ammi.features.alphabet import terms_of, with_parts
 from ammi.search.documents import Id, Metadata, id_key
 
 TITLE_KEYS = ("title", "subject", "headline", "name")  # of metadata, the first that has a text; the page's, too
@@ -15,18 +15,23 @@ def words_beside(id: Id, metadata: Metadata) -> str:
 
     Numbers, dates and digests in ids would be a new word for each document, and say nothing.
     """
-    return _joined(id, _title_in(metadata))
+    return _joined(id, title_in(metadata))
 
 
 def heading_of(id: Id, text: str, metadata: Metadata) -> str:
     """Return the heading: without a title in the metadata, the first paragraph of a text is it, if it is short."""
-    return _joined(id, _title_in(metadata) or text[: max(text.find("\n\n", 0, _LONGEST_TITLE), 0)])
+    return _joined(id, title_in(metadata) or first_paragraph(text))
+
+
+def first_paragraph(text: str) -> str:
+    """Return the first paragraph of a text if it is short and others follow."""
+    return text[: max(text.find("\n\n", 0, _LONGEST_TITLE), 0)]
 
 
 def searched_text(id: Id, text: str, metadata: Metadata) -> str:
     """Return the text whose words the word index has."""
     beside = words_beside(id, metadata)
-    return f"{beside}\n{text}" if beside else text
+    return with_parts(f"{beside}\n{text}" if beside else text)
 
 
 def _joined(id: Id, title: str) -> str:
@@ -35,7 +40,7 @@ def _joined(id: Id, title: str) -> str:
     return " ".join([title, *(word for word in terms_of(id) if not _has_digit(word))])
 
 
-def _title_in(metadata: Metadata) -> str:
+def title_in(metadata: Metadata) -> str:
     for key in TITLE_KEYS if metadata else ():
         value = metadata.get(key)
         if isinstance(value, str) and value.strip():

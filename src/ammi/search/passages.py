@@ -7,10 +7,13 @@ and it is cut between words.
 
 import re
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
 
 from ammi.features.occurrences import places
 from ammi.search.documents import Why
-from ammi.search.wanted import Term, WordStatistics
+from ammi.search.queries import parse
+from ammi.search.wanted import Term, Vocabulary, WordStatistics, look_up
 
 LENGTH = 240  # characters of a passage
 LEAD = 40  # at most so many of them stand before the first word of the query
@@ -20,12 +23,33 @@ _BEGINNING = re.compile(r"(?<!\S)\S")  # of a word
 _LAST_WORD = re.compile(r"\s\S*\Z")
 
 
-def explained(text: str, terms: Sequence[Term], statistics: WordStatistics, parts: dict[str, float]) -> Why:
+def rarities(terms: Sequence[Term], statistics: WordStatistics) -> list[int]:
+    """Return the weight of each term in a passage."""
+    return [round(_PRECISION * statistics.rarity(term)) for term in terms]
+
+
+def explained(text: str, terms: Sequence[Term], weights: Sequence[int], parts: dict[str, float]) -> Why:
     """Return why a text was found."""
     found = places(text, [term.words for term in terms])
-    weights = [round(_PRECISION * statistics.rarity(term)) for term in terms]
     start, end = passage(text, *densest(found, weights))
     return Why(text[start:end], start, merged(found), parts)
+
+
+class TextStore(Vocabulary, Protocol):
+    """A store, as far as words are looked up in it."""
+
+    @property
+    def language(self) -> str | None: ...
+
+    def snapshot(self) -> AbstractContextManager[object]: ...
+
+
+def explanation(text: str, query: str, store: TextStore) -> Why:
+    """Return where the words of a query stand in a text of a store."""
+    with store.snapshot():
+        (wanted,) = look_up([parse(query)], store.language, store, [lambda word: False])
+        weights = rarities(wanted.terms, store._word_statistics(wanted.words))
+    return explained(text, wanted.terms, weights, {})
 
 
 def densest(found: Sequence[tuple[int, int, int]], weights: Sequence[int]) -> tuple[int, int]:

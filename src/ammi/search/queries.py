@@ -62,6 +62,11 @@ def parse(text: str) -> Parsed:
     )
 
 
+def pasted(text: str) -> str:
+    """Return a query in which the signs of a text mean nothing."""
+    return text if parse(text).single == text.strip() else f"{text}\n."  # of two lines
+
+
 class _Part(NamedTuple):
     """A phrase in quotes, or whatever else stands between spaces."""
 

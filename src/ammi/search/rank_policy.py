@@ -66,7 +66,9 @@ class RankPolicy(NamedTuple):
         """Return the rank of a search that names none."""
         if self.text_index and any(isinstance(query, str) for query in queries):
             return "text"
-        return "vectors" if self.vectors else "distance"
+        if self.vectors:
+            return "vectors"
+        return "asymmetric" if self.model.has_logits else "distance"  # answers better from the same codes
 
     def ranks(self) -> list[str]:
         """Return the ranks that work here, the default first."""

@@ -1,33 +1,24 @@
 r"""The score of a search, which orders candidates found by words and by codes.
 
-    score = words / sqrt(Σ_t q_t i_t) + CODE_WEIGHT · similarity + COSINE_WEIGHT · cosine
+    score = Σ_t i_t (q_t f(n_t) + EXACT_WEIGHT Σ_w q_w f(n_w)) / sqrt(Σ_t q_t i_t) + weight · cosine
+    f(n)  = n (k + 1) / (n + k)
+    n     = in the window / L + TITLE_WEIGHT · in the heading / L,    L = 1/4 + 3/4 length / usual
+    cosine = Σ_j l_j (2 z_j - 1) / (sqrt(m) |l|)
 
-    words = (BM25F of the text + BM25F of its best window) / 2
-    BM25F = Σ_t i_t (q_t f(n_t) + EXACT_WEIGHT Σ_w q_w f(n_w)),    f(n) = n (k + 1) / (n + k)
-
-The terms t of a query are its words by stem, without stop words. q_t is how often the query has a word of the stem, and
-
-    n_t = (times in the text) / L + TITLE_WEIGHT · (times in the heading) / L'
-
-where L = 1/4 + 3/4 of the text's length in characters over the average one, and L' that of its heading (`headings`)
-over TITLE_LENGTH; q_w and n_w count the word w exactly as the query has it. i_t = log(1 + (N - N_t + 1/2) / (N_t +
-1/2)) for N texts, where N_t adds up how many have each word of the stem, at most N. k = 1.2. The root puts short and
+The terms t of a query are its words by stem, without stop words. q_t is how often the query has a word of the stem, n_t
+how often a text has one; q_w and n_w count the word w exactly as the query has it. i_t = log(1 + (N - N_t + 1/2) / (N_t
++ 1/2)) for N texts, where N_t adds up how many have each word of the stem, at most N. k = 1.2. The root puts short and
 long queries on one scale, because sums of that many terms differ between texts by about as much.
 
 The windows of a text are parts of WINDOW characters, one beginning every third of that, or the text itself if it is no
-longer. For a window, n_t counts what stands in it and in the heading; lengths, and their average, are WINDOW at most.
-The code of a long text says less about a part of it: where texts are longer than WINDOW on average, the similarity
-counts sqrt(WINDOW / average).
+longer; the best one counts. The usual length of a window is the average one of texts in characters, but at most WINDOW,
+and that of a heading (`headings`) TITLE_LENGTH.
 
-    similarity = Σ_j l_j (2 z_j - 1) / Σ_j |l_j|
-
-is between -1 and 1: l_j is the query's logit of bit j, and z the text's code. Bits that keep the cosine of embeddings
-(those of ITQ) have
-
-    cosine = Σ_j l_j (2 z_j - 1) / (sqrt(m) |l|)
-
-in place of the similarity; where vectors are kept, it is their cosine itself. A model has bits of one kind or of both.
-`BitRanking` orders by the bits alone, `VectorRanking` by the cosine of vectors alone.
+l_j is the query's logit of bit j, and z the text's code. Bits that keep the cosine of embeddings (those of ITQ) have
+COSINE_WEIGHT, all others CODE_WEIGHT. A model has bits of one kind or of both, each kind with its own cosine; where
+vectors are kept, their cosine itself counts. The code of a long text says less about a part of it: where texts are
+longer than WINDOW on average, its part counts sqrt(WINDOW / average). `BitRanking` orders by the bits alone,
+`VectorRanking` by the cosine of vectors alone.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,7 +31,7 @@ from ammi.features.occurrences import Occurrences
 from ammi.search.documents import Entry, Hit, Hits, Record, codes_of
 from ammi.search.hamming import Codes
 from ammi.search.headings import heading_of
-from ammi.search.passages import explained
+from ammi.search.passages import explained, rarities
 from ammi.search.queries import Phrase
 from ammi.search.vectors import KeptVectors, cosines
 from ammi.search.wanted import Term, Wanted, WordStatistics
@@ -48,7 +39,7 @@ from ammi.search.wanted import Term, Wanted, WordStatistics
 # The weights, chosen on cranfield and cacm (benchmarks/retrieval.py).
 EXACT_WEIGHT = 0.25  # of a word just as the query has it, beside 1 of any word of its stem
 TITLE_WEIGHT, TITLE_LENGTH = 3, 60  # of a word in the title or the id, beside 1 in the text; usual characters of both
-CODE_WEIGHT = 1.5
+CODE_WEIGHT = 1.4
 COSINE_WEIGHT = 10
 SATURATION, LENGTH_SHARE = 1.2, 0.75  # k and b of BM25
 WINDOW = 1200  # characters, some 200 words
@@ -115,7 +106,7 @@ class Ranking(Protocol):
 
 
 class BitRanking:
-    """The similarity of codes, or of the bits from the first one on, by the query's logits."""
+    """The cosine of codes, or of the bits from the first one on, by the query's logits."""
 
     text = ""
     vector: NDArray[np.floating] | None = None
@@ -123,18 +114,23 @@ class BitRanking:
     knows = staticmethod(_knows_none)
 
     def __init__(self, logits: NDArray[np.floating], first: int = 0, *, faithful: bool = False):
-        self._logits, self._first, self._faithful = logits.astype(np.float64), first, faithful  # (m,)
+        self._logits, self._first = logits.astype(np.float64), first  # (m,)
         self.part = "cosine" if faithful else "code"  # of the score of the module
+        self._is_faithful = faithful
 
     @property
     def weight(self) -> float:
-        return COSINE_WEIGHT if self._faithful else CODE_WEIGHT
+        return COSINE_WEIGHT if self._is_faithful else CODE_WEIGHT
 
     def parts(self, candidates: Candidates, terms: Sequence[Term] = ()) -> dict[str, Scores]:
-        m = len(self._logits)
-        bits = np.unpackbits(candidates.codes, axis=1, count=self._first + m)[:, self._first :]  # (n, m)
-        most = np.sqrt(m) * np.linalg.norm(self._logits) if self._faithful else np.abs(self._logits).sum()
-        return {self.part: (2.0 * bits - 1) @ self._logits / (most or 1)}
+        return {self.part: cosines_of_codes(candidates.codes, self._logits, self._first)}
+
+
+def cosines_of_codes(codes: Codes, logits: NDArray[np.float64], first: int = 0) -> Scores:
+    """Return the cosine of each code, or of its bits from the first one on, with a query's logits of m bits, (n,)."""
+    m = len(logits)
+    bits = np.unpackbits(codes, axis=1, count=first + m)[:, first:]  # (n, m)
+    return (2.0 * bits - 1) @ logits / (np.sqrt(m) * np.linalg.norm(logits) or 1)
 
 
 class VectorRanking:
@@ -224,25 +220,22 @@ def lexical_scores(searched: Sequence[tuple[str, str]], terms: Sequence[Term], s
     windows = np.cumsum(n_windows) - n_windows  # (n,) the first window of each text
     starts = first[text_of] + np.arange(len(text_of)) - windows[text_of]
     ends = np.minimum(starts + _BLOCKS, first[text_of + 1])
-    in_text, in_heading = 1 / _lengths(texts, average), TITLE_WEIGHT / _lengths(headings, TITLE_LENGTH)  # weights, (n,)
-    in_window = 1 / _lengths(texts, min(average, WINDOW), most=WINDOW)[text_of]
-    whole, by_window, total = np.zeros(n), np.zeros(len(text_of)), 0.0
+    lengths = np.array([[len(text), len(heading)] for text, heading in searched], np.float64).reshape(n, 2)
+    in_window = 1 / _lengths(np.minimum(lengths[:, 0], WINDOW), min(average, WINDOW))[text_of]  # how much a word counts
+    in_heading = TITLE_WEIGHT / _lengths(lengths[:, 1], TITLE_LENGTH)
+    scores, total = np.zeros(len(text_of)), 0.0
     for term in terms:
         rarity = statistics.rarity(term)
-        blocks = found.counts([word for word in term.words if statistics.having[word]])
         total += term.times * rarity
+        blocks = found.counts([word for word in term.words if statistics.having[word]])
         weighted = [(float(term.times), np.sum([*blocks.values()], axis=0))] if blocks else []
         weighted += [(EXACT_WEIGHT * times, blocks[word]) for word, times in term.asked.items() if word in blocks]
         for weight, counts in weighted:
             before = np.concatenate([[0], np.cumsum(counts)])  # so many in all blocks before this one
-            each = np.diff(before[first])  # (2 n,) in each text and heading
-            of_headings = in_heading * each[n:]
-            whole += weight * rarity * _saturated(in_text * each[:n] + of_headings)
-            by_window += (
-                weight * rarity * _saturated(in_window * (before[ends] - before[starts]) + of_headings[text_of])
-            )
-    best_window = np.maximum.reduceat(by_window, windows) if n else by_window
-    return (whole + best_window) / 2 / np.sqrt(total or 1)
+            there = in_heading * np.diff(before[first[n:]])
+            scores += weight * rarity * _saturated(there[text_of] + in_window * (before[ends] - before[starts]))
+    best_window = np.maximum.reduceat(scores, windows) if n else scores
+    return np.asarray(best_window / np.sqrt(total or 1), np.float64)
 
 
 def _saturated(n: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -250,9 +243,9 @@ def _saturated(n: NDArray[np.float64]) -> NDArray[np.float64]:
     return n * (SATURATION + 1) / (n + SATURATION)
 
 
-def _lengths(texts: Sequence[str], usual: float, most: float = np.inf) -> NDArray[np.float64]:
-    """Return L of each text, (n,)."""
-    return 1 - LENGTH_SHARE + LENGTH_SHARE * np.minimum([len(text) for text in texts], most) / usual
+def _lengths(lengths: NDArray[np.float64], usual: float) -> NDArray[np.float64]:
+    """Return L of each length, (n,)."""
+    return 1 - LENGTH_SHARE + LENGTH_SHARE * lengths / usual
 
 
 def best(scores: Scores, k: int) -> NDArray[np.int64]:
@@ -274,9 +267,10 @@ def best_hits(query: Codes, ranking: Ranking, wanted: Wanted, candidates: Candid
     chosen = zip(distances.tolist(), scores[rows].tolist(), candidates.records(rows), strict=True)
     hits = Hits(Hit(one.id, distance, score, one.text, one.metadata) for distance, score, one in chosen)
     if known := candidates.statistics:
+        weights = rarities(wanted.terms, known)
         for n, row in enumerate(rows):
             of_score = {name: float(part[row]) for name, part in parts.items()}
-            hits[n] = hits[n]._replace(why=explained(hits[n].text or "", wanted.terms, known, of_score))
+            hits[n] = hits[n]._replace(why=explained(hits[n].text or "", wanted.terms, weights, of_score))
         hits.unknown = [word for term in wanted.terms if not known.having_term(term) for word in term.asked] + nowhere
         hits.corrected = wanted.corrected
     return hits
@@ -292,46 +286,63 @@ def with_first(own: Entry, alone: Hits, query: Codes, hits: Hits, k: int) -> Hit
 
 
 def best_by_terms(
-    statistics: WordStatistics, wanted: Wanted, positions_of: Callable[[str], Positions], n: int
+    statistics: WordStatistics, wanted: Wanted, positions_of: Callable[[str, Positions | None], Positions], n: int
 ) -> Positions:
     """Return the sorted positions of the n texts whose terms have the highest sum of q_t i_t.
 
     The rarest terms are read first, and common ones not at all once thousands of positions were read. Texts that lack a
     word of a required phrase, or have an excluded word, are left out, unless that word is very common.
+
+    `positions_of` returns the sorted positions of the texts that have a word: all, or at least those among some.
     """
     n = max(n, VERIFIED) if wanted.has_phrases else n
-    enough = max(_ENOUGH_POSITIONS, statistics.texts // _ENOUGH_SHARE)
-    positions, weights, read = [np.empty(0, np.int64)], [0.0], 0
-    terms = sorted(((statistics.having_term(term), term) for term in wanted.terms), key=lambda item: item[0])
-    for count, term in terms:
-        if (read and read + count > enough) or count > _MOST_POSITIONS:
-            break
-        read += count
-        if count:
-            positions.append(merged([positions_of(word) for word in term.words if statistics.having[word]]))
-            weights.append(term.times * statistics.rarity(term))
-    for group in wanted.required:
-        having = _having_phrases(statistics, group, positions_of)
-        if having is not None and len(having):
-            positions, weights = [*(each[is_in(each, having)] for each in positions), having], [*weights, 0.0]
-    gone = [positions_of(phrase[0]) for phrase in wanted.excluded if len(phrase) == 1 and _is_read(statistics, phrase)]
-    positions = [each[~is_in(each, others)] for each in positions for others in [merged(gone)]] if gone else positions
-    for end in range(2, len(positions)):
-        # Texts that have only the remaining terms cannot be among the best any more.
-        if min(weights[1:end]) > sum(weights[end:]) and len(rare := merged(positions[:end])) >= n:
-            positions[end:] = [rare[is_in(rare, others)] for others in positions[end:]]
-            break
-    together = np.concatenate(positions)
+    terms = _read_terms(statistics, wanted)
+    weights = [term.times * statistics.rarity(term) for term in terms]
+    phrases = [_having_phrases(statistics, group, positions_of) for group in wanted.required]
+    required = [having for having in phrases if having is not None and len(having)]
+    excluded = [words for words in wanted.excluded if len(words) == 1 and _is_read(statistics, words)]
+    gone = [positions_of(words[0], None) for words in excluded]
+
+    def passing(positions: Positions) -> Positions:
+        for having in required:
+            positions = positions[is_in(positions, having)]
+        return positions[~is_in(positions, merged(gone))] if gone else positions
+
+    found: list[Positions] = []
+    rare: Positions | None = None
+    for term in terms:
+        read = len(found)
+        if rare is None and read and min(weights[:read]) > sum(weights[read:]) and len(merged(found)) >= n:
+            rare = merged(found)  # texts that have only the remaining terms cannot be among the best any more
+        positions = passing(merged([positions_of(word, rare) for word in term.words if statistics.having[word]]))
+        found.append(positions if rare is None else positions[is_in(positions, rare)])
+    found += [passing(having) for having in required]
+    if not found:
+        return np.empty(0, np.int64)
+    together = np.concatenate(found)
     order = np.argsort(together, kind="stable")  # sorted lists are merged, many times faster than np.unique
     together = together[order]
     first = np.flatnonzero(_is_first(together))
-    each = np.repeat(weights, [len(texts) for texts in positions])[order]
+    each = np.repeat([*weights, *(0.0 for _ in required)], [len(texts) for texts in found])[order]
     scores = np.add.reduceat(each, first) if len(first) else each
     return np.sort(together[first[best(scores, n)]])
 
 
+def _read_terms(statistics: WordStatistics, wanted: Wanted) -> list[Term]:
+    """Return the terms whose texts are read, the rarest first."""
+    enough = max(_ENOUGH_POSITIONS, statistics.texts // _ENOUGH_SHARE)
+    counted = sorted(((statistics.having_term(term), term) for term in wanted.terms), key=lambda item: item[0])
+    read, terms = 0, list[Term]()
+    for count, term in counted:
+        if (read and read + count > enough) or count > _MOST_POSITIONS:
+            break
+        read += count
+        terms += [term] if count else []
+    return terms
+
+
 def _having_phrases(
-    statistics: WordStatistics, phrases: Sequence[Phrase], positions_of: Callable[[str], Positions]
+    statistics: WordStatistics, phrases: Sequence[Phrase], positions_of: Callable[[str, Positions | None], Positions]
 ) -> Positions | None:
     """Return the texts that have all words of one of some phrases; None if the words of one are all very common."""
     found = []
@@ -339,9 +350,9 @@ def _having_phrases(
         words = [word for word in dict.fromkeys(phrase) if _is_read(statistics, (word,))]
         if not words:
             return None
-        having = positions_of(words[0])
+        having = positions_of(words[0], None)
         for word in words[1:]:
-            having = having[is_in(having, positions_of(word))]
+            having = having[is_in(having, positions_of(word, having))]
         found.append(having)
     return merged(found)
 

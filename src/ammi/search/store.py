@@ -46,6 +46,7 @@ from ammi.search.ranking import Candidates, Ranking, best_hits, with_first
 from ammi.search.store_methods import About, ChangeKey, Found, Location, Repaired, StoreMethods, Upgraded
 from ammi.search.vectors import KeptVectors, Packed, Rows
 from ammi.search.wanted import look_up
+from ammi.search.word_counts import WordCount, added_counts, parsed_counts, this_month
 from ammi.urls import shown
 
 
@@ -191,10 +192,12 @@ class Store(StoreMethods):
         numbered: bool = False,
         vectors: Rows | None = None,
         fingerprint: str | None = None,
+        words: WordCount | None = None,
     ) -> list[Id]:
         """Add or replace documents that are checked already, and return their ids.
 
-        With `numbered` the ids are the next free numbers, whatever the records say.
+        With `numbered` the ids are the next free numbers, whatever the records say. `words` are counted with those that
+        were added in this month.
         """
         with self._writing():
             about = self._about()
@@ -214,7 +217,20 @@ class Store(StoreMethods):
                 if language:
                     self._set_language(language)
             self._put(codes[rows], chosen, None if kept_vectors is None else kept_vectors[rows])
+            if words:
+                self._keep_word_counts(added_counts(self._word_counts(), about.fingerprint, this_month(), words))
         return ids
+
+    def word_counts(self) -> dict[str, WordCount]:
+        """Return the words that were added, and those that the model did not know, by month of adding."""
+        with self._reading():
+            return parsed_counts(self._word_counts(), self._about().fingerprint)
+
+    def count_words(self, words: WordCount, fingerprint: str | None, when: str) -> None:
+        """Count words of documents that are there, if the model is still that of the fingerprint."""
+        with self._writing():
+            if self._about().fingerprint == fingerprint:
+                self._keep_word_counts(added_counts(self._word_counts(), fingerprint, when, words))
 
     def once(self, key: ChangeKey | None, change: Callable[[], int]) -> int:
         """Make a change as a whole, and return the number that it returns.
@@ -241,12 +257,30 @@ class Store(StoreMethods):
             raise ValueError("this key was used for another change: use a new key for each change")
         return outcome
 
-    def delete(self, ids: Iterable[Id]) -> None:
-        """Delete documents, all of which must exist."""
+    def delete(self, ids: Iterable[Id]) -> int:
+        """Delete documents, all of which must exist, and return how many."""
         asked = list({id_key(id): id for id in checked_ids(ids)}.values())
         with self._writing():
             self._check_known(asked, self._has(asked))
             self._remove(asked)
+        return len(asked)
+
+    def delete_where(self, where: Where | None) -> int:
+        """Delete the documents that pass a filter, in one transaction, and return how many."""
+        filter = filters.parse(where)
+        with self._writing():
+            ids = self._matching_ids(filter)
+            self._remove(ids)
+        self._check_filter(filter, [ids])
+        return len(ids)
+
+    def ids(self, where: Where | None = None) -> list[Id]:
+        """Return the ids of the documents that pass a filter, in insertion order."""
+        filter = filters.parse(where)
+        with self._reading():
+            ids = self._matching_ids(filter)
+        self._check_filter(filter, [ids])
+        return ids
 
     def set_metadata(self, ids: Iterable[Id], metadata: Mapping[str, object] | Iterable[Mapping[str, object]]) -> None:
         """Set metadata keys of documents, one dict for all or one for each; other keys stay."""

@@ -60,8 +60,9 @@ class Upgraded(NamedTuple):
     """The result of an upgrade."""
 
     format: int  # that it had before
+    now: int  # the format that it has
     documents: int
-    old: str | None  # where the old file is now; None if it had the format of this version
+    old: str | None  # where the old file of a folder is now; None if nothing was converted
 
 
 class ChangeKey(NamedTuple):
@@ -229,6 +230,23 @@ class StoreMethods(ABC):
     def _index_keys(self, keys: list[str]) -> None:
         """Index metadata keys. Called outside of `_writing`."""
         return
+
+    def metadata_blocks(self) -> Iterator[list[tuple[Id, Metadata]]]:
+        """Yield ids and metadata of all documents, in insertion order. Read inside of one snapshot."""
+        for block in self._blocks(()):
+            yield [(entry.id, entry.metadata) for entry in block]
+
+    def _word_counts(self) -> bytes | None:
+        """Return what `_keep_word_counts` kept; None if there is nothing, as in a store that keeps none."""
+        return None
+
+    def _keep_word_counts(self, content: bytes) -> None:
+        """Keep counts of words beside the model's files, apart from `files`, in the same transaction."""
+        return
+
+    def _matching_ids(self, filter: Filter) -> list[Id]:
+        """Return the ids of the documents that pass a filter, in insertion order."""
+        return [entry.id for block in self._blocks(filter) for entry in block]
 
     def key_kinds(self) -> dict[str, dict[str, int]]:
         """Return for each metadata key how many documents have values of which kinds, such as "number text"."""

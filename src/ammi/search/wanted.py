@@ -8,13 +8,13 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ammi.features.alphabet import terms_of
+from ammi.features.alphabet import in_parts, normal, searched_terms, terms_of
 from ammi.search.languages import LONGEST, STOP_WORDS, stems
 from ammi.search.queries import Parsed, Phrase
 
 MOST_TERMS = 500  # of a query; a longer text is found by its code, too
 MOST_COMPLETIONS = 100  # words that one prefix stands for, the shortest first
-_MOST_KNOWN = 100_000  # words whose counts are cached
+_MOST_KNOWN = 40_000  # words whose counts are cached: 4 MB
 _INITIALS = re.compile(r"\b\w\.(?=\s*\S)")  # of names and in "e.g.": single letters that say little
 _is_corrected = re.compile(r"[^\W\d_]{4,}").fullmatch  # shorter words and numbers are too much like others
 _FEWEST_OF_PREFIX = 2  # letters
@@ -52,7 +52,8 @@ class Wanted(NamedTuple):
 
         A document comes as its text and its heading. If no document has a phrase, it is not required.
         """
-        spelled = [[f" {' '.join(terms_of(part))} " for part in parts] for parts in texts]
+        forms = ([form for part in map(normal, parts) for form in (part, in_parts(part))] for parts in texts)
+        spelled = [[f" {' '.join(terms_of(form))} " for form in dict.fromkeys(each)] for each in forms]
 
         def having(phrases: Iterable[Phrase]) -> list[bool]:
             wanted = [f" {' '.join(phrase)} " for phrase in phrases]
@@ -115,7 +116,7 @@ class Vocabulary(Protocol):
 
 def words_by_stem(text: str, language: str | None) -> dict[str, dict[str, int]]:
     """Return how often a query has each of its words, by their stems; without stop words unless all words are."""
-    words = terms_of(_INITIALS.sub(" ", text))
+    words = searched_terms(_INITIALS.sub(" ", text))
     stop_words = STOP_WORDS.get(language or "", frozenset())
     counts = Counter(word for word in words if word not in stop_words) or Counter(words)
     found: dict[str, dict[str, int]] = {}

@@ -1,9 +1,11 @@
-"""The display of a training run: the caller's own, or plain lines on standard error."""
+"""The display of a training run: the caller's own, or bars in a notebook and lines on standard error elsewhere."""
 
 import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Protocol, Self, TextIO
+
+from ammi.notebook import Bar, Bars, in_notebook
 
 Advance = Callable[[int], None]
 
@@ -115,6 +117,36 @@ class Lines:
         self._stream.write(f"{line}\n")
         self._stream.flush()
         self._last_time, self._pending = time.monotonic(), ""
+
+
+class NotebookBars:
+    """A bar in a notebook for each part of a run, and one for its epochs with the figures of the last one."""
+
+    def __init__(self, name: str):
+        self._name, self._bars = name, Bars()
+        self._epochs: Bar | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._bars.__exit__()
+
+    def part(self, name: str, total: int) -> Advance:
+        return self._bars.add(f"{self._name}: {name}", total).advance
+
+    def epoch(self, row: Mapping[str, float], epochs: int) -> None:
+        if self._epochs is None:
+            self._epochs = self._bars.add(self._name, epochs)
+        self._epochs.update(row["epoch"], measured(row))
+
+    def say(self, text: str) -> None:
+        print(text)
+
+
+def shown(name: str) -> Progress:
+    """Return the display of a method's training that fits where it is shown."""
+    return NotebookBars(name) if in_notebook() else Lines(name)
 
 
 def measured(row: Mapping[str, float]) -> str:

@@ -2,16 +2,19 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
+from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from ammi.collection import Collection
 from ammi.version import __version__
-from ammi.web import document_routes, explore_routes, schemas, search_routes
+from ammi.web import document_routes, explore_routes, schemas, search_routes, table_routes
 from ammi.web.guard import App, Guard
 from ammi.web.handlers import Routes, ServedHere, add_error_handlers
 from ammi.web.metrics import CONTENT_TYPE, Metrics
@@ -19,6 +22,7 @@ from ammi.web.served import Served
 from ammi.web.settings import Settings
 
 PAGE = Path(__file__).with_name("page")
+_LEAST_COMPRESSED = 1000  # bytes of an answer
 _ABOUT = """Search a collection of documents by short binary codes.
 
 A code is hexadecimal, two digits a byte; bit 0 is the highest bit of the first byte. Errors are `{"error": "..."}`, one
@@ -48,20 +52,32 @@ def make_app(collection: Collection, settings: Settings | None = None) -> App:
         redirect_slashes=False,
         separate_input_output_schemas=False,
     )
-    app.openapi = lambda: _with_token(app)  # type: ignore[method-assign]
+    app.openapi = cache(lambda: _described(app))  # type: ignore[method-assign]
     metrics = Metrics(app)
     app.state.served, app.state.metrics = served, metrics
     add_error_handlers(app)
-    for router in (search_routes.router, document_routes.router, document_routes.changes, explore_routes.router):
+    rooms = (search_routes, document_routes, table_routes, explore_routes)
+    for router in (*(room.router for room in rooms), document_routes.changes):
         app.include_router(router)
     app.include_router(_service)
     app.mount("/page", StaticFiles(directory=PAGE), name="page")
-    return Guard(metrics, served.settings)
+    guard = GZipMiddleware(Guard(metrics, served.settings), minimum_size=_LEAST_COMPRESSED, compresslevel=1)
+    if not served.settings.origins:
+        return guard
+    return CORSMiddleware(
+        guard,
+        allow_origins=served.settings.origins,
+        allow_methods=["GET", "POST", "PUT", "DELETE"],
+        allow_headers=["Authorization", "Content-Type", "Idempotency-Key"],
+        expose_headers=["Retry-After"],
+    )
 
 
-def _with_token(app: FastAPI) -> dict[str, Any]:
-    """Return the description with the optional token, which the guard checks and FastAPI does not know of."""
+def _described(app: FastAPI) -> dict[str, Any]:
+    """Return the description with the token and the documents to add, which FastAPI does not know of."""
     description = FastAPI.openapi(app)
+    new = schemas.NewDocuments.model_json_schema(ref_template="#/components/schemas/{model}")
+    description["components"]["schemas"] |= new.pop("$defs") | {"NewDocuments": new}
     description["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     return description | {"security": [{}, {"token": []}]}
 
@@ -84,3 +100,8 @@ async def figures(served: ServedHere, request: Request) -> Response:
 @_service.get("/", include_in_schema=False)
 async def page() -> Response:
     return FileResponse(PAGE / "index.html")
+
+
+@_service.get("/docs", include_in_schema=False)
+async def documentation() -> Response:
+    return FileResponse(PAGE / "docs.html")

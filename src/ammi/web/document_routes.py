@@ -2,23 +2,33 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
-from fastapi import Depends, Header, Request
+from fastapi import Depends, Header, Query, Request
 from pydantic import TypeAdapter, ValidationError
 from starlette.responses import Response, StreamingResponse
 
 from ammi.data import Document, documents_from
 from ammi.data.exports import export_record
-from ammi.search.documents import id_key
+from ammi.search.documents import Id, id_key
 from ammi.search.filters import Where
 from ammi.search.store_methods import ChangeKey
 from ammi.web import schemas
 from ammi.web.guard import Refusal
-from ammi.web.handlers import Conditions, DocumentId, Routes, ServedHere, answer, filter_of, first_error
+from ammi.web.handlers import (
+    JSON,
+    Conditions,
+    DocumentId,
+    ListParameters,
+    Routes,
+    ServedHere,
+    answer,
+    filter_of,
+    first_error,
+)
 from ammi.web.served import Served
 
 T = TypeVar("T")
@@ -67,35 +77,53 @@ router = Routes("documents")
 changes = Routes("changes", dependencies=[Depends(_must_be_writable)], changes=True)
 
 
-@router.get("/documents", response_class=StreamingResponse, responses={200: {"content": {_LINES[0]: {}}}})
-async def documents(served: ServedHere, where: Conditions = []) -> Response:  # noqa: B006
+@router.computed("GET", "/documents")
+def documents(served: ServedHere, parameters: Annotated[ListParameters, Query()]) -> schemas.DocumentsPage:
+    """Return documents in pages, in the order in which they were added."""
+    ids = served.ids(filter_of(parameters.where))
+    first, end = parameters.offset, parameters.offset + parameters.limit
+    chosen = ids[first:end]
+    codes = served.store.codes_of(chosen)
+    there = [id for id, code in zip(chosen, codes, strict=True) if code is not None]  # some may just have been deleted
+    page = schemas.DocumentsPage(
+        documents=_read(served, there, parameters.length),
+        total=len(ids),
+        offset=first,
+        next=end if end < len(ids) else None,
+    )
+    return page.with_only(parameters.fields, "documents")
+
+
+@router.get("/all", response_class=StreamingResponse, responses={200: {"content": {_LINES[0]: {}}}})
+async def all_documents(served: ServedHere, where: Conditions = []) -> Response:  # noqa: B006
     """Return all documents, one a line, as `ammi index export` writes them."""
-    if len(served.exports) >= served.settings.most_exports:
-        raise Refusal(503, "others read all documents now: try again in a minute", (b"retry-after", b"60"))
-    blocks = _lines(served, filter_of(where))
-    served.exports.add(blocks)
-    first = await served.work.do(lambda: next(blocks, None))  # a wrong filter is refused before the answer starts
-    return StreamingResponse(_stream(first, blocks), media_type=_LINES[0])
+    filter = filter_of(where)
+    return await export_of(served, lambda: _lines(served, filter), _LINES[0])
 
 
 @router.computed("GET", "/documents/{id}")
-def document(served: ServedHere, id: DocumentId, length: schemas.Length = None) -> schemas.Document:
+def document(
+    served: ServedHere,
+    id: DocumentId,
+    q: Annotated[schemas.Text | None, Query(description="A text whose words are looked for in the document.")] = None,
+    length: schemas.Length = None,
+    fields: Annotated[schemas.DocumentFields, Query()] = None,
+) -> schemas.Document:
     """Return a document, its code, and the probability of each bit."""
-    return served.document(served.entries([id])[0], length)
+    probable = fields is None or "probabilities" in fields
+    return served.document(served.entries([id])[0], length, probable=probable, q=q).with_only(fields)
 
 
 @router.computed("POST", "/get")
-def get(served: ServedHere, request: schemas.GetRequest, length: schemas.Length = None) -> schemas.Documents:
+def get(
+    served: ServedHere,
+    request: schemas.GetRequest,
+    length: schemas.Length = None,
+    fields: Annotated[schemas.DocumentFields, Query()] = None,
+) -> schemas.Documents:
     """Return several documents, all of which must exist, without probabilities."""
-    documents: list[schemas.Document] = []
-    n_characters, most = 0, served.settings.most_answer
-    for start in range(0, len(request.ids), _READ_AT_ONCE):
-        for entry in served.entries(request.ids[start : start + _READ_AT_ONCE]):
-            documents.append(served.document(entry, length, probable=False, vector=request.vectors))
-            n_characters += len(documents[-1].text or "")
-        if n_characters > most:
-            raise Refusal(413, f"the answer has more than {most:,} bytes: ask for fewer documents")
-    return schemas.Documents(documents=documents)
+    documents = _read(served, request.ids, length, vectors=request.vectors)
+    return schemas.Documents(documents=documents).with_only(fields, "documents")
 
 
 @router.computed("POST", "/known")
@@ -152,12 +180,47 @@ def set_metadata(served: ServedHere, request: schemas.MetadataRequest, key: Key)
     return schemas.Ids(ids=request.ids)
 
 
+def _read(served: Served, ids: list[Id], length: int | None, *, vectors: bool = False) -> list[schemas.Document]:
+    """Return documents without probabilities; refuse the request as soon as they are too many for an answer."""
+    documents: list[schemas.Document] = []
+    n_characters, most = 0, served.settings.most_answer
+    for start in range(0, len(ids), _READ_AT_ONCE):
+        for entry in served.entries(ids[start : start + _READ_AT_ONCE]):
+            documents.append(served.document(entry, length, probable=False, vector=vectors))
+            n_characters += len(documents[-1].text or "")
+        if n_characters > most:
+            raise Refusal(413, f"the answer has more than {most:,} bytes: ask for fewer documents")
+    return documents
+
+
+async def export_of(
+    served: Served, lines: Callable[[], Iterator[bytes]], kind: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Send lines as they are read, to so many clients at a time at most; fewer and larger parts than lines."""
+    if len(served.exports) >= served.settings.most_exports:
+        raise Refusal(503, "others read all documents now: try again in a minute", (b"retry-after", b"60"))
+    blocks = _joined(lines())
+    served.exports.add(blocks)
+    first = await served.work.do(lambda: next(blocks, None))  # a wrong filter is refused before the answer starts
+    return StreamingResponse(_stream(first, blocks), media_type=kind, headers=headers)
+
+
+def _joined(lines: Iterator[bytes]) -> Iterator[bytes]:
+    part = bytearray()
+    for line in lines:
+        part += line
+        if len(part) > _SENT_AT_ONCE:
+            yield bytes(part)
+            part.clear()
+    yield bytes(part)
+
+
 def _new(kind: str, body: bytes) -> list[Document]:
     """Parse the documents of a body; a line may also be one of an export, or have metadata as further columns."""
-    if kind == "application/json":
+    if kind == JSON:
         return _documents(_checked(lambda: schemas.NewDocuments.model_validate_json(body).documents))
     if kind not in _LINES:
-        raise Refusal(415, f"the content type is {kind[:60] or 'missing'}: send application/json or {_LINES[0]}")
+        raise Refusal(415, f"the content type is {kind[:60] or 'missing'}: send {JSON} or {_LINES[0]}")
     lines = [(f"line {number}: ", line) for number, line in enumerate(body.splitlines(), 1) if line.strip()]
     if len(lines) > schemas.MOST_IDS:
         raise Refusal(413, f"the request has {len(lines):,} documents: send {schemas.MOST_IDS:,} at most at a time")
@@ -191,18 +254,12 @@ def _documents(new: list[schemas.NewDocument]) -> list[Document]:
 
 
 def _lines(served: Served, where: Where | None) -> Iterator[bytes]:
-    """Yield blocks of documents, one document a line."""
+    """Yield documents, one a line."""
     n_bits, fingerprint = served.collection.n_bits, served.collection.fingerprint or ""
 
     for block in served.store.entries(where):
-        lines = bytearray()
         for entry in block:
-            record = export_record(entry, n_bits, fingerprint)
-            lines += json.dumps(record, ensure_ascii=False).encode() + b"\n"
-            if len(lines) > _SENT_AT_ONCE:
-                yield bytes(lines)
-                lines.clear()
-        yield bytes(lines)
+            yield json.dumps(export_record(entry, n_bits, fingerprint), ensure_ascii=False).encode() + b"\n"
 
 
 async def _stream(first: bytes | None, blocks: Iterator[bytes]) -> AsyncIterator[bytes]:

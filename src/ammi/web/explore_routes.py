@@ -9,16 +9,25 @@ from numpy.typing import NDArray
 from starlette.responses import Response
 
 from ammi.collection import Duplicates
+from ammi.explore import Explorer
 from ammi.explore.bits import TypicalDocument, Weighted
+from ammi.explore.explorer import Map
+from ammi.explore.regions import levels_of
+from ammi.explore.topics import topics_of
 from ammi.version import __version__
 from ammi.web import schemas
 from ammi.web.guard import Refusal
 from ammi.web.handlers import Routes, ServedHere, answer
+from ammi.web.live import MapProgress
 from ammi.web.served import Served, cut
 
 _SECONDS_TO_ASK_AGAIN: dict[schemas.MapState, float | None] = {"computing": 0.5, "rough": 2.0, "ready": None}
 _FINEST = 65535  # of the coordinates of points
 _WORDS_IN_NAME = 3  # of a bit
+
+_REGION_FIELDS = ("level", "parent", "x", "y", "words")
+
+Bit = Annotated[int | None, Query(ge=0, le=65535, description="The number of a bit, from 0.", examples=[3])]
 
 router = Routes("views")
 
@@ -95,7 +104,6 @@ def map(served: ServedHere) -> schemas.MapAnswer:
     sample, map = current.explorer.sample, current.map
     layout = np.empty((0, 2)) if map is None else map.layout
     coordinates = np.round(layout * _FINEST).astype("<u2")
-    has_documents = map is not None and (map.regions or current.state == "ready")  # which take a while to read
     return schemas.MapAnswer(
         state=current.state,
         progress=current.progress,
@@ -109,25 +117,70 @@ def map(served: ServedHere) -> schemas.MapAnswer:
         y=_base64(coordinates[:, 1]),
         region=_base64(map.region_of) if map else "",
         regions=[
-            schemas.Region(x=region.x, y=region.y, words=region.words, documents=region.n_points)
+            schemas.Region(documents=region.n_points, **{name: getattr(region, name) for name in _REGION_FIELDS})
             for region in (map.regions if map else [])
         ],
-        colours=list(sample.columns) if has_documents else [],
+        colours=list(current.colours),
     )
 
 
 @router.computed("GET", "/map/colours")
 def colours(
     served: ServedHere,
-    key: Annotated[str, Query(max_length=1000, description="A metadata key.", examples=["package"])],
+    key: Annotated[str | None, Query(max_length=1000, description="A metadata key.", examples=["package"])] = None,
+    bit: Bit = None,
 ) -> schemas.Colours:
-    """Return the value of a metadata key for each point of the map."""
+    """Return the value of a metadata key, or of a bit, for each point of the map."""
+    if (key is None) == (bit is None):
+        raise Refusal(422, "give a key or a bit to colour by, one of the two")
     current = served.live.map()
-    found = current.explorer.colours(key)
-    if found is None:
-        raise Refusal(404, f"no document on the map has the metadata key {key!r:.60}")
+    if bit is not None:
+        _check_bit(current.explorer, bit)
+        key, found = f"bit {bit}", current.explorer.colours_of_bit(bit)
+    else:
+        assert key is not None
+        known = current.colours.get(key) or current.explorer.colours(key)
+        if known is None:
+            raise Refusal(404, f"no document on the map has the metadata key {key!r:.60}")
+        found = known
     fields = found._asdict() | {"values": _base64(found.values)}
     return schemas.Colours(key=key, version=current.version, **fields)
+
+
+@router.get(
+    "/topics",
+    response_model=schemas.TopicsAnswer,
+    responses={202: {"model": schemas.Computing, "description": "Not yet."}},
+)
+async def topics(
+    served: ServedHere,
+    n: Annotated[int, Query(ge=1, le=216, description="Number of topics; a small collection has fewer.")] = 24,
+) -> Response:
+    """Return what the documents are about: the regions of the map, with words, documents and categories."""
+
+    def find() -> Response:
+        current = served.live.map()
+        if current.state != "ready" or not current.explorer.has_words:
+            return answer(schemas.Computing(progress=min(current.progress, 0.99)), 202, {"retry-after": "1"})
+        return answer(topics_answer(current, n))
+
+    return await served.work.do(find)
+
+
+def topics_answer(current: MapProgress, n: int) -> schemas.TopicsAnswer:
+    """Return n topics of a map that is ready."""
+    assert current.map is not None
+    found = topics_of(current.explorer, current.map, current.colours, n)
+    return schemas.TopicsAnswer(
+        topics=[schemas.Topic(**topic._asdict()) for topic in found],
+        documents=current.explorer.n_documents,
+        levels=sizes_of(current.map),
+    )
+
+
+def sizes_of(map: Map) -> list[int]:
+    """Return the number of regions at each level of a map, the coarsest first."""
+    return [len(level) for level in levels_of(map.regions)]
 
 
 @router.computed("POST", "/map/locate")
@@ -159,6 +212,7 @@ def bits(served: ServedHere) -> schemas.BitsAnswer:
                 before=figures.information[bit, bit - 1] if bit else None,
                 partner=strongest[0].b if strongest else None,
                 words=[word for word, _ in explorer.words.up(bit, _WORDS_IN_NAME)],
+                zeros=[word for word, _ in explorer.words.down(bit, _WORDS_IN_NAME)],
             )
         )
     links = [schemas.Link.model_validate(pair) for pair in explorer.pairs]
@@ -172,10 +226,9 @@ def bit(
     n: Annotated[int, Query(ge=1, le=100, description="Number of words, documents and bits.")] = 10,
     length: schemas.Length = None,
 ) -> schemas.BitAnswer:
-    """Return the words that push a bit, documents typical of 0 and 1, and the bits it depends on."""
-    explorer = served.live.explorer()
-    if bit >= explorer.n_bits:
-        raise Refusal(404, f"there is no bit {bit}: the codes have bits 0 to {explorer.n_bits - 1}")
+    """Return the words, regions and typical documents of 0 and 1, and the bits that a bit depends on."""
+    explorer, current = served.live.explorer(), served.live.map()
+    _check_bit(explorer, bit)
 
     def typical(document: TypicalDocument) -> schemas.Typical:
         code = explorer.sample.codes[document.point].tobytes().hex()
@@ -188,7 +241,7 @@ def bit(
         entropy=explorer.figures.entropy[bit],
         up=_pushes(explorer.words.up(bit, n)),
         down=_pushes(explorer.words.down(bit, n)),
-        source=explorer.words.source,
+        regions=_regions_of(bit, current) if current.explorer is explorer else [],
         ones=[typical(document) for document in explorer.typical.of(bit, 1, n)],
         zeros=[typical(document) for document in explorer.typical.of(bit, 0, n)],
         links=[schemas.Link.model_validate(pair) for pair in explorer.pairs_of(bit, n)],
@@ -215,6 +268,19 @@ def _page(served: Served, found: list[Duplicates], wanted: slice, length: int | 
         offset=wanted.start,
         next=wanted.stop if wanted.stop < len(found) else None,
     )
+
+
+def _regions_of(bit: int, current: MapProgress) -> list[schemas.BitRegion]:
+    map = current.map
+    if map is None or current.state != "ready" or not map.regions:
+        return []
+    regions = [(map.regions[found.region], found.ones) for found in current.explorer.regions_of_bit(bit, map)]
+    return [schemas.BitRegion(words=region.words, ones=ones, documents=region.n_points) for region, ones in regions]
+
+
+def _check_bit(explorer: Explorer, bit: int) -> None:
+    if bit >= explorer.n_bits:
+        raise Refusal(404, f"there is no bit {bit}: the codes have bits 0 to {explorer.n_bits - 1}")
 
 
 def _pushes(words: Weighted) -> list[schemas.Push]:

@@ -33,7 +33,7 @@ HEADERS = [
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
 END_CONNECTION = "end_connection"  # in the state of a request: ends the connection of its client
-_OPEN = ("/", "/health", "/favicon.ico", "/api/openapi.json")  # addresses that return no document
+_OPEN = ("/", "/docs", "/health", "/favicon.ico", "/api/openapi.json")  # addresses that return no document
 _OPEN_FOLDER = "/page/"
 _LARGE = ("/api/documents", "/api/metadata", "/api/delete")  # addresses that take large requests
 _SMALL = 1 << 16  # bytes of a request or an answer that never has to wait for room
@@ -94,8 +94,9 @@ class Guard:
         if not private:
             return
         site, origin = headers.get(b"sec-fetch-site", "none"), headers.get(b"origin")
-        if site not in ("none", "same-origin") or (origin is not None and _netloc(origin) != host):
-            raise Refusal(403, "requests from the pages of other sites are refused")
+        is_own = site in ("none", "same-origin") and (origin is None or _netloc(origin) == host)
+        if not is_own and origin not in self.settings.origins:
+            raise Refusal(403, "requests from the pages of other sites are refused: --origin allows those of one")
         if self.settings.token is not None:
             scheme, _, given = headers.get(b"authorization", "").partition(" ")
             same = hmac.compare_digest(given.strip().encode(), self.settings.token.encode())

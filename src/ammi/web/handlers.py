@@ -21,6 +21,7 @@ from ammi.web import schemas
 from ammi.web.guard import Refusal
 from ammi.web.served import Served
 
+JSON = "application/json"
 M = TypeVar("M", bound=BaseModel)
 P = ParamSpec("P")
 
@@ -40,19 +41,22 @@ _REASONS = {
     504: "The answer takes too long. A change was not made, and will not be.",
 }
 _SENTENCES = {
-    404: "there is nothing at this address: /api/openapi.json lists all addresses",
-    405: "this address does not take such requests: /api/openapi.json says which it takes",
+    404: "there is nothing at this address: /docs lists all addresses",
+    405: "this address does not take such requests: /docs says which it takes",
 }
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": schemas.Problem, "description": reason} for status, reason in _REASONS.items()
 }
 
+CONDITIONS = (
+    "Filter by metadata: KEY=VALUE, KEY=A,B (either), KEY!=VALUE, KEY>=VALUE (also <, <=, >), KEY (has it), !KEY (has "
+    "it not). Documents must satisfy all conditions."
+)
 Conditions = Annotated[
     list[str],
     Query(
         max_length=100,
-        description="Filter by metadata: KEY=VALUE, KEY=A,B (either), KEY!=VALUE, KEY>=VALUE (also <, <=, >), KEY (has "
-        "it), !KEY (has it not). Documents must satisfy all conditions.",
+        description=CONDITIONS,
         examples=[["lang=en", "year>=1987"]],
     ),
 ]
@@ -67,7 +71,7 @@ Distances = Annotated[
 
 
 class SearchParameters(schemas.SearchOptions):
-    """The query parameters of GET /api/search; unknown ones are ignored."""
+    """The query parameters of GET /api/search; `Routes` refuses unknown ones."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -75,8 +79,43 @@ class SearchParameters(schemas.SearchOptions):
     where: Conditions = Field(default_factory=list)
 
 
+class LikeParameters(schemas.LikeOptions):
+    """The query parameters of a search for near documents."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    where: Conditions = Field(default_factory=list)
+
+
+class ListParameters(schemas.Model):
+    """The query parameters of a list of documents."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    where: Conditions = Field(default_factory=list)
+    offset: schemas.Offset = 0
+    limit: schemas.Limit = 20
+    length: schemas.Length = None
+    fields: schemas.DocumentFields = None
+
+
 async def _served(request: Request) -> Served:
     return request.app.state.served
+
+
+async def _as_described(request: Request) -> None:
+    """Refuse query parameters that the API's description does not name, and a body of another content type."""
+    route, method = request.scope["route"], request.method
+    if not route.include_in_schema:
+        return
+    described = request.app.openapi()["paths"][route.path_format][method.lower()]
+    known = [one["name"] for one in described.get("parameters", ()) if one["in"] == "query"]
+    if unknown := [name for name in request.query_params if name not in known]:
+        takes = f"it takes {', '.join(known)}" if known else "it takes none"
+        raise Refusal(422, f"{unknown[0]!r:.60} is no parameter of {method} {route.path_format}: {takes}")
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if [*described.get("requestBody", {}).get("content", ())] == [JSON] and kind != JSON:
+        raise Refusal(415, f"the content type is {kind[:60] or 'missing'}: send the header Content-Type: {JSON}")
 
 
 async def _id(id: Annotated[str, Path(min_length=1, description="The id of a document.", examples=["n17"])]) -> str:
@@ -93,7 +132,8 @@ class Routes(APIRouter):
     def __init__(
         self, kind: str, *, prefix: str = "/api", dependencies: Sequence[params.Depends] = (), changes: bool = False
     ):
-        super().__init__(prefix=prefix, tags=[kind], responses=PROBLEMS, dependencies=dependencies)
+        checks = [Depends(_as_described), *dependencies]
+        super().__init__(prefix=prefix, tags=[kind], responses=PROBLEMS, dependencies=checks)
         self._changes = changes
 
     def computed(self, method: str, path: str) -> Callable[[Callable[P, M]], Callable[P, M]]:
@@ -115,7 +155,8 @@ class Routes(APIRouter):
 
 def answer(content: BaseModel, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Make a JSON response; FastAPI sends it without validating it a second time."""
-    return Response(content.model_dump_json(), status, headers, "application/json")
+    written = content.as_json() if isinstance(content, schemas.Model) else content.model_dump_json()
+    return Response(written, status, headers, JSON)
 
 
 def filter_of(conditions: list[str]) -> Where | None:

@@ -14,7 +14,9 @@ import numpy as np
 
 from ammi.collection import Collection, Duplicates
 from ammi.explore import Explorer
+from ammi.explore.colours import Coloured
 from ammi.explore.explorer import Map
+from ammi.explore.kept import KeptMap
 from ammi.explore.layout import Layout
 from ammi.search.stopping import check_stopped, stoppable
 from ammi.web.schemas import MapState
@@ -36,6 +38,7 @@ class MapProgress(NamedTuple):
     explorer: Explorer
     map: Map | None
     version: str
+    colours: dict[str, Coloured] = {}  # by the metadata keys that tell something  # noqa: RUF012
 
 
 class LiveExplorer:
@@ -49,13 +52,18 @@ class LiveExplorer:
         self._computed_at, self._seconds = 0.0, 0.0
         self._is_renewing = False
         self._map: MapProgress | None = None
+        self._kept: KeptMap | None = None
         self._layout: subprocess.Popen[bytes] | None = None
         self._closed = False
         self._duplicates: dict[float | None, _DuplicateSearch] = {}  # by threshold
 
     def start(self) -> None:
         """Start to compute, so that the first request need not wait."""
-        self._in_background(self.explorer)
+        self._in_background(self._warm_up)
+
+    def _warm_up(self) -> None:
+        explorer = self.explorer()
+        _ = explorer.figures, explorer.words, explorer.typical
 
     def explorer(self) -> Explorer:
         """Return the explorer of the collection as it is, or was a short while ago."""
@@ -72,7 +80,8 @@ class LiveExplorer:
         """Compute the explorer and its map now, for a caller that waits, and never again."""
         explorer = Explorer(self._collection, self._most_points)
         self._explorer, self._state, self._computed_at = explorer, self.state(), math.inf
-        self._map = MapProgress("ready", 1.0, "done", explorer, explorer.fine_map, "final")
+        map = explorer.fine_map
+        self._map = MapProgress("ready", 1.0, "done", explorer, map, "final", explorer.telling_colours(map))
         return explorer
 
     def map(self) -> MapProgress:
@@ -107,21 +116,38 @@ class LiveExplorer:
         self._in_background(lambda: self._compute_map(explorer, state))
 
     def _compute_map(self, explorer: Explorer, state: str) -> None:
-        def publish(map_state: MapState, progress: float, step: str, map: Map) -> None:
+        def publish(
+            map_state: MapState, progress: float, step: str, map: Map, colours: dict[str, Coloured] | None = None
+        ) -> None:
             with self._lock:
                 if explorer is self._explorer:  # else a newer one has taken over
-                    self._map = MapProgress(map_state, progress, step, explorer, map, f"{state}-{progress:g}")
+                    version = f"{state}-{progress:g}"
+                    self._map = MapProgress(map_state, progress, step, explorer, map, version, colours or {})
 
-        start, rough = time.monotonic(), explorer.rough_map
-        if self._map is None or self._map.map is None:
-            publish("rough", 0.2, "reading the documents", rough)
-            step = f"laying out {len(explorer.sample):,} codes"
-            publish("rough", 0.4, step, explorer.map_of(rough.layout))
-        layout = self._fine_layout(explorer)
-        if layout is None:  # the process failed, and said why on stderr: the rough layout is the best there is
-            layout = rough.layout
-        publish("ready", 1.0, "done", explorer.map_of(layout))
+        start, tells = time.monotonic(), self._store.state() is not None
+        kept = self._kept or KeptMap.load(self._collection)
+        if kept is not None and tells and kept.is_of(explorer, state):
+            publish("ready", 1.0, "done", kept.map, kept.colours)
+            self._kept = kept
+            _ = explorer.word_counts  # of which topics are made
+            return
+        map = kept and kept.moved_to(explorer.sample)
+        if map is not None:
+            publish("rough", 0.8, "reading the documents", map)
+        else:
+            rough = explorer.rough_map
+            if self._map is None or self._map.map is None:
+                publish("rough", 0.2, "reading the documents", rough)
+                step = f"laying out {len(explorer.sample):,} codes"
+                publish("rough", 0.4, step, explorer.map_of(rough.layout))
+            layout = self._fine_layout(explorer)
+            # Without one the process failed, and said why on stderr: the rough layout is the best there is.
+            map = explorer.map_of(rough.layout if layout is None else layout)
+        colours, _ = explorer.telling_colours(map), explorer.word_counts
+        publish("ready", 1.0, "done", map, colours)
         self._seconds = max(self._seconds, time.monotonic() - start)
+        self._kept = KeptMap.of(explorer, state if tells else None, map, colours)
+        self._kept.save(self._collection)
 
     def _fine_layout(self, explorer: Explorer) -> Layout | None:
         """Compute the layout in a process of its own: its imports and compilation would delay requests for seconds."""

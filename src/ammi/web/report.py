@@ -22,7 +22,6 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|let|class) (\w
 _STYLE = re.compile(r'<link rel="stylesheet" href="page/([\w.-]+)">')
 _SCRIPT = re.compile(r'<script type="module" src="page/([\w.-]+)"></script>')
 _LONGEST = 2000  # characters of a text
-_MOST_COLOURS = 20  # keys
 _IDS_AT_ONCE = 1000
 _SHOWN = 10  # words, documents and bits for each bit
 
@@ -36,20 +35,24 @@ class ReportData(schemas.Model):
     documents: list[schemas.Document]
     bits: schemas.BitsAnswer
     bit: list[schemas.BitAnswer]
-    duplicates: schemas.DuplicatesPage = schemas.DuplicatesPage(groups=[], total=0, duplicates=0, offset=0, next=None)
+    topics: list[schemas.TopicsAnswer]  # a table for each level of the map, the coarsest first
+    whole: int  # number of documents in the collection, of which the report has a sample
 
 
 def make_report(collection: Collection, most: int) -> str:
     """Return the page of a collection with a sample of at most `most` documents."""
     served = Served(collection, Settings(), most_points=most)
     explorer = served.live.compute()
+    about, current = explore_routes.collection(served), served.live.map()
     data = ReportData(
-        collection=explore_routes.collection(served),
+        collection=about.model_copy(update={"documents": len(explorer.sample)}),
         map=explore_routes.map(served),
-        colours={key: explore_routes.colours(served, key) for key in list(explorer.sample.columns)[:_MOST_COLOURS]},
+        colours={key: explore_routes.colours(served, key) for key in current.colours},
         documents=_documents(served, explorer.sample.ids),
         bits=explore_routes.bits(served),
         bit=[explore_routes.bit(served, bit, _SHOWN, _LONGEST) for bit in range(explorer.n_bits)],
+        topics=[explore_routes.topics_answer(current, n) for n in explore_routes.sizes_of(explorer.fine_map) or [1]],
+        whole=about.documents,
     )
     return _page(served.name, data)
 

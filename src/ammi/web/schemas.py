@@ -4,15 +4,25 @@ A code is hexadecimal, two digits a byte, as numpy.packbits packs it: bit 0 is t
 is a string or a whole number, and 17 and "17" are the same id.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    PrivateAttr,
+    model_validator,
+)
 
 MOST_IDS = 10_000  # of documents in a request
 MOST_K = 1000
 MOST_CHARACTERS = 10_000  # of a query
+MOST_QUERIES = 100  # in a request
 
 Id = str | int
 Metadata = dict[str, Any]
@@ -41,12 +51,49 @@ Radius = Annotated[
 Shortlist = Annotated[int | None, Field(ge=1, description="Number of candidates the best are chosen from.")]
 Distinct = Annotated[bool, Field(description="Whether to leave out near-duplicates of it, and of each other.")]
 Length = Annotated[int | None, Field(ge=0, description="Cut each text after this many characters.", examples=[300])]
+Offset = Annotated[int, Field(ge=0, le=2**31, description="Leave out so many documents at the beginning.")]
+Limit = Annotated[int, Field(ge=1, le=1000, description="Number of documents.")]
+
+
+def _split(names: object) -> object:
+    """Return names that a query parameter separates by commas, as a list."""
+    return [one for name in names for one in str(name).split(",")] if isinstance(names, list) else names
+
+
+_FIELDS = (
+    "Fields of each document to return, separated by commas in an address; by default all. The id is always there."
+)
+HitFields = Annotated[
+    list[Literal["id", "distance", "score", "text", "metadata", "code", "why"]] | None,
+    BeforeValidator(_split),
+    Field(description=_FIELDS, examples=[["score", "metadata"]]),
+]
+DocumentFields = Annotated[
+    list[Literal["id", "text", "metadata", "code", "probabilities", "vector", "why"]] | None,
+    BeforeValidator(_split),
+    Field(description=_FIELDS, examples=[["text", "metadata"]]),
+]
 
 
 class Model(BaseModel):
     """A request or an answer. Unknown fields are refused, so that a misspelt one does not go unnoticed."""
 
     model_config = ConfigDict(extra="forbid", from_attributes=True)
+    _left_out: Any = PrivateAttr(None)  # of the JSON, as pydantic spells it
+
+    def with_only(self, fields: Sequence[str] | None, *within: str) -> Self:
+        """Leave all other fields but the id out of this document's JSON, or of those in a list (of a list) of it."""
+        if fields is not None:
+            self._left_out = (Hit.model_fields.keys() | Document.model_fields.keys()) - {"id", *fields}
+            for name in reversed(within):
+                self._left_out = {name: {"__all__": self._left_out}}
+        return self
+
+    def as_json(self) -> str:
+        return self.model_dump_json(exclude=self._left_out)
+
+
+_ONLY_ID_REQUIRED = ConfigDict(json_schema_extra={"required": ["id"]})  # a request can leave out the other fields
 
 
 class Problem(Model):
@@ -71,6 +118,8 @@ class Why(Model):
 class Hit(Model):
     """A document that a search returned."""
 
+    model_config = _ONLY_ID_REQUIRED
+
     id: Id = Field(examples=["scipy.linalg.inv"])
     distance: int = Field(description="Number of bits in which its code differs from the query's.", examples=[3])
     score: float = Field(description="The score that orders the hits; more is better.", examples=[7.25])
@@ -78,6 +127,14 @@ class Hit(Model):
     metadata: Metadata = Field(examples=[{"package": "scipy", "label": "scipy.linalg"}])
     code: Code | None = Field(description="Null if the document was deleted since it was found.")
     why: Why | None = Field(default=None, description="Null unless the words of a query were looked for.")
+
+
+_TOTAL: Any = Field(
+    description="Number of documents found: all within the radius, or those up to the last page; null before the last "
+    "page of a search without a radius, which orders all documents.",
+    examples=[12],
+)
+_NEXT: Any = Field(description="The offset of the next page; null on the last one.", examples=[10])
 
 
 class Query(Model):
@@ -107,20 +164,54 @@ class QueryRequest(Model):
         return (self.vector or []) if self.text is None else self.text
 
 
-class SearchOptions(Model):
-    """How to answer a search."""
+class Paged(Model):
+    """Which of the documents found to return, and what of them."""
 
     k: K = 10
+    offset: Offset = 0
+    length: Length = None
+    fields: HitFields = None
+
+    @model_validator(mode="after")
+    def _check_page(self) -> Self:
+        if self.offset + self.k > MOST_K and self.offset:
+            raise ValueError(
+                f"offset {self.offset:,} and k {self.k:,} go beyond the first {MOST_K:,} documents, which pages can "
+                "reach: narrow the search, or use where"
+            )
+        return self
+
+
+class SearchOptions(Paged):
+    """How to answer a search."""
+
     radius: Radius = None
     rank: Rank | None = Field(default=None, description="The score that orders the hits; by default `default_rank`.")
     shortlist: Shortlist = None
-    length: Length = None
 
 
 class SearchRequest(QueryRequest, SearchOptions):
     """A query, and how to answer it."""
 
     where: Where = None
+
+
+class SearchManyRequest(SearchOptions):
+    """Several queries, and how to answer each."""
+
+    queries: list[QueryRequest] = Field(
+        min_length=1, max_length=MOST_QUERIES, examples=[[{"text": "inverse of a matrix"}, {"text": "json"}]]
+    )
+    where: Where = None
+
+    @model_validator(mode="after")
+    def _check_size(self) -> Self:
+        n = len(self.queries) * (self.offset + self.k)
+        if n > MOST_IDS:
+            raise ValueError(
+                f"the queries ask for {n:,} documents, and {MOST_IDS:,} at most are searched for at a time"
+            )
+        return self
 
 
 class SearchAnswer(Model):
@@ -137,11 +228,20 @@ class SearchAnswer(Model):
     )
     rank: Rank = Field(description="The score that orders the hits.")
     hits: list[Hit]
-    total: int = Field(description="Number of documents found; with a radius it can exceed the number of hits.")
+    total: int | None = _TOTAL
+    next: int | None = _NEXT
+
+
+class SearchManyAnswer(Model):
+    """The answer to each query, in their order."""
+
+    answers: list[SearchAnswer]
 
 
 class Document(Model):
     """A document of the collection."""
+
+    model_config = _ONLY_ID_REQUIRED
 
     id: Id = Field(examples=["scipy.linalg.inv"])
     text: str | None = Field(examples=["Compute the inverse of a matrix."])
@@ -149,17 +249,21 @@ class Document(Model):
     code: Code
     probabilities: Probabilities
     vector: list[float] | None = Field(default=None, description="The kept vector, if it was asked for.")
+    why: Why | None = Field(default=None, description="Where the words of `q` stand in it, if they were asked for.")
 
 
-class LikeRequest(Model):
-    """A document, and how many documents to find near it."""
+class LikeOptions(Paged):
+    """Which documents near another one to find."""
 
-    id: Id = Field(examples=["scipy.linalg.inv"])
-    k: K = 10
     radius: Radius = None
     distinct: Distinct = False
+
+
+class LikeRequest(LikeOptions):
+    """A document, and which documents to find near it."""
+
+    id: Id = Field(examples=["scipy.linalg.inv"])
     where: Where = None
-    length: Length = None
 
 
 class Near(Model):
@@ -167,7 +271,8 @@ class Near(Model):
 
     document: Document
     hits: list[Hit]
-    total: int = Field(description="Number of documents found; with a radius it can exceed the number of hits.")
+    total: int | None = _TOTAL
+    next: int | None = _NEXT
 
 
 class Drift(Model):
@@ -273,6 +378,8 @@ class CollectionAnswer(Model):
 class Region(Model):
     """A region of the map, named by the words typical of its documents."""
 
+    level: int = Field(description="0 for the coarsest level.", examples=[1])
+    parent: int | None = Field(description="The number of its region one level up.", examples=[3])
     x: Share = Field(description="Its middle, 0 to 1.", examples=[0.31])
     y: Share = Field(examples=[0.72])
     words: list[str] = Field(examples=[["matrix", "inverse", "eigenvalues"]])
@@ -297,24 +404,29 @@ class MapAnswer(Model):
     ids: list[Id] = Field(description="The document of each point.")
     x: str
     y: str
-    region: str = Field(description="base64 of uint8: the number of each point's region; 255 for none.")
-    regions: list[Region]
-    colours: list[str] = Field(description="The metadata keys that /api/map/colours can colour by.")
+    region: str = Field(
+        description="base64 of little-endian uint16: the number of each point's region of the finest level; 65535 for "
+        "none."
+    )
+    regions: list[Region] = Field(description="The regions of all levels, the coarsest first.")
+    colours: list[str] = Field(description="The metadata keys worth colouring by, the one that tells most first.")
 
 
 class Colours(Model):
-    """A metadata value for each point of the map.
+    """The value of a metadata key, or of a bit, for each point of the map.
 
-    `values` is base64 of uint8, one a point, in the order of the points. For categories it is the position in `names`,
-    for numbers 0 (least) to 254 (most); 255 stands for no value, or one that is not among the names.
+    `values` is base64 of uint8, one a point, in the order of the points. For categories and bits it is the position in
+    `names`, for numbers and dates a place on a scale, 0 (least) to 254 (most); 255 stands for no value, or one that is
+    not among the names.
     """
 
     key: str = Field(examples=["package"])
-    kind: Literal["category", "number"]
+    kind: Literal["category", "number", "date", "bit"]
     names: list[str] = Field(description="The most frequent values, at most 12.", examples=[["numpy", "scipy"]])
     counts: list[int] = Field(description="Number of points of each name.", examples=[[8123, 7411]])
-    low: float | None = Field(description="The number at 0.")
-    high: float | None = Field(description="The number at 254.")
+    low: float | str | None = Field(description="The number, or date, at 0.")
+    high: float | str | None = Field(description="The number, or date, at 254.")
+    ticks: list[float] | list[str] = Field(description="The numbers, or dates, at 0, 25, 50, 75 and 100% of the scale.")
     values: str
     version: str = Field(description="The version of the map.")
 
@@ -353,7 +465,8 @@ class BitSummary(Model):
     entropy: Information = Field(description="In bits: 1 if it is balanced.", examples=[0.99998])
     before: Information | None = Field(description="Mutual information with the bit before it in the chain.")
     partner: int | None = Field(description="The bit with which it has the most mutual information.")
-    words: list[str] = Field(description="A few words that push it up, as its name.", examples=[["matrix", "axis"]])
+    words: list[str] = Field(description="A few of its own words for 1, as its name.", examples=[["matrix", "axis"]])
+    zeros: list[str] = Field(description="A few of its own words for 0.", examples=[["date", "month"]])
 
 
 class BitsAnswer(Model):
@@ -364,11 +477,44 @@ class BitsAnswer(Model):
     documents: int
 
 
+class Topic(Model):
+    """A topic: a region of the map."""
+
+    words: list[str] = Field(examples=[["matrix", "inverse", "eigenvalues"]])
+    documents: int = Field(description="About how many, if the map shows a sample.", examples=[412])
+    share: Share = Field(description="Of all documents.")
+    typical: list[Id]
+    odd: list[Id] = Field(description="Documents whose codes are least like those of the others.")
+    categories: dict[str, dict[str, Share]] = Field(
+        description="For each key its most frequent values, and their share of the documents.",
+        examples=[{"package": {"scipy": 0.81, "numpy": 0.12}}],
+    )
+
+
+class TopicsAnswer(Model):
+    """What the documents are about, the largest topic first."""
+
+    topics: list[Topic]
+    documents: int = Field(description="Number of documents in the collection.")
+    levels: list[int] = Field(description="Numbers of topics that are levels of the map.", examples=[[8, 24, 72, 216]])
+
+
 class Push(Model):
-    """A word that pushes a bit up (positive) or down (negative)."""
+    """A word of a bit."""
 
     word: str = Field(examples=["matrix"])
-    weight: Share = Field(examples=[1.83])
+    weight: Share = Field(
+        description="How much it goes with this bit, the other bits being equal, and with no other bit; below 0 for 0.",
+        examples=[11.83],
+    )
+
+
+class BitRegion(Model):
+    """A region of the map, by the values of a bit."""
+
+    words: list[str] = Field(examples=[["matrix", "inverse", "eigenvalues"]])
+    ones: Share = Field(description="Share of its documents in which the bit is 1.", examples=[0.93])
+    documents: int
 
 
 class Typical(Model):
@@ -386,11 +532,10 @@ class BitAnswer(Model):
     bit: int
     balance: Share
     entropy: Information
-    up: list[Push] = Field(description="Words that push it to 1, the strongest first.")
-    down: list[Push] = Field(description="Words that push it to 0, the strongest first.")
-    source: Literal["weights", "documents"] | None = Field(
-        description="The source of the words: the weights of the model, or how much more often documents with the bit "
-        "have a word than those without it; null if there are no words."
+    up: list[Push] = Field(description="Its own words for 1, the strongest first.")
+    down: list[Push] = Field(description="Its own words for 0, the strongest first.")
+    regions: list[BitRegion] = Field(
+        description="The regions of the map, those with most ones first; none while the map is being computed."
     )
     ones: list[Typical] = Field(description="Documents typical of 1.")
     zeros: list[Typical] = Field(description="Documents typical of 0.")
@@ -455,6 +600,14 @@ class Documents(Model):
     """Documents, in the order of the requested ids."""
 
     documents: list[Document]
+
+
+class DocumentsPage(Documents):
+    """Documents `offset` to `offset + limit` of those that pass the filter, in insertion order."""
+
+    total: int = Field(description="Number of documents that pass the filter.", examples=[412])
+    offset: int
+    next: int | None = _NEXT
 
 
 class Health(Model):

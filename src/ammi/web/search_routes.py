@@ -1,16 +1,18 @@
 """Addresses that find documents: by a text, a vector or a document, and at growing distance."""
 
+from collections.abc import Iterable
 from concurrent.futures.process import BrokenProcessPool
 from typing import Annotated
 
 from fastapi import Query
 from starlette.responses import Response
 
+from ammi.search import Hits
 from ammi.web import schemas
 from ammi.web.handlers import (
-    Conditions,
     Distances,
     DocumentId,
+    LikeParameters,
     Routes,
     SearchParameters,
     ServedHere,
@@ -46,6 +48,21 @@ async def _search(served: Served, request: schemas.SearchRequest) -> Response:
     return Response(found, media_type="application/json")
 
 
+@router.computed("POST", "/search_many")
+def search_many(served: ServedHere, request: schemas.SearchManyRequest) -> schemas.SearchManyAnswer:
+    """Find the documents that answer each of several texts or vectors best."""
+    queries = [one.query for one in request.queries]
+    if request.radius is None:
+        n = request.offset + request.k
+        found: Iterable[Hits] = served.collection.search_many(
+            queries, n, request.where, request.rank, shortlist=request.shortlist
+        )
+    else:  # one after the other, since each may find many
+        found = (served.collection.within(query, request.radius, request.where) for query in queries)
+    answers = [served.search_answer(query, hits, request) for query, hits in zip(queries, found, strict=True)]
+    return schemas.SearchManyAnswer(answers=answers).with_only(request.fields, "answers", "hits")
+
+
 @router.computed("POST", "/encode")
 def encode(served: ServedHere, request: schemas.QueryRequest) -> schemas.Query:
     """Return the code of a text or a vector, and the probability of each bit."""
@@ -53,27 +70,20 @@ def encode(served: ServedHere, request: schemas.QueryRequest) -> schemas.Query:
 
 
 @router.computed("GET", "/documents/{id}/like")
-def like(
-    served: ServedHere,
-    id: DocumentId,
-    k: schemas.K = 10,
-    radius: schemas.Radius = None,
-    distinct: schemas.Distinct = False,
-    where: Conditions = [],  # noqa: B006  # FastAPI copies it for each request
-    length: schemas.Length = None,
-) -> schemas.Near:
+def like(served: ServedHere, id: DocumentId, parameters: Annotated[LikeParameters, Query()]) -> schemas.Near:
     """Find the documents nearest to one of the collection."""
-    request = schemas.LikeRequest(id=id, k=k, radius=radius, distinct=distinct, where=filter_of(where), length=length)
-    return like_any(served, request)
+    options = parameters.model_dump(exclude={"where"})
+    return like_any(served, schemas.LikeRequest(id=id, where=filter_of(parameters.where), **options))
 
 
 @router.computed("POST", "/like")
 def like_any(served: ServedHere, request: schemas.LikeRequest) -> schemas.Near:
     """Find the documents nearest to one of the collection, with any id."""
     (entry,) = served.entries([request.id])
-    hits = served.collection.like(entry.id, request.k, request.where, radius=request.radius, distinct=request.distinct)
-    near = served.hits(hits[: request.k], request.length)
-    return schemas.Near(document=served.document(entry, request.length), hits=near, total=len(hits))
+    n, radius = request.offset + request.k, request.radius
+    found = served.collection.like(entry.id, n, request.where, radius=radius, distinct=request.distinct)
+    page = served.page(found, request, is_whole=radius is not None)
+    return schemas.Near(document=served.document(entry, request.length), **page).with_only(request.fields, "hits")
 
 
 @router.computed("GET", "/documents/{id}/drift")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ammi.collection import Collection
 from ammi.search.hamming import alone
 from ammi.search.stopping import stoppable
+from ammi.web.memory import return_memory
 from ammi.web.settings import Settings
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def _open(location: str) -> None:
     Thread(target=_end_with_server, daemon=True).start()
     alone()
     _served = Served(Collection.open(location), Settings())
+    return_memory()
 
 
 def _end_with_server() -> None:

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from hashlib import blake2b
-from pathlib import PurePath
 from threading import Event, Lock
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 from weakref import WeakSet
 
 import numpy as np
@@ -16,15 +15,19 @@ from numpy.typing import NDArray
 
 from ammi.collection import Collection
 from ammi.explore.sample import MOST_POINTS
-from ammi.search import Entry, Hit
+from ammi.search import Entry, Hit, Hits
 from ammi.search.documents import Id
+from ammi.search.filters import Where
 from ammi.search.hamming import alone
+from ammi.search.locations import name_of
+from ammi.search.passages import explanation
 from ammi.search.stopping import StoppedError, check_stopped, stoppable
 from ammi.web import schemas
 from ammi.web.guard import Refusal, busy
 from ammi.web.live import LiveExplorer
 from ammi.web.searchers import Searchers
 from ammi.web.settings import Settings
+from ammi.web.tables import Tables
 
 T = TypeVar("T")
 
@@ -38,12 +41,14 @@ class Served:
 
     def __init__(self, collection: Collection, settings: Settings, most_points: int = MOST_POINTS):
         self.collection, self.store, self.settings = collection, collection.store, settings
-        name = PurePath(collection.location.rstrip("/")).name or "collection"
+        name = settings.title or name_of(collection.location)
         self.name = name.encode("utf-8", "replace").decode()  # a folder's name may not be UTF-8
         self.work, self.live = Work(settings), LiveExplorer(collection, most_points)
         self.searchers = Searchers(collection.location, settings.searchers)
+        self.tables = Tables(collection, self.live)
         self.exports: WeakSet[Iterator[bytes]] = WeakSet()  # exports that a client still reads
         self._answers = _CachedAnswers()
+        self._listed: tuple[str, list[Id]] = "", []
 
     def query(self, query: str | list[float]) -> schemas.Query:
         """Return a text or a vector as the model reads it."""
@@ -83,6 +88,14 @@ class Served:
             self.check_known(ids)
             raise
 
+    def ids(self, where: Where | None) -> list[Id]:
+        """Return the ids of the documents that pass a filter, in insertion order; those of the last filter are kept."""
+        key = f"{self.store.state()} {where}"
+        if self._listed[0] != key or self.store.state() is None:
+            blocks = self.store.entries(where) if where else [[*self.store]]
+            self._listed = key, [one.id if isinstance(one, Entry) else one for block in blocks for one in block]
+        return self._listed[1]
+
     def check_known(self, ids: Sequence[Id]) -> None:
         """Refuse the request if one of the documents does not exist."""
         for id, code in zip(ids, self.store.codes_of(ids), strict=True):
@@ -91,10 +104,17 @@ class Served:
                 raise Refusal(404, sentence)
 
     def document(
-        self, entry: Entry, length: int | None = None, *, probable: bool = True, vector: bool = False
+        self,
+        entry: Entry,
+        length: int | None = None,
+        *,
+        probable: bool = True,
+        vector: bool = False,
+        q: str | None = None,
     ) -> schemas.Document:
-        """Return a document, on demand with the probabilities of its bits and its kept vector."""
+        """Return a document, on demand with the probabilities of its bits, its kept vector, and the words of a text."""
         content = entry.text if self.reads() == "text" else entry.vector
+        why = explanation(entry.text or "", q, self.store) if q else None
         return schemas.Document(
             id=entry.id,
             text=cut(entry.text, length),
@@ -102,6 +122,7 @@ class Served:
             code=entry.code.tobytes().hex(),
             probabilities=self._probabilities(content) if probable else None,
             vector=entry.vector.tolist() if vector and entry.vector is not None else None,
+            why=why and schemas.Why(**why._asdict()),
         )
 
     def hits(self, hits: Iterable[Hit], length: int | None) -> list[schemas.Hit]:
@@ -124,35 +145,59 @@ class Served:
     def search(self, request: schemas.SearchRequest) -> bytes:
         """Return the answer to a search as JSON, from the cache if the documents have not changed since."""
         with self.store.snapshot():
-            state = self.store.state()
-            if state is None or request.text is None:
-                return self._search(request)
-            key = blake2b(request.model_dump_json().encode(), digest_size=16, key=state.encode()[:64]).digest()
-            if (known := self._answers.get(key)) is not None:
-                return known
-            found = self._search(request)
-        self._answers.add(key, found)
+            return (
+                self._search(request) if request.text is None else self.cached(request, lambda: self._search(request))
+            )
+
+    def cached(self, request: schemas.Model, find: Callable[[], bytes]) -> bytes:
+        """Return what `find` answers to a request, from the cache if the documents have not changed since."""
+        state = self.store.state()
+        if state is None:
+            return find()
+        asked = f"{type(request).__name__} {request.model_dump_json()}"
+        key = blake2b(asked.encode(), digest_size=16, key=state.encode()[:64]).digest()
+        found = self._answers.get(key)
+        if found is None:
+            found = find()
+            self._answers.add(key, found)
         return found
 
     def _search(self, request: schemas.SearchRequest) -> bytes:
-        query, k = request.query, request.k
-        rank: schemas.Rank = "distance"
+        query = request.query
         if request.radius is None:
-            hits = self.collection.search(query, k, request.where, request.rank, shortlist=request.shortlist)
-            of_words = request.text is not None and self.reads() == "vector"
-            rank = request.rank or ("text" if of_words else self.ranks()[0])
+            found = self.collection.search(
+                query, request.offset + request.k, request.where, request.rank, shortlist=request.shortlist
+            )
         else:
-            hits = self.collection.within(query, request.radius, request.where)
-        found = self.hits(hits[:k], request.length)
+            found = self.collection.within(query, request.radius, request.where)
+        return self.search_answer(query, found, request).as_json().encode()
+
+    def search_answer(
+        self, query: str | list[float], found: Hits, asked: schemas.SearchOptions
+    ) -> schemas.SearchAnswer:
+        """Return the wanted page of what a query has found."""
+        rank: schemas.Rank = "distance"
+        if asked.radius is None:
+            of_words = isinstance(query, str) and self.reads() == "vector"
+            rank = asked.rank or ("text" if of_words else self.ranks()[0])
         answer = schemas.SearchAnswer(
             query=self.query(query),
-            unknown=[*hits.unknown],
-            corrected={**hits.corrected},
+            unknown=[*found.unknown],
+            corrected={**found.corrected},
             rank=rank,
-            hits=found,
-            total=len(hits),
+            **self.page(found, asked, is_whole=asked.radius is not None),
         )
-        return answer.model_dump_json().encode()
+        return answer.with_only(asked.fields, "hits")
+
+    def page(self, found: Sequence[Hit], asked: schemas.Paged, *, is_whole: bool) -> dict[str, Any]:
+        """Return the hits of a page, their total and the offset of the next page; `found` is all, or up to its end."""
+        end = asked.offset + asked.k
+        has_next = len(found) > end if is_whole else len(found) == end < schemas.MOST_K
+        return {
+            "hits": self.hits(found[asked.offset : end], asked.length),
+            "total": len(found) if is_whole or len(found) < end else None,
+            "next": end if has_next else None,
+        }
 
     def without_location(self, sentence: str) -> str:
         """Return a sentence with the collection's name in place of its location, which clients need not know."""

@@ -3,7 +3,7 @@
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -12,6 +12,7 @@ import uvicorn
 from ammi.collection import Collection
 from ammi.web.app import make_app
 from ammi.web.connection_limits import FILES_BESIDE, allow_open_files, limited
+from ammi.web.guard import App
 from ammi.web.settings import Settings, is_loopback
 
 _BACKLOG = 1000  # clients that wait to be accepted
@@ -21,7 +22,14 @@ _SECONDS_TO_END = 5  # for running requests when it is stopped
 class Server:
     """A collection at an address, which answers requests from `run` on."""
 
-    def __init__(self, collection: Collection, host: str, port: int, settings: Settings):
+    def __init__(
+        self,
+        collection: Collection,
+        host: str,
+        port: int,
+        settings: Settings,
+        make: Callable[[Collection, Settings], App] = make_app,
+    ):
         if not is_loopback(host) and settings.token is None:
             raise ValueError(
                 f"{host} can be reached from other machines, and there is no token: pass one with --token, or listen "
@@ -36,7 +44,7 @@ class Server:
         self.host, self.port = host, self._socket.getsockname()[1]
         self._uvicorn = _Uvicorn(
             uvicorn.Config(
-                make_app(collection, settings),
+                make(collection, settings),
                 http=limited(settings),
                 ws="none",
                 log_level="warning",
@@ -69,21 +77,25 @@ class _Uvicorn(uvicorn.Server):
 
 @contextmanager
 def _stopped_once() -> Iterator[None]:
-    """Ignore a second Ctrl-C before and after uvicorn handles signals, too, until the process has ended."""
+    """Ignore a second Ctrl-C before and after uvicorn handles signals, too, until the process has ended.
+
+    SIGTERM ends the process as `sys.exit(0)` does, so that the searchers and what they share are cleaned up.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def stop(number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(0)
 
-    before = signal.signal(signal.SIGINT, stop)
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        if signal.getsignal(signal.SIGINT) is stop:  # nobody pressed Ctrl-C
-            signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            if signal.getsignal(number) is stop:  # nobody pressed Ctrl-C
+                signal.signal(number, handler)
 
 
 def _listening(host: str, port: int) -> socket.socket:

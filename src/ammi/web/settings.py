@@ -3,6 +3,7 @@
 import ipaddress
 from dataclasses import dataclass
 from socket import gethostname
+from urllib.parse import urlsplit
 
 LOOPBACK_NAMES = {"localhost", "ip6-localhost"}
 
@@ -14,6 +15,8 @@ class Settings:
     Args:
         writable: whether documents may be added, replaced and deleted.
         token: the token that requests must send as `Authorization: Bearer TOKEN`; None accepts every request.
+        title: the name of the collection on the page; by default the last part of its location.
+        origins: origins whose pages may send requests, such as https://example.org.
         hosts: further names of this server that a request may use, beside localhost, this machine's name and any IP
             address. Another name is that of a page that a name server has pointed here (DNS rebinding).
         seconds: time limit of a request.
@@ -32,6 +35,8 @@ class Settings:
 
     writable: bool = False
     token: str | None = None
+    title: str | None = None
+    origins: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     seconds: float = 30.0
     threads: int = 4
@@ -50,6 +55,18 @@ class Settings:
         """Return whether a request may use this name of the server."""
         name = name.lower().rstrip(".")
         return is_address(name) or name in LOOPBACK_NAMES | {gethostname().lower(), *map(str.lower, self.hosts)}
+
+
+def checked_origin(origin: str) -> str:
+    """Return an origin as browsers spell it."""
+    try:
+        parts = urlsplit(origin.rstrip("/").lower())
+        is_origin = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        is_origin = False
+    if not is_origin or origin.rstrip("/").lower() != f"{parts.scheme}://{parts.netloc}" or "@" in parts.netloc:
+        raise ValueError(f"{origin!r:.60} is no origin of pages: write https://HOST or https://HOST:PORT")
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 def is_address(name: str) -> bool:

@@ -59,6 +59,7 @@ def location(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "news"
     with Collection.create(path, model, keys=["subject_area"]) as created:
         created.add(DOCUMENTS)
+        created.topics()  # which keeps the map, so that no test has to wait for it
     return path
 
 

@@ -16,15 +16,31 @@ VIEWS = {  # the address, and what is there when all of it is
     "begin": ("#/search", ".welcome:has(.chips) .card"),
     "search": ("#/search?q=oil", ".card .strip"),
     "document": ("#/document/oil%2F0?t=%3Foil", ".neighbours .card"),
+    "compare": ("#/compare?a=oil%2F0&b=oil%2F4", ".apart li"),
     "drift": ("#/drift/oil%2F0", ".drift .strip"),
     "map": ("#/map", ".side:has(.legend) .regions li"),
+    "map by a bit": ("#/map?bit=3", ".side:has(.legend .words) .regions li"),
+    "topics": ("#/topics", ".topics tbody tr"),
     "map with results": ("#/map?q=oil", ".side:has(.legend) .card"),
+    "table": ("#/table", ".split:has(.facet) .table"),
+    "browsing": ("#/search?where=subject_area%3D%22oil%22", ".card"),
+    "map with a filter": ("#/map?where=subject_area%3D%22oil%22", ".side:has(.legend):has(.chip.on) .regions li"),
     "bits": ("#/bits?bit=3", "main:has(.arcs) .pushes li"),
     "duplicates": ("#/duplicates", ".group"),
     "figures": ("#/figures", ".numbers"),
     "not there": ("#/document/nobody", ".problem"),
 }
-DARK = ("search", "document", "map with results", "bits", "not there")  # where there are colours of their own
+DARK = (
+    "search",
+    "table",
+    "document",
+    "compare",
+    "map by a bit",
+    "topics",
+    "map with results",
+    "bits",
+    "not there",
+)  # where there are colours of their own
 
 
 @pytest.mark.parametrize(("width", "scheme", "views"), [(390, "light", VIEWS), (1400, "dark", DARK)])
@@ -110,6 +126,7 @@ def test_awkward_documents_fit_on_the_page(open_page: OpenPage, awkward: Server,
         "figures": ".numbers",
         "duplicates": ".message",
         "map": ".side .hint:has-text('All 4 documents')",
+        "topics": ".topics tbody tr",
     }
     for view, there in (documents | views).items():
         page.goto(f"{awkward.address}/#/{view}")

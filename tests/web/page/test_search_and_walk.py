@@ -47,7 +47,7 @@ def test_results_appear_as_one_types_with_distance_score_and_differing_bits(
     assert sum("/api/search" in url for url in asked) == 3  # one for each word, not for each letter
     first = page.locator(".card").first
     expect(first.locator(".measure b")).to_have_text(str(hits[0].distance))
-    expect(first.locator(".measure small")).to_have_text(f"score {hits[0].score:.2f}")
+    expect(first.locator(".measure summary")).to_have_text(f"score {hits[0].score:.2f}")
     told = first.locator("svg.strip").get_attribute("aria-label")
     assert told is not None
     assert re.match(rf"differs in {hits[0].distance} of 32 bits|the same 32 bits", told)

@@ -1,9 +1,12 @@
 """The drift, the map, the bits, duplicates and figures."""
 
 import base64
+import json
 import re
 from io import BytesIO
+from itertools import pairwise
 from typing import Any
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
@@ -11,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import Page, Route, expect
 
 from ammi import Collection
-from tests.web.page.conftest import OpenPage, until
+from tests.web.page.conftest import OpenPage, Server, until
 
 NO_WEBGL = """
 const real = HTMLCanvasElement.prototype.getContext;
@@ -270,13 +273,29 @@ def test_a_region_is_reached_without_a_mouse_and_has_a_link(open_page: OpenPage)
     page.keyboard.press("Enter")
     expect(page.locator(".side .card").first).to_be_visible()
     name, n = (page.locator(".side h2").nth(location).inner_text() for location in (0, 1))
-    expect(page).to_have_url(re.compile("region=.*z=6|z=6.*region="))
+    expect(page).to_have_url(re.compile("z=.*region=|region=.*z="))
     again = opened_map(open_page, page.url[page.url.index("#") :])
     expect(again.locator(".side h2")).to_have_text([name, n])
     page.go_back()
     expect(page.get_by_role("heading", name="Regions")).to_be_visible()
     page.wait_for_timeout(400)  # longer than it takes to note where the map is
     assert "z=" not in page.url  # the whole of it, as before
+
+
+def test_documents_in_the_middle_of_a_region_are_listed_first(open_page: OpenPage, server: Server) -> None:
+    with urlopen(f"{server.address}/api/map") as answer:
+        map = json.load(answer)
+    x, y = (np.frombuffer(base64.b64decode(map[axis]), "<u2") / 65535 for axis in "xy")
+    place = {str(id): (x[point], y[point]) for point, id in enumerate(map["ids"])}
+    page = opened_map(open_page)
+    page.locator(".regions button").first.click()
+    cards = page.locator(".side .card h3 a")
+    expect(cards.first).to_be_visible()
+    (region,) = (one for one in map["regions"] if f"region={'+'.join(one['words'])}" in page.url)
+    ids = cards.evaluate_all("links => links.map(link => link.dataset.id)")
+    far = [np.hypot(place[id][0] - region["x"], place[id][1] - region["y"]) for id in ids]
+    assert len(far) == 25
+    assert all(one <= other + 1e-4 for one, other in pairwise(far))
 
 
 def test_a_name_of_the_legend_is_shown_alone_and_has_a_link(open_page: OpenPage) -> None:
@@ -351,6 +370,105 @@ def test_each_bit_tells_its_words_documents_and_partners(open_page: OpenPage, co
     expect(page.get_by_role("heading", name="Bit 7", exact=True)).to_be_visible()
     page.locator(".chain svg").click(position={"x": 4, "y": 100})
     expect(page.get_by_role("heading", name="Bit 0", exact=True)).to_be_visible()
+
+
+def test_a_bit_has_words_and_regions_of_its_own_which_lead_to_the_map(open_page: OpenPage) -> None:
+    page = open_page("#/bits?bit=7")
+    expect(page.get_by_role("heading", name="Words of 1")).to_be_visible()
+    region = page.locator(".pushes.wholly.up a").first
+    name = region.inner_text()
+    region.click()
+    expect(page.locator(".side h2").first).to_have_text(name)
+    expect(page.get_by_label("Colours of bit 7")).to_be_visible()
+    page.get_by_role("link", name="What bit 7 means").click()
+    page.get_by_role("link", name="Colour the map by it").click()
+    expect(page.get_by_label("Colours of bit 7").locator("button").first).to_have_text(re.compile(r"^\s*1 \w+"))
+
+
+def test_a_click_on_a_cell_of_a_strip_colours_the_map_by_its_bit(open_page: OpenPage, collection: Collection) -> None:
+    page = open_page("#/search?q=oil")
+    strip = page.locator(".card .strip").first
+    box = strip.bounding_box()
+    assert box
+    strip.click(
+        position={"x": box["width"] * (17.5 * 6 + 2 * 3) / (32 * 6 + 3 * 3), "y": box["height"] / 2}
+    )  # strip.js
+    expect(page).to_have_url(re.compile(r"#/map\?bit=17$"))
+    ones = sum(int(np.unpackbits(entry.code)[17]) for entry in collection)
+    legend = page.get_by_label("Colours of bit 17")
+    expect(legend.locator("button small")).to_have_text([str(ones), str(len(collection) - ones)])
+    until(page, lambda: distinct_colours(page) == 2)
+    assert page.get_by_label("Colour by").input_value() == "bit 17"
+    page.get_by_label("Colour by").select_option("bit 3")
+    expect(page.get_by_label("Colours of bit 3")).to_be_visible()
+    page.get_by_label("Colour by").select_option("subject_area")
+    expect(page.locator(".legend button").first).to_have_text(re.compile("oil"))
+    assert "bit=" not in page.url
+
+
+def test_titles_of_documents_appear_when_they_are_near(open_page: OpenPage) -> None:
+    page = opened_map(open_page)
+    stage = page.locator(".stage")
+    expect(stage).to_have_attribute("data-titles", "0")  # more documents than fit
+    stage.focus()
+    for _ in range(4):
+        page.keyboard.press("+")
+    until(page, "Number(document.querySelector('.stage').dataset.titles) > 0")
+    page.keyboard.press("0")
+    expect(stage).to_have_attribute("data-titles", "0")
+
+
+LEVELS = """async (areas) => {
+  const { ofLevel } = await import("/page/labels.js");
+  const regions = [8, 24, 72, 216].flatMap((n, level) => Array.from({ length: n }, () => ({ level })));
+  return areas.map((area) => ofLevel(regions, area).length);
+}"""
+
+
+def test_names_are_of_finer_regions_the_nearer_the_map_is(open_page: OpenPage) -> None:
+    page = open_page("#/figures")
+    desk = 940 * 750
+    assert page.evaluate(LEVELS, [366 * 366, desk, desk * 2**2, desk * 4**2, desk * 30**2]) == [8, 24, 72, 216, 216]
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_the_camera_flies_to_a_region_unless_motion_is_to_be_reduced(open_page: OpenPage, motion: Any) -> None:
+    page = opened_map(open_page, reduced_motion=motion)
+    page.evaluate(
+        """() => {
+          window.zooms = new Set();
+          const stage = document.querySelector(".stage");
+          new MutationObserver(() => zooms.add(stage.dataset.zoom)).observe(stage, { attributes: true });
+        }"""
+    )
+    page.locator(".regions button").first.click()
+    page.wait_for_url("**region=*")
+    goal = page.evaluate("Number(new URLSearchParams(location.hash.split('?')[1]).get('z')).toFixed(2)")
+    expect(page.locator(".stage")).to_have_attribute("data-zoom", goal)
+    seen = page.evaluate("zooms.size")
+    assert seen <= 2 if motion == "reduce" else seen > 2
+
+
+def test_topics_are_a_table_that_leads_to_the_map_and_to_documents(open_page: OpenPage, collection: Collection) -> None:
+    topics = collection.topics()
+    page = open_page("#/topics")
+    rows = page.locator(".topics tbody tr")
+    expect(rows).to_have_count(len(topics))
+    for row, topic in zip(rows.all(), topics, strict=True):
+        expect(row.locator("th a")).to_have_text(", ".join(topic.words[:3]))
+        expect(row.locator(".size")).to_contain_text(str(topic.documents))
+        ids = row.locator("[data-id]").evaluate_all("links => links.map(link => link.dataset.id)")
+        assert ids == [str(id) for id in [*topic.typical, *topic.odd]]
+        subjects = topic.categories["subject_area"]
+        best = max(subjects, key=subjects.__getitem__)
+        expect(row.locator("td[data-name=subject_area] li").first).to_contain_text(best)
+    first = rows.first.locator("th a")
+    name = first.inner_text()
+    first.click()
+    expect(page.locator(".side h2").first).to_have_text(name)
+    page.go_back()
+    rows.first.locator("[data-id]").first.click()
+    expect(page.locator(".document")).to_be_visible()
 
 
 def test_duplicates_are_listed_with_the_one_to_keep(open_page: OpenPage, collection: Collection) -> None:

@@ -3,12 +3,13 @@
 import typer
 
 from ammi.cli.command import add_command
-from ammi.cli.index import backups, build, changes, upkeep
+from ammi.cli.index import backups, build, changes, sync, upkeep
 
-app = typer.Typer(no_args_is_help=True, help="Build, change, check, copy and export collections.")
+app = typer.Typer(no_args_is_help=True, help="Build, change, sync, check, copy and export collections.")
 for _command in (
     build.build,
     changes.add,
+    sync.sync,
     changes.delete,
     changes.rebuild,
     upkeep.export,

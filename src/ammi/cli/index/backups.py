@@ -66,7 +66,7 @@ def restore(
 def upgrade(location: Location, as_json: AsJson = False) -> None:
     """Convert a collection that an earlier version of ammi wrote to the format of this one, in one step.
 
-    The old file is kept beside the new one. It needs as much free space as the collection takes.
+    In a folder the old file is kept beside the new one, which needs as much space again.
 
     [bold]Example[/]
 
@@ -77,5 +77,6 @@ def upgrade(location: Location, as_json: AsJson = False) -> None:
     name = shown(location)
     with if_stopped(f"{name} is as it was"), counter(f"converting {name}") as advance:
         upgraded = Collection.upgrade(location, advance=advance)
-    outcome = f"had format {upgraded.format}; the old file is {upgraded.old}" if upgraded.old else "is of this format"
+    outcome = "is of this format" if upgraded.format == upgraded.now else f"had format {upgraded.format}"
+    outcome += f"; the old file is {upgraded.old}" if upgraded.old else ""
     show({"location": name, **upgraded._asdict()}, as_json, f"{name} {outcome}; {upgraded.documents:,} documents")

@@ -11,7 +11,7 @@ import typer
 from ammi.cli.command import if_stopped
 from ammi.cli.fit import fit_defaults
 from ammi.cli.index.incoming import Incoming, codes_of, say_added
-from ammi.cli.options import AsJson, Location, RayOptions, ReadOptions, Sources, single_source
+from ammi.cli.options import AsJson, Location, RayOptions, ReadOptions, Sources, TypedOptions, refuse_types
 from ammi.cli.progress import counter
 from ammi.cli.screen import note
 from ammi.cli.settings import load_model
@@ -87,7 +87,7 @@ def build(
     ] = None,
     *,
     store: StoreOptions,
-    options: ReadOptions,
+    options: TypedOptions,
     ray: RayOptions,
     as_json: AsJson = False,
 ) -> None:
@@ -96,6 +96,8 @@ def build(
     Without --model, learn one from the documents first: from vectors if the source has them, else from words.
     With --embedder, learn from words and from embeddings: texts are found by meaning, too, and no vector is kept.
     The collection contains the model, the texts and all other columns; a search needs nothing else.
+    Columns of CSV and TSV get types, which are printed: numbers, dates and booleans, so that filters compare 9 and 10
+    as numbers.
     Documents are written in blocks of a thousand.
     After an interruption the blocks before it stay, and [bold]ammi index add[/] adds the rest, none twice.
 
@@ -109,6 +111,7 @@ def build(
     ammi index build articles articles.jsonl --embedder all-MiniLM-L6-v2
     ammi index build pictures embeddings.npy
     ammi index build articles articles.jsonl --model model --key lang --key year
+    ammi index build articles articles.csv --type year=number --type isbn=text
     ammi index build articles codes.npz
     ammi index build articles shards --model model --ray --workers 8
     """
@@ -117,42 +120,48 @@ def build(
     if ray.enabled:
         if model is None:
             raise typer.BadParameter("with --ray name a model, made by ammi fit.", param_hint="'--model'")
+        refuse_types(options)
         from ammi.cli.shards import ShardJob
 
         _build_on_ray(location, ShardJob(model, sources, options), model, store, ray, as_json)
         return
-    source = single_source(sources)
-    codes = codes_of(source, options.format)
+    codes = codes_of(sources, options.format)
     if codes is None:
         _check_free(location)
-        _build_of_documents(location, source, model or embedder, store, options, as_json)
+        build_of_documents(location, sources, model or embedder, store, options, as_json)
         return
+    refuse_types(options)
     if store.keep_vectors is not None:
         raise typer.BadParameter("a file of codes has no vectors to keep.", param_hint="'--keep-vectors'")
     if model is not None:
         _check_same_model(model, codes)
     _check_free(location)
-    incoming = Incoming(Documents(source, options), codes)
+    incoming = Incoming(Documents(sources, options), codes)
     with _created(location, model, codes, store) as collection:
         incoming.add_to(collection, as_json)
 
 
-def _build_of_documents(
-    location: str, source: str, model: Path | str | None, store: StoreOptions, options: ReadOptions, as_json: bool
+def build_of_documents(
+    location: str,
+    sources: list[str],
+    model: Path | str | None,
+    store: StoreOptions,
+    options: ReadOptions,
+    as_json: bool,
 ) -> None:
     """Build a collection by a model in a folder, or by one that is learned: with an embedder, if one is named."""
     if isinstance(model, Path):
         fitted = load_model(model)
-        incoming = Incoming(Documents(source, options, **content_for(fitted)), None)
+        incoming = Incoming(Documents(sources, options, **content_for(fitted)), None)
         incoming.try_first(fitted)
         with store.create(location, model) as collection:
             incoming.add_to(collection, as_json)
         return
-    kind = default_features(source, options)
-    documents = Documents(source, options, reads="vector" if kind == "vectors" else "text")
+    kind = default_features(sources, options)
+    documents = Documents(sources, options, reads="vector" if kind == "vectors" else "text")
     with TemporaryDirectory() as cache:  # of the embeddings that are learned from: their codes are wanted next
         with if_stopped(f"{shown(location)} was not made"):
-            learned = fit_defaults(kind, documents, source, model, Path(cache) if model else None)
+            learned = fit_defaults(kind, documents, sources[0], model, Path(cache) if model else None)
         note(f"A model of {learned.n_bits} bits was learned from {documents.name}; ammi fit has more options.")
         with store.create(location, learned) as collection:
             Incoming(documents, None).add_to(collection, as_json)
@@ -161,9 +170,9 @@ def _build_of_documents(
 def _check_free(location: str) -> None:
     from ammi.collection import Collection, check_location
 
+    check_location(location)
     if Collection.exists(location):
         raise FileExistsError(f"{shown(location)} holds a collection: use ammi index add, or name another location")
-    check_location(location)
 
 
 def _created(location: str, model: Path | None, codes: "CodeFile", store: StoreOptions) -> "Collection":
@@ -202,8 +211,9 @@ def _build_on_ray(
         ):
             loaded = load_shards(collection, location, job.shards, job.model.files, job.reading, workers, advance)
         after = len(collection)
-        report = {"added": loaded.added, "already_there": loaded.there, "skipped": len(loaded.skipped)}
-        report["replaced"] = loaded.there + loaded.added - after
+        replaced = loaded.there + loaded.added - after
+        report = {"added": loaded.added - replaced, "replaced": replaced}
+        report |= {"already_there": loaded.there, "skipped": len(loaded.skipped)}
         note_skipped(loaded.skipped)
         say_added(collection.location, report, after, as_json)
 

@@ -1,29 +1,61 @@
 """`ammi index add`, `delete`, `set`, `keys` and `rebuild`: change a collection."""
 
 import json
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ammi.cli.command import if_stopped
 from ammi.cli.index.incoming import Incoming, codes_of
-from ammi.cli.options import AsJson, DocumentId, Location, ReadOptions, Source
+from ammi.cli.index.learn import learned_anew
+from ammi.cli.options import (
+    AsJson,
+    DocumentId,
+    FilterOption,
+    Location,
+    Sources,
+    TypedOptions,
+    read_filter,
+    refuse_types,
+)
 from ammi.cli.progress import counter
 from ammi.cli.queries import query_lines
-from ammi.cli.screen import facts, new_table, note, plain, results, say_json, show
-from ammi.cli.sources import Documents, content_for
+from ammi.cli.screen import (
+    beginning,
+    confirmed,
+    counted_documents,
+    document_id,
+    documents_table,
+    facts,
+    new_table,
+    note,
+    notes,
+    plain,
+    results,
+    say_json,
+    show,
+)
+from ammi.cli.sources import Documents, content_for, keys_of_texts
 from ammi.plain import from_json
 from ammi.urls import shown
 
+if TYPE_CHECKING:
+    from ammi.collection import Collection
 
-def add(location: Location, source: Source, options: ReadOptions, as_json: AsJson = False) -> None:
+_SHOWN = 5  # documents, before they are deleted
+_SAMPLED = 2000  # documents, whose unknown words are counted
+
+
+def add(location: Location, sources: Sources, options: TypedOptions, as_json: AsJson = False) -> None:
     """Add documents to a collection: from a source, a file of codes, or an export.
 
     A document replaces the one with the same id.
     Documents without ids get the name of their file and their line as an id, and those that are there are left out:
     the same command goes on after an interruption. Those of a pipe get the next free numbers.
     Codes of another model are refused.
+    Columns of CSV and TSV get types; a key of which the collection has texts alone stays one of texts.
 
     [bold]Examples[/]
 
@@ -34,36 +66,72 @@ def add(location: Location, source: Source, options: ReadOptions, as_json: AsJso
     from ammi.collection import Collection
 
     with Collection.open(location) as collection:
-        codes = codes_of(source, options.format)
-        documents = Documents(source, options) if codes else Documents(source, options, **content_for(collection))
+        codes = codes_of(sources, options.format)
+        if codes:
+            refuse_types(options)
+            documents = Documents(sources, options)
+        else:
+            texts = keys_of_texts(collection)
+            documents = Documents(sources, options, **content_for(collection), texts=texts)
         Incoming(documents, codes).add_to(collection, as_json)
 
 
 def delete(
     location: Location,
     ids: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(metavar="ID", show_default=False, help="Ids, or [bold]-[/] for one per line of standard input."),
-    ],
+    ] = None,
+    where: FilterOption = None,
+    yes: Annotated[bool, typer.Option("--yes", help="With --where: delete without asking.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Delete documents from a collection: all of them, or none if one does not exist.
+    """Delete documents from a collection: those that are named, or those that pass a filter.
+
+    If one of the ids does not exist, no document is deleted.
+    With --where, the number of documents and the first of them are shown, and the command asks for confirmation.
 
     [bold]Examples[/]
 
     ammi index delete articles 17 18
     cat old-ids.txt | ammi index delete articles -
+    ammi index delete articles --where 'year<1990' --where lang=en
+    ammi index delete articles --where draft=true --yes
     """
     from ammi.collection import Collection
 
-    if ids == ["-"]:
-        ids = [line for line in query_lines() if line.strip()]
-    with Collection.open(location) as collection:
-        before = len(collection)
-        collection.delete(ids)
+    if bool(ids) == bool(where):
+        raise typer.BadParameter("name ids or --where FILTER, one of the two.", param_hint="'ID'")
+    if yes and not where:
+        raise typer.BadParameter("it needs --where.", param_hint="'--yes'")
+    if where and not yes and (sys.stdin is None or not sys.stdin.isatty()):
+        raise typer.BadParameter(
+            "nobody can be asked, since standard input is no terminal: add --yes to delete without asking.",
+            param_hint="'--where'",
+        )
+    with Collection.open(location) as collection, if_stopped("no document was deleted."):
+        if ids == ["-"]:
+            ids = [line for line in query_lines() if line.strip()]
+        if where and not yes:
+            ids = list(map(str, collection.ids(read_filter(where))))
+            if ids and not _confirmed(collection, ids):
+                note("no document was deleted")
+                return
+        deleted = collection.delete(where=read_filter(where)) if ids is None else collection.delete(ids)
         left = len(collection)
-    value = {"location": shown(location), "deleted": before - left, "documents": left}
-    show(value, as_json, f"{before - left:,} deleted; {left:,} documents are left in {shown(location)}")
+    value = {"location": shown(location), "deleted": deleted, "documents": left}
+    show(value, as_json, f"{deleted:,} deleted; {counted_documents(left, 'are')} left in {shown(location)}")
+
+
+def _confirmed(collection: "Collection", ids: list[str]) -> bool:
+    """Show the first of the documents to delete, and ask."""
+    table = documents_table(numbers=())
+    for entry in collection.get(ids[:_SHOWN]):
+        table.add_row(document_id(entry.id), beginning(entry.text))
+    notes.print(table)
+    if len(ids) > _SHOWN:
+        note(f"and {len(ids) - _SHOWN:,} more")
+    return confirmed(f"Delete {counted_documents(len(ids))} from {collection.location}?")
 
 
 def set_(
@@ -146,7 +214,15 @@ def keys(
 
 def rebuild(
     location: Location,
-    model: Annotated[Path, typer.Option(metavar="MODEL", show_default=False, help="Folder of the new model.")],
+    model: Annotated[
+        Path | None, typer.Option(metavar="MODEL", show_default=False, help="Folder of the new model.")
+    ] = None,
+    learn: Annotated[
+        bool,
+        typer.Option(
+            "--learn", help="Learn the new model from the stored documents, with the settings of the old one."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Encode all documents of a collection with another model, and switch to it in one step.
@@ -154,21 +230,38 @@ def rebuild(
     The collection must keep the texts or vectors that the new model reads.
     Until the switch it is searched and changed as before.
     Documents that are added meanwhile are encoded by both models. An interruption leaves everything as it was.
+    With --learn, the model is one of the documents as they are now: it knows the words that came since the last one.
+    [bold]ammi info[/] shows how many words the model does not know.
 
-    [bold]Example[/]
+    [bold]Examples[/]
 
+    ammi index rebuild articles --learn
     ammi fit articles.jsonl --bits 128 --out better
     ammi index rebuild articles --model better
     """
     from ammi.collection import Collection
-    from ammi.hashers.saving import read_model_folder
+    from ammi.hashers.saving import read_model
 
-    read_model_folder(model)  # refuses a folder that is no model before anything is printed
+    if (model is None) != learn:
+        raise typer.BadParameter("name the folder of a model, or --learn one, one of the two.", param_hint="'--model'")
+    if model is not None:
+        read_model(model)  # refuses a folder that is no model before anything is printed
     with Collection.open(location) as collection:
         name, old, n = shown(location), collection.fingerprint, len(collection)
-        note(f"{name} keeps model {old} until all of its {n:,} documents are encoded by {model}.")
-        with if_stopped(f"{name} is as it was, of model {old}"), counter(f"encoding {name}", n) as advance:
-            collection.rebuild(model, advance=advance)
-        n, bits, new = len(collection), collection.n_bits, collection.fingerprint
-    value = {"location": name, "old_model": old, "documents": n, "bits": bits, "model": new}
-    show(value, as_json, f"{n:,} documents in {name} now have codes of {bits} bits, by model {new} instead of {old}")
+        with if_stopped(f"{name} is as it was, of model {old}"):
+            before = collection.unknown_words(_SAMPLED)
+            new = learned_anew(collection) if model is None else model
+            by = "the new model" if model is None else str(model)
+            note(f"{name} keeps model {old} until all of its {n:,} documents are encoded by {by}.")
+            with counter(f"encoding {name}", n) as advance:
+                collection.rebuild(new, advance=advance)
+        n, bits, fingerprint = len(collection), collection.n_bits, collection.fingerprint
+        after = collection.unknown_words(_SAMPLED)
+    shares = {"unknown_before": before and round(before.share, 4), "unknown_after": after and round(after.share, 4)}
+    value = {"location": name, "old_model": old, "documents": n, "bits": bits, "model": fingerprint, **shares}
+    known = f"; it does not know {after.share:.1%} of the words" if after else ""
+    known += f", the old one {before.share:.1%}" if before and after else ""
+    sentence = (
+        f"{n:,} documents in {name} now have codes of {bits} bits, by model {fingerprint} instead of {old}{known}"
+    )
+    show(value, as_json, sentence)

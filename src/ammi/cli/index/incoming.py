@@ -5,10 +5,11 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ammi.cli import screen
 from ammi.cli.command import if_stopped
 from ammi.cli.progress import counter
 from ammi.cli.screen import note, show
-from ammi.cli.sources import Documents
+from ammi.cli.sources import Documents, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,18 +20,18 @@ if TYPE_CHECKING:
     from ammi.search.hamming import Codes
 
 
-def codes_of(source: str, format: str | None) -> "CodeFile | None":
+def codes_of(sources: list[str], format: str | None) -> "CodeFile | None":
     """Return the codes of a source that is a file of codes."""
     from ammi.data import holds_codes, read_codes
 
-    return read_codes(source) if format is None and holds_codes(source) else None
+    return read_codes(sources[0]) if len(sources) == 1 and format is None and holds_codes(sources[0]) else None
 
 
 def say_added(location: str, report: dict[str, int], documents: int, as_json: bool) -> None:
     """Print how many documents were added, and how many the collection has."""
     counts = ", ".join(f"{n:,} {what}" for what, n in report.items() if n or what == "added")
     value = {"location": location, **report, "documents": documents}
-    show(value, as_json, f"{counts}; {documents:,} documents are in {location}")
+    show(value, as_json, f"{counts}; {screen.counted_documents(documents, 'are')} in {location}")
 
 
 class Incoming:
@@ -70,28 +71,32 @@ class Incoming:
 
                 def count(n_documents: int) -> None:
                     self._added += n_documents
-                    advance(n_documents)
+                    if not reads_one_by_one:
+                        advance(n_documents)
 
+                # Each document counts as it is read: a slow pipe fills no block for long.
+                reads_one_by_one = not self.codes and not isinstance(coming, VectorMatrix)
                 if self.codes:
                     codes, fingerprint = self.codes, self.codes.fingerprint
                     collection.add_codes(codes.codes, codes.ids, fingerprint=fingerprint, advance=count)
                 else:
-                    collection.add(coming, advance=count)
+                    collection.add(counted(coming, advance) if reads_one_by_one else coming, advance=count)
         except Exception:
             if self._added:
                 note(self._kept(collection))
             raise
         self.documents.end_of_reading()
         self.documents.note_zeros()
+        self.documents.note_types()
         after = len(collection)
         replaced = min(self._added, max(0, before + self._added - after))  # others may add and delete meanwhile
-        report = {"added": self._added, "replaced": replaced, "skipped": self.documents.n_skipped}
+        report = {"added": self._added - replaced, "replaced": replaced, "skipped": self.documents.n_skipped}
         say_added(collection.location, report, after, as_json)
 
     def _kept(self, collection: "Collection") -> str:
         if not self._added:
             return f"nothing was added to {collection.location}"
-        return f"{self._added:,} documents were added before this, and stay in {collection.location}"
+        return f"{screen.counted_documents(self._added, 'were')} added before this, and stay in {collection.location}"
 
 
 def named_after(

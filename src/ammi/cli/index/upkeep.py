@@ -8,7 +8,7 @@ import typer
 from ammi.cli.command import if_stopped
 from ammi.cli.options import AsJson, Location
 from ammi.cli.progress import counter
-from ammi.cli.screen import say, say_json, show
+from ammi.cli.screen import counted_documents, say, say_json, show
 from ammi.urls import shown
 
 if TYPE_CHECKING:
@@ -145,19 +145,27 @@ def export(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", show_default=False, help="File to write: .jsonl (also .jsonl.gz, .jsonl.zst) or .parquet."
+            metavar="FILE",
+            show_default=False,
+            help="File to write: .jsonl, .csv or .tsv (also .gz, .zst), or .parquet.",
         ),
     ],
+    columns: Annotated[
+        bool,
+        typer.Option("--columns", help="Write metadata as columns, without codes and vectors, as in CSV and TSV."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the documents of a collection, with their metadata and codes, to a file.
 
     [bold]ammi index build[/] and [bold]add[/] read the file, and reuse its codes if the model is the same.
+    CSV and TSV, and with --columns JSONL and Parquet too, have a column for each metadata key and no codes.
 
     [bold]Examples[/]
 
     ammi index export articles articles.jsonl.gz
-    ammi index export articles articles.parquet
+    ammi index export articles articles.parquet --columns
+    ammi index export articles articles.csv
     """
     from ammi.collection import Collection
 
@@ -166,5 +174,5 @@ def export(
         if_stopped(f"{file} was not written"),
         counter(f"writing {file}", len(collection)) as advance,
     ):
-        n = collection.export(file, advance=advance)
-    show({"file": str(file), "documents": n}, as_json, f"{n:,} documents in {file}")
+        n = collection.export(file, columns=columns, advance=advance)
+    show({"file": str(file), "documents": n}, as_json, f"{counted_documents(n)} in {file}")

@@ -151,6 +151,8 @@ def _similarity(texts, other, own, threshold, slots, offsets):
     size = max(end - start, min(len(own), SHORT))
     if end - start < threshold * size:
         return 0.0
+    if end - start == len(own) and np.all(words[start:end] == own):
+        return 1.0  # also where phrases repeat, which are aligned with the first of them
     return _found_share(words[start:end], weights[start:end], own, slots, offsets) * (end - start) / size
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ammi.search.duplicates.numbered import PHRASE, Bounds, Words
 
 SKETCH = 32
+_FEWEST_BITS = 16
 _MOST_COUNTED = 255
 _LEAST_BITS, _MOST_BITS = 22, 27  # of the size of the table of counts
 # Weights are whole numbers, which add up to the same in any order.
@@ -65,7 +66,8 @@ def index_sketches(blocks: list[NDArray[np.uint64]]) -> Sketches:
     """Return the index of the entries of all blocks."""
     entries = np.concatenate([np.empty(0, np.uint64), *blocks])
     entries.sort()
-    n_bits = min(max(len(entries).bit_length() - 1, 1), 31)  # a bucket for an entry or two
+    # A bucket for an entry or two; of few entries so many that other phrases hardly ever look into theirs.
+    n_bits = min(max(len(entries).bit_length() - 1, _FEWEST_BITS), 31)
     borders = np.arange(1 << n_bits, dtype=np.uint64) << np.uint64(64 - n_bits)
     starts = np.append(np.searchsorted(entries, borders), len(entries))
     return Sketches(entries, starts, 32 - n_bits)

@@ -12,12 +12,12 @@ import apsw
 
 from ammi.files import replacing_file
 from ammi.search.checks import DamagedError
-from ammi.search.embedded.acknowledged import FILE as ACKNOWLEDGED
 from ammi.search.embedded.acknowledged import Acknowledged, AcknowledgedFile, new_uid
 from ammi.search.embedded.connections import FILE, connect, explaining, is_damage
 from ammi.search.embedded.damage import NEW, change_over, making, read_back
 from ammi.search.embedded.database import SqliteDatabase, check_ours, check_schema, read_state
 from ammi.search.embedded.pages import is_whole
+from ammi.search.locations import check_folder
 from ammi.search.store_methods import Restored
 
 Advance = Callable[[int], None]
@@ -44,9 +44,7 @@ def restore_backup(file: Path, folder: Path, advance: Advance) -> Restored:
     """Make the collection that a file holds; one that is there before is kept beside it, damaged or not."""
     if not file.is_file():
         raise FileNotFoundError(f"there is no file {file}: name one that ammi index backup wrote")
-    ours = (folder / FILE).exists() or (folder / ACKNOWLEDGED).exists()
-    if folder.is_file() or (folder.is_dir() and not ours and any(folder.glob("[!.]*"))):
-        raise FileExistsError(f"{folder} holds other files: name a new folder, or that of a collection")
+    check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     home = folder / NEW
     with making(folder, home), explaining(folder):

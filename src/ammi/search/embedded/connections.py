@@ -14,6 +14,7 @@ import apsw
 import apsw.sqlite_extra
 
 from ammi.search.checks import DamagedError
+from ammi.search.sql.sessions import in_child
 from ammi.search.stopping import StoppedError, is_stopped
 
 Identity = tuple[int, int] | None  # where a file is on the disk, which tells it from another one of the same name
@@ -47,12 +48,8 @@ def connect(file: Path, mode: str) -> apsw.Connection:
     db = apsw.Connection(f"{file.as_uri()}?{mode}", flags=flags, vfs=_checksummed())
     db.set_progress_handler(is_stopped, _STEPS_UNTIL_ASKED)
     db.set_busy_handler(wait_for_writer)
-    for setting in (
-        apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA,
-        apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER,
-        apsw.SQLITE_DBCONFIG_ENABLE_VIEW,
-    ):
-        db.config(setting, 0)  # a stranger's file runs nothing
+    for setting in _RUN_BY_A_FILE:
+        db.config(setting, 0)
     db.pragma("cache_size", -_CACHE_KILOBYTES)
     return db
 
@@ -75,8 +72,8 @@ _opening: list[Identity] = []  # files to which a thread is just making a connec
 _inherited: set[Identity] = set()  # the files that were in use when this process was forked
 
 
-def _after_fork_in_child() -> None:
-    """Leave the connections that were in use to the parent.
+def _leave_to_parent() -> None:
+    """In a process that was forked, leave the connections that were in use to the parent.
 
     To close one here could take the parent's journal away, so none is ever freed. And while SQLite has one, it takes
     the parent's locks on the file for locks of this process: so the file is not opened again here.
@@ -92,8 +89,7 @@ def _after_fork_in_child() -> None:
             _inherited.add(file)
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_in_child)
+in_child.append(_leave_to_parent)
 
 
 class _Version(NamedTuple):
@@ -119,7 +115,8 @@ class SqliteFile:
         self.path = (folder / FILE).absolute()  # absolute, in case the process changes its folder
         self._name = str(self.path)
         self._opened = self._identity()
-        self.writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
+        allowed = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
+        self.writable = allowed and bool(self.path.stat().st_mode & 0o222)  # without a bit not even for the superuser
 
     def connect(self) -> apsw.Connection:
         """Return a new connection, whose commits return when the change is on disk."""
@@ -158,8 +155,14 @@ class SqliteFile:
 
     def size(self) -> int:
         """Return the bytes of the file and of its journal."""
-        files = (self.path, Path(f"{self._name}-wal"))
-        return sum(file.stat().st_size for file in files if file.exists())
+        return os.stat(self._name).st_size + self.journal_size()
+
+    def journal_size(self) -> int:
+        """Return the bytes of the journal, 0 without one."""
+        try:
+            return os.stat(f"{self._name}-wal").st_size
+        except FileNotFoundError:
+            return 0
 
     @contextmanager
     def unchanged(self, db: apsw.Connection) -> Iterator[None]:
@@ -178,11 +181,7 @@ class SqliteFile:
 
     def _version(self) -> _Version:
         found = os.stat(self._name)
-        try:
-            has_journal = os.stat(f"{self._name}-wal").st_size > 0
-        except FileNotFoundError:
-            has_journal = False
-        return _Version(found.st_size, found.st_mtime_ns, has_journal)
+        return _Version(found.st_size, found.st_mtime_ns, self.journal_size() > 0)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from zlib import crc32
 
 import apsw
@@ -31,7 +31,7 @@ from ammi.search.embedded.word_index import TermMaker
 from ammi.search.filters import kinds_by_key
 from ammi.search.headings import searched_text
 from ammi.search.languages import LONGEST, stems
-from ammi.search.store_methods import About, Repaired, Upgraded
+from ammi.search.store_methods import About, Repaired
 from ammi.search.vectors import KeptVectors, vector_checksum
 
 Advance = Callable[[int], None]
@@ -52,7 +52,7 @@ def find_damage(folder: Path, advance: Advance) -> list[str]:
     """List what is damaged, a sentence for each; `advance` gets how many documents were looked at."""
     with readable_folder(folder) as (location, lost):
         try:
-            with _Inspection(location) as inspection:
+            with Inspection(location) as inspection:
                 for _ in inspection.documents(advance):
                     pass
                 inspection.compare_tables()
@@ -74,10 +74,10 @@ def repair(folder: Path, advance: Advance) -> Repaired:
         if not find_damage(folder, count):
             return Repaired(intact, [], 0, [], None)
         try:
-            with readable_folder(folder) as (location, lost), _Inspection(location, alone=True) as inspection:
+            with readable_folder(folder) as (location, lost), Inspection(location, alone=True) as inspection:
                 inspection.damage[:0] = lost
                 try:
-                    kept, state = _copy(inspection, home)
+                    kept, state = copy_intact(inspection, home)
                 except OSError as error:
                     raise OSError(
                         f"{folder} is as it was, since its intact documents could not be copied "
@@ -110,25 +110,18 @@ def making(folder: Path, home: Path) -> Iterator[None]:
                 shutil.rmtree(home, ignore_errors=True)
 
 
-def upgrade(folder: Path, advance: Advance) -> Upgraded:
-    """Replace a file of an earlier format by one of this format with the same documents and files.
+class Copied(Protocol):
+    """A file whose documents are taken over into a new one."""
 
-    Words, counts and keys are made anew from the documents, which must all be intact.
-    """
-    home = folder / NEW
-    with making(folder, home), _Inspection(folder, alone=True, older=True) as inspection:
-        if inspection.format == FORMAT:
-            return Upgraded(FORMAT, sum(map(len, inspection.documents(advance))), None)
-        kept, state = _copy(inspection, home, advance)
-        if inspection.damage:
-            raise DamagedError(f"{folder} cannot be converted, since it is damaged ({'; '.join(inspection.damage)})")
-        read_back(folder, home, state)
-        return Upgraded(inspection.format, kept, change_over(folder, home, "before"))
+    about: About | None
+    keys: dict[str, int]
+    files: dict[str, bytes]
+    damage: list[str]
+
+    def documents(self, advance: Advance) -> Iterator[list[Intact]]: ...
 
 
-def _copy(
-    inspection: "_Inspection", home: Path, advance: Advance = lambda n_documents: None
-) -> tuple[int, SqliteState]:
+def copy_intact(inspection: Copied, home: Path, advance: Advance = lambda n_documents: None) -> tuple[int, SqliteState]:
     """Create a new store with the intact documents; return their number, and the final state of the store."""
     about = inspection.about
     if about is None:
@@ -150,10 +143,9 @@ def _copy(
                 vectors = np.frombuffer(packed, np.uint8).reshape(len(block), about.vectors.n_bytes)
             with new._writing():
                 new._put(codes, [document.record for document in block], vectors)
-        if inspection.state:
-            with new._writing():
-                number = max(new._about().next_number, inspection.state.number)  # of deleted documents, too
-                new._database.set_state(number=number)
+        with new._writing():
+            number = max(new._about().next_number, about.next_number)  # of deleted documents, too
+            new._database.set_state(number=number)
         with new._reading():
             return new._count(), new._database.state
 
@@ -162,7 +154,7 @@ def read_back(folder: Path, home: Path, state: SqliteState) -> None:
     """Refuse a new file that is not complete without its journal, or not in the state in which it was left."""
     problem = f"its journal could not be written into {FILE}"  # SQLite does so on close, and is silent if it fails
     if not Path(f"{home / FILE}{JOURNAL}").exists():
-        with _Inspection(home) as new:
+        with Inspection(home) as new:
             for _ in new.documents():
                 pass
             new.compare_tables()
@@ -218,7 +210,7 @@ def _is_acknowledged(folder: Path, home: Path) -> bool:
     return acknowledged is not None and acknowledged.uid == uid
 
 
-class _Inspection:
+class Inspection:
     """Reads a file that may be damaged anywhere, and notes the damage."""
 
     def __init__(self, folder: Path, alone: bool = False, older: bool = False):
@@ -239,7 +231,7 @@ class _Inspection:
             self._db.close()
             raise
 
-    def __enter__(self) -> "_Inspection":
+    def __enter__(self) -> "Inspection":
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -28,14 +28,18 @@ from ammi.search.sql.sql_tables import KEYED_CHANGES
 from ammi.search.store_methods import About
 
 MAGIC = 0x616D6D69  # "ammi" in the header of the file, unlike databases of other programs
-FORMAT = 6
+FORMAT = 7
 # From the row `state` of a format to that of the next, by column. Whatever else differs (words, counts, keys) is made
 # anew from the documents, so that a step is all that a new format needs, as long as documents, texts, codes, vectors
 # and files are where they were. tests/golden has a collection of each format.
 STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
     4: lambda state: state | {"language": None},
     5: lambda state: state,  # the word index has the words of titles and ids, too
+    6: lambda state: state,  # and the parts of identifiers
 }
+OLDEST = (1, 2, 3)  # which have other tables
+_LONG_JOURNAL = 32 << 20  # bytes
+_MILLISECONDS_FOR_JOURNAL = 50  # that a writer waits for readers, before it goes on with a long journal
 _MILLISECONDS_FOR_READERS = 1000  # to wait for readers before the file shrinks; a later compact can do it
 
 # Documents are ordered by position; positions only grow and are never used again. Codes and texts have tables of their
@@ -94,6 +98,7 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
         super().__init__(str(file.folder), Pool(str(file.folder), file.connect, file.is_reusable))
         self.file = file
         self._acknowledged = AcknowledgedFile(file.path.parent)
+        self._journal_tried = 0  # its size when it was last to begin anew
 
     @classmethod
     def create(cls, folder: Path, about: About, keys: list[str], files: dict[str, bytes]) -> Self:
@@ -183,7 +188,9 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
 
     def _begin_writing(self, session: SqliteSession) -> SqliteState:
         if not self.file.writable:
-            raise PermissionError(f"{self.location} can only be read: make the folder writable")
+            raise PermissionError(
+                f"{self.location} can only be read: make the folder writable, or change a copy (ammi index copy)"
+            )
         if session.db.readonly("main"):
             raise full(self.file.folder, "the disk is full")
         return self._begin(session.db, "BEGIN IMMEDIATE")
@@ -212,6 +219,19 @@ class SqliteDatabase(SqlDatabase[apsw.Connection, SqliteState]):
         db.execute("COMMIT")
         with suppress(OSError):  # the change is committed; the next one acknowledges it
             self._acknowledged.raise_to(Acknowledged(state.uid, state.change))
+        self._shorten_journal(db)
+
+    def _shorten_journal(self, db: apsw.Connection) -> None:
+        """Begin the journal anew if it is long: SQLite does not while one reader after the other uses it."""
+        size = self.file.journal_size()
+        if size < max(_LONG_JOURNAL, self._journal_tried + _LONG_JOURNAL):
+            self._journal_tried = min(size, self._journal_tried)
+            return
+        self._journal_tried = size
+        with suppress(apsw.Error):  # some reader is slow, or the disk is full: later
+            db.set_busy_timeout(_MILLISECONDS_FOR_JOURNAL)
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        db.set_busy_handler(wait_for_writer)
 
     def _roll_back(self, db: apsw.Connection) -> None:
         if db.in_transaction:
@@ -248,14 +268,10 @@ def check_ours(db: apsw.Connection, folder: Path, was_made: bool, older: bool = 
         raise FileNotFoundError(f"the creation of {folder} was interrupted: delete the folder, and create it again")
     if db.pragma("application_id") != MAGIC:
         raise ValueError(f"{folder / FILE} belongs to another program: name the folder of a collection")
-    if (found := db.pragma("user_version")) not in STEPS:
-        check_format(str(folder), found, FORMAT)
-    elif not older:
-        raise ValueError(
-            f"{folder} has format {found}, and this ammi reads format {FORMAT}: convert it with ammi index upgrade "
-            f"{folder}"
-        )
-    if db.reserve_bytes() != CHECKSUM_BYTES:
+    found = db.pragma("user_version")
+    if not (older and found in (*OLDEST, *STEPS)):
+        check_format(str(folder), found, FORMAT, (*OLDEST, *STEPS))
+    if found not in OLDEST and db.reserve_bytes() != CHECKSUM_BYTES:
         raise damaged(folder, "its pages have no checksums")
 
 

@@ -16,7 +16,7 @@ from ammi.search.embedded.matching import AT_POSITIONS, matching, stored
 from ammi.search.embedded.word_index import WordIndex
 from ammi.search.filters import Filter, kinds_by_key
 from ammi.search.hamming import Codes
-from ammi.search.headings import TITLE_KEYS, heading_of, searched_text, words_beside
+from ammi.search.headings import TITLE_KEYS, first_paragraph, heading_of, searched_text, words_beside
 from ammi.search.sql.sql_tables import Placed, SqlTables, checksums_of, parsed_once
 from ammi.search.sql.translation import is_simple
 from ammi.search.vectors import Packed, unpacked, vector_checksum, vector_rows
@@ -84,7 +84,7 @@ class EmbeddedTables(SqlTables):
     def texts_and_headings(self, positions: Positions) -> dict[int, tuple[str, str]]:
         """Return the texts of the documents at these positions, as far as they have one, with their headings."""
         if not self._has_words_beside():  # each document less to read from a large table
-            return {position: (text, heading_of(0, text, {})) for position, text in self.texts(positions).items()}
+            return {position: (text, first_paragraph(text)) for position, text in self.texts(positions).items()}
         rows = self._at(f"text, {_ID}, metadata FROM texts JOIN documents USING (position)", positions)
         metadata = parsed_once([(position, spelled) for position, *_, spelled in rows])
         each = zip(rows, metadata, strict=True)
@@ -200,6 +200,13 @@ class EmbeddedTables(SqlTables):
     def set_files(self, files: Mapping[str, bytes]) -> None:
         self._database.execute("DELETE FROM files")
         self._database.insert("files", files.items())
+
+    def file(self, name: str) -> bytes | None:
+        row = self._database.execute("SELECT content FROM files WHERE name = ?", (name,)).fetchone()
+        return row and row[0]
+
+    def set_file(self, name: str, content: bytes) -> None:
+        self._database.execute("INSERT OR REPLACE INTO files VALUES (?, ?)", (name, content))
 
     def has_keyed_changes(self) -> bool:
         select = "SELECT 1 FROM sqlite_master WHERE name = 'keyed_changes'"

@@ -1,6 +1,7 @@
 """HammingIndex: the tables of documents, codes, words and vectors as one Store."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -69,7 +70,7 @@ class HammingIndex(SqlStore):
 
     @classmethod
     def upgrade(cls, location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> Upgraded:
-        from ammi.search.embedded.damage import upgrade
+        from ammi.search.embedded.upgrade import upgrade
 
         return upgrade(Path(location), advance)
 
@@ -78,11 +79,19 @@ class HammingIndex(SqlStore):
             state = self._database.state
             return f"{state.uid.hex()[:8]}-{state.change}"
 
+    def optimize(self) -> None:
+        """Merge the segments of the word index, if they are many and large."""
+        with self._reading():
+            wanted = self._database.state.text_index and self._tables.words.needs_merge()
+        if wanted:
+            with suppress(OSError), self._writing():  # without space, or beside another writer, a later call can do it
+                self._tables.words.merge()
+
     def compact(self) -> tuple[int, int]:
         before = self._database.file.size()
         with self._writing():
             if self._database.state.text_index:
-                self._tables.words.forget_removed()
+                self._tables.words.merge()
         self._database.compact()
         return before, self._database.file.size()
 

@@ -4,6 +4,7 @@ FTS5 stores neither the texts, which another table has, nor the places of words.
 character for a letter: so FTS5 splits a plain text itself, and gets any other text as words with spaces between them.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from sys import getsizeof
 
@@ -20,6 +21,8 @@ PlacedText = tuple[int, str]
 
 _LONGEST = 32_768  # bytes of a word that FTS5 keeps; of a longer one it has the beginning
 _FEW = 10_000  # texts with a word whose positions are read to count them; of more frequent words only when needed
+_FEW_PAGES, _SHARE_MERGED = 50, 4  # of segments besides the largest one, and the share of that one, to merge them at
+_TIMES_LARGER = 20  # texts with a word than those that it is looked for in, for this to be faster
 _REMEMBERED = 4 << 20  # bytes of all words and their positions
 _OF_A_WORD = 400  # bytes beside those of the word and its positions
 
@@ -50,8 +53,14 @@ class WordIndex:
         rows = ((position,) for position in positions.tolist())
         self._database.execute_each("DELETE FROM words WHERE rowid = ?", rows)
 
-    def forget_removed(self) -> None:
-        """Free the space of removed documents' words."""
+    def needs_merge(self) -> bool:
+        """Return whether FTS5 looks for a word in many segments, which are much of the index."""
+        segments = self._database.execute("SELECT count(*) FROM words_idx GROUP BY segid")
+        sizes = sorted((pages for (pages,) in segments), reverse=True) or [0]
+        return sum(sizes[1:]) > max(_FEW_PAGES, sizes[0] / _SHARE_MERGED)
+
+    def merge(self) -> None:
+        """Make one segment of all, so that words are found in half the time; free the space of removed documents."""
         self._database.execute("INSERT INTO words (words) VALUES ('optimize')")
 
     def statistics(self, words: Sequence[str]) -> WordStatistics:
@@ -65,8 +74,8 @@ class WordIndex:
         """Add the texts that `best_by_terms` finds to sorted positions; also return which of them may have a word."""
         read: dict[str, Positions] = {}
 
-        def positions(word: str) -> Positions:
-            found = self._positions(word)
+        def positions(word: str, some: Positions | None) -> Positions:
+            found = self._positions(word, None if some is None else merged([some, near]))
             read[word] = found if among is None else np.intersect1d(found, among, assume_unique=True)
             return read[word]
 
@@ -101,14 +110,18 @@ class WordIndex:
         select = "SELECT doc FROM word_counts WHERE term = CAST(? AS TEXT)"
         return self._database.execute(select, (word.encode()[:_LONGEST],)).fetchone()[0], None
 
-    def _positions(self, word: str) -> Positions:
+    def _positions(self, word: str, among: Positions | None) -> Positions:
+        """Return the sorted positions of the texts that have a word, or of those among sorted positions."""
         count, few = self._look_up(word, self._known())
-        return self._matching(word, count) if few is None else few
+        some = among if among is not None and _TIMES_LARGER * len(among) < count else None  # looking up costs time, too
+        return self._matching(word, count, some) if few is None else few
 
-    def _matching(self, word: str, most: int) -> Positions:
-        """Return the first positions of texts that have a word, sorted."""
-        select = "SELECT GROUP_CONCAT(rowid) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)"
-        ((joined,),) = self._database.execute(select, (f'"{word}"', most))
+    def _matching(self, word: str, most: int, among: Positions | None = None) -> Positions:
+        """Return the first positions, of all or among some, of texts that have a word, sorted."""
+        some = "" if among is None else "AND +rowid IN (SELECT value FROM json_each(?3))"  # + lets SQLite look them up
+        select = f"SELECT GROUP_CONCAT(rowid) FROM (SELECT rowid FROM words WHERE words MATCH ?1 {some} LIMIT ?2)"
+        values = (f'"{word}"', most, *([] if among is None else [json.dumps(among.tolist())]))
+        ((joined,),) = self._database.execute(select, values)
         return np.fromstring(joined or "", np.int64, sep=",")  # in one string they come four times as fast
 
 

@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 from ammi.urls import cuts_password, shown
 
 _PATIENCE = 5.0  # seconds to wait for another process to close a file
+_TRIES = 3  # to start a server
 
 
 class Address(NamedTuple):
@@ -67,21 +68,39 @@ class LiteServer:
             home = parts.enter_context(TemporaryDirectory(prefix="ammi-milvus-"))  # for its socket and its log
             self.uri = f"unix:{home}/socket"
             libraries = dict.fromkeys(("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"), str(program.parent))
-            self.process = subprocess.Popen(
-                [program, file, self.uri, "ERROR", lock.name],  # it stops by itself when nobody holds the lock
-                env={**os.environ, **libraries, "TMPDIR": home, "HOME": home},
-                cwd=home,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for the process that uses it
-            )
+            environment = {**os.environ, **libraries, "TMPDIR": home, "HOME": home}
+            # It stops by itself when nobody holds the lock.
+            command = [program, file, self.uri, "ERROR", lock.name]
+            for _ in range(_TRIES):
+                self.process = _start(command, environment, f"{home}/socket")
+                if self.process.poll() is None:
+                    break
+                time.sleep(0.5)  # the server of a process that was killed may still be at the file
+            else:
+                raise OSError(f"milvus-lite cannot serve {location}: see whether its folder can be written")
             parts.callback(self.process.wait)
             parts.callback(self.process.terminate)
-            while not _takes_calls(f"{home}/socket"):
-                if self.process.poll() is not None:
-                    raise OSError(f"milvus-lite cannot serve {location}: see whether its folder can be written")
-                time.sleep(0.01)
             self.stop = weakref.finalize(self, parts.pop_all().close)
+
+
+def _start(command: list[str | Path], environment: dict[str, str], path: str) -> "subprocess.Popen[bytes]":
+    """Start a server, and wait until it takes calls at its socket, or has ended."""
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        cwd=environment["HOME"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C is for the process that uses it
+    )
+    try:
+        while not _takes_calls(path) and process.poll() is None:
+            time.sleep(0.01)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    return process
 
 
 _SERVERS: weakref.WeakValueDictionary[Path, LiteServer] = weakref.WeakValueDictionary()

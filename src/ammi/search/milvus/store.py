@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ammi.features.alphabet import distinct_terms
 from ammi.plain import as_json
+from ammi.search import word_counts
 from ammi.search.documents import Entry, Id, Metadata, Record, id_key
 from ammi.search.filters import Filter, count_kinds, matches
 from ammi.search.hamming import MOST_FOUND, Codes, too_many_within
@@ -115,6 +116,13 @@ class MilvusStore(Store):
         with self._reading():
             content = json.loads("".join(self._texts(self._now.settings.files)))
         return {name: b64decode(file) for name, file in content.items()}
+
+    def _word_counts(self) -> bytes | None:
+        found = self._read([key_of(word_counts.FILE)], self._name)
+        return next(((one.record.text or "").encode() for one in found.values()), None)
+
+    def _keep_word_counts(self, content: bytes) -> None:
+        self._client.upsert(self._name, [text_row(word_counts.FILE, content.decode())])
 
     def _texts(self, ids: list[str]) -> list[str]:
         """Return the texts of settings or of files."""
@@ -291,7 +299,7 @@ class MilvusStore(Store):
         """Return the keys of the n documents that `best_by_terms` finds."""
         key_at: dict[int, str] = {}
 
-        def positions_of(word: str) -> NDArray[np.int64]:
+        def positions_of(word: str, among: NDArray[np.int64] | None) -> NDArray[np.int64]:
             rows = self._matching(filter, [], word)
             key_at.update((row["position"], row["key"]) for row in rows)
             return np.unique([row["position"] for row in rows]).astype(np.int64)

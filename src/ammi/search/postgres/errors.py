@@ -55,6 +55,11 @@ def _explained(error: psycopg.Error, address: Address, commits: bool) -> Excepti
                 f"{location} was deleted or replaced after it was opened: open it again, or restore "
                 f"the schema if only a table of it is missing ({cause})"
             )
+        case errors.UndefinedColumn():
+            return ValueError(
+                f"{location} has tables of another version of ammi ({cause}): upgrade ammi, or export its documents "
+                "with the ammi that wrote it, and build it again from them"
+            )
         case errors.DiskFull() | errors.OutOfMemory():
             return OSError(
                 f"{location} could not be written ({cause}) and is as it was: make space on the server and try again"

@@ -16,7 +16,8 @@ from ammi.search.postgres.errors import explaining, no_connection
 from ammi.search.postgres.values import escaped, unescaped
 from ammi.search.sql.sessions import Pool, Session, SqlDatabase, SqlRows, SqlState, check_format
 
-FORMAT = 3
+FORMAT = 4
+CONVERTIBLE = (2, 3)  # with fewer words in the word index: none of titles and ids, no parts of identifiers
 PATIENCE = 60  # seconds that a writer waits for another
 LOWEST_PGVECTOR = (0, 8)
 
@@ -60,6 +61,7 @@ class PostgresDatabase(SqlDatabase[PostgresConnection, PostgresState]):
         super().__init__(address.shown, Pool(address.shown, partial(_connect, address), _is_idle))
         self.address = address
         self._pgvector: str | None = None
+        self.reads: tuple[int, ...] = (FORMAT,)
         self._known: PostgresState | None = None  # the last one read, for the names of its tables
 
     def execute(self, statement: str, values: Params | None = None) -> SqlRows:
@@ -174,7 +176,8 @@ class PostgresDatabase(SqlDatabase[PostgresConnection, PostgresState]):
         if row is None:
             raise ValueError(f"the table ammi of {self.location} is empty: restore a copy of the schema")
         state = PostgresState(*row)
-        check_format(self.location, state.format, FORMAT)
+        if state.format not in self.reads:
+            check_format(self.location, state.format, FORMAT, CONVERTIBLE)
         fingerprint = None if state.fingerprint is None else unescaped(state.fingerprint)
         return replace(state, fingerprint=fingerprint)
 

@@ -103,11 +103,11 @@ class PostgresTables(SqlTables):
             insert(state.vector_table, vector_rows(positions, vectors))
         if state.text_index:
             texts = [record.text for record in records if record.text is not None]
-            self._add_words(placed)
+            self.add_words(placed)
             self.count_texts(len(texts), sum(map(len, texts)))
         self.add_values(self.indexed(), ((position, record.metadata) for position, record in placed))
 
-    def _add_words(self, documents: Iterable[tuple[int, Record]]) -> None:
+    def add_words(self, documents: Iterable[tuple[int, Record]]) -> None:
         """Put the words of documents with texts into the word index and the vocabulary."""
         searched = [
             (position, len(text), searched_text(id, text, metadata))
@@ -157,7 +157,7 @@ class PostgresTables(SqlTables):
         }
         if renamed and state.text_index:
             self._database.execute("DELETE FROM words WHERE position = ANY(%s::bigint[])", ([*renamed],))
-            self._add_words(renamed.items())
+            self.add_words(renamed.items())
         self._database.execute("DELETE FROM key_values WHERE position = ANY(%s::bigint[])", (positions,))
         self.add_values(self.indexed(), metadata.items())
 
@@ -224,6 +224,15 @@ class PostgresTables(SqlTables):
     def files(self) -> dict[str, bytes]:
         rows = self._database.execute("SELECT name, content FROM files ORDER BY number").fetchall()
         return {unescaped(name): content for name, content in rows}
+
+    def file(self, name: str) -> bytes | None:
+        row = self._database.execute("SELECT content FROM files WHERE name = %s", (escaped(name),)).fetchone()
+        return row and row[0]
+
+    def set_file(self, name: str, content: bytes) -> None:
+        self._database.execute("DELETE FROM files WHERE name = %s", (escaped(name),))
+        ((number,),) = self._database.execute("SELECT COALESCE(max(number) + 1, 0) FROM files").fetchall()
+        self._database.execute("INSERT INTO files VALUES (%s, %s, %b)", (number, escaped(name), content))
 
     def has_keyed_changes(self) -> bool:
         return self._database.execute("SELECT to_regclass('keyed_changes') IS NOT NULL").fetchone()[0]

@@ -11,7 +11,7 @@ from ammi.search.filters import Filter
 from ammi.search.hamming import MOST_FOUND, Codes, too_many_within
 from ammi.search.postgres.address import parsed_address
 from ammi.search.postgres.jsonb_filters import to_sql
-from ammi.search.postgres.postgres_database import PostgresDatabase
+from ammi.search.postgres.postgres_database import CONVERTIBLE, FORMAT, PostgresDatabase
 from ammi.search.postgres.postgres_rebuild import rebuild
 from ammi.search.postgres.postgres_tables import Positions, PostgresTables, bit_strings, read_codes
 from ammi.search.postgres.schema import create_schema, drop_old, has_hnsw, holds_index, make_hnsw
@@ -19,7 +19,7 @@ from ammi.search.postgres.values import read_id, word_number
 from ammi.search.ranking import Candidates, best_by_terms
 from ammi.search.sql.sql_store import SqlStore
 from ammi.search.sql.translation import SqlCondition, SqlValue
-from ammi.search.store_methods import About, Encode, Found, Location, Repaired
+from ammi.search.store_methods import About, Encode, Found, Location, Repaired, Upgraded
 from ammi.search.wanted import KnownCounts, Wanted, WordStatistics
 from ammi.urls import shown
 
@@ -72,6 +72,27 @@ class PostgresStore(SqlStore):
             return holds_index(database)
         finally:
             database.close()
+
+    @classmethod
+    def upgrade(cls, location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> Upgraded:
+        index = cls(PostgresDatabase(parsed_address(location)))
+        database, n_documents = index._database, 0
+        database.reads = (*CONVERTIBLE, FORMAT)
+        try:
+            with database.writing():
+                before = database.state.format
+                if before != FORMAT and database.state.text_index:
+                    database.execute("DELETE FROM words")
+                for block in index._tables.all_metadata():
+                    if before != FORMAT and database.state.text_index:
+                        found = index._tables.entries([position for position, _ in block])
+                        index._tables.add_words((position, entry.record) for position, entry in found.items())
+                    n_documents += len(block)
+                    advance(len(block))
+                database.set_state(format=FORMAT)
+            return Upgraded(before, FORMAT, n_documents, None)
+        finally:
+            index.close()
 
     @classmethod
     def repair(cls, location: Location, *, advance: Callable[[int], None] = lambda n_documents: None) -> Repaired:
@@ -209,7 +230,7 @@ class PostgresStore(SqlStore):
         documents = f"JOIN documents USING (position) WHERE {sql.text} AND" if filter else "WHERE"
         select = f"SELECT position FROM words {documents} words @> ARRAY[%(word)s::bigint] ORDER BY position"
 
-        def positions(word: str) -> Positions:
+        def positions(word: str, among: Positions | None) -> Positions:
             rows = self._database.execute(select, {**sql.values, "word": word_number(word)}).fetchall()
             return np.array([position for (position,) in rows], np.int64)
 

@@ -7,7 +7,7 @@ is refused there: SQLite would take the parent's locks for its own, and a server
 import os
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from dataclasses import dataclass, fields, replace
@@ -88,6 +88,7 @@ S = TypeVar("S", bound=SqlState)
 _pools: "weakref.WeakSet[Pool[Any]]" = weakref.WeakSet()
 _forking = Lock()
 _locked: "list[Pool[Any]]" = []  # while a process forks
+in_child: list[Callable[[], None]] = []  # what else is done in a process that was forked
 
 
 class Pool(Generic[C]):
@@ -168,8 +169,14 @@ def _after_fork() -> None:
     _forking.release()
 
 
+def _after_fork_in_child() -> None:
+    _after_fork()
+    for leave in in_child:
+        leave()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
 
 
 class Session(Generic[C, S]):
@@ -340,8 +347,14 @@ class SqlDatabase(ABC, Generic[C, S]):
         return nullcontext()
 
 
-def check_format(location: str, found: int, expected: int) -> None:
+def check_format(location: str, found: int, expected: int, convertible: Container[int] = ()) -> None:
     """Refuse a collection whose tables are of another version of ammi."""
-    if found != expected:
-        advice = "upgrade ammi" if found > expected else "build it again from the documents"
-        raise ValueError(f"{location} has format {found}, and this ammi reads format {expected}: {advice}")
+    if found == expected:
+        return
+    if found in convertible:
+        advice = f"convert it with ammi index upgrade {location}"
+    elif found > expected:
+        advice = "upgrade ammi"
+    else:
+        advice = "export its documents with the ammi that wrote it, and build it again from them"
+    raise ValueError(f"{location} has format {found}, and this ammi reads format {expected}: {advice}")

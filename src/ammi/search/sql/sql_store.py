@@ -5,8 +5,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
+from ammi.search import word_counts
 from ammi.search.documents import Entry, Id, Metadata, Record
-from ammi.search.filters import Filter
+from ammi.search.filters import Filter, matches
 from ammi.search.hamming import Codes
 from ammi.search.sql.sessions import SqlDatabase
 from ammi.search.sql.sql_tables import SqlTables
@@ -29,11 +30,28 @@ class SqlStore(Store):
 
     def files(self) -> dict[str, bytes]:
         with self._reading():
-            return self._tables.files()
+            files = self._tables.files()
+        files.pop(word_counts.FILE, None)
+        return files
+
+    def _word_counts(self) -> bytes | None:
+        return self._tables.file(word_counts.FILE)
+
+    def _keep_word_counts(self, content: bytes) -> None:
+        self._tables.set_file(word_counts.FILE, content)
 
     def column(self, key: str) -> list[Any]:
         with self._reading():
             return [metadata.get(key) for block in self._tables.all_metadata() for _, metadata in block]
+
+    def metadata_blocks(self) -> Iterator[list[tuple[Id, Metadata]]]:
+        with self._reading():
+            ids = iter(self.export()[0])
+            for block in self._tables.all_metadata():
+                yield [(next(ids), metadata) for _, metadata in block]
+
+    def _matching_ids(self, filter: Filter) -> list[Id]:
+        return [id for block in self.metadata_blocks() for id, metadata in block if matches(filter, metadata)]
 
     @property
     def indexed_keys(self) -> list[str]:

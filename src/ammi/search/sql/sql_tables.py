@@ -192,6 +192,14 @@ class SqlTables(ABC):
         """Replace all files."""
 
     @abstractmethod
+    def file(self, name: str) -> bytes | None:
+        """One of the files; None if it is not there."""
+
+    @abstractmethod
+    def set_file(self, name: str, content: bytes) -> None:
+        """Replace one of the files, or add it."""
+
+    @abstractmethod
     def has_keyed_changes(self) -> bool:
         """Whether the table keyed_changes exists."""
 

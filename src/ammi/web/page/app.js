@@ -1,5 +1,6 @@
 // The page: opens the view that the address names, and handles the search box and the keys.
 import { bitsView } from "./bits.js";
+import { compareView } from "./compare.js";
 import { duplicatesView } from "./duplicates.js";
 import { documentView } from "./document.js";
 import { debounced } from "./dom.js";
@@ -12,21 +13,27 @@ import { go, heightLeft, link, onChange, stateNow } from "./router.js";
 import { searchView } from "./search.js";
 import { get, isReport, keepToken } from "./source.js";
 import { failed, loading } from "./states.js";
+import { tableView } from "./table.js";
 import { themeSwitch } from "./theme.js";
-import { counted } from "./words.js";
+import { topicsView } from "./topics.js";
+import { count, counted, showFirst } from "./words.js";
 
 const VIEWS = {
   search: searchView,
   document: documentView,
+  compare: compareView,
   drift: driftView,
   map: mapView,
+  topics: topicsView,
+  table: tableView,
   bits: bitsView,
   duplicates: duplicatesView,
   figures: figuresView,
 };
 const FRESH = 3000; // milliseconds before the collection is asked for again
-const TYPING = 150; // milliseconds of quiet before a search
-const KEPT = ["rank", "where", "colour", "only", "x", "y", "z"]; // stay in the address when other words are typed
+const TYPING = 100; // milliseconds of quiet before a search
+const SEARCHED = ["search", "map", "table"]; // views that answer a search
+const KEPT = ["rank", "sort", "where", "colour", "bit", "only", "x", "y", "z"]; // stay in the address when other words are typed
 
 const main = document.getElementById("view");
 const field = document.getElementById("q");
@@ -59,11 +66,15 @@ async function start() {
 function showCollection() {
   asked = Date.now();
   document.getElementById("name").textContent = about.name;
-  document.getElementById("size").textContent = counted(about.documents, "document");
+  const whole = about.whole > about.documents ? `${count(about.documents)} of ` : ""; // a report has a sample
+  document.getElementById("size").textContent = whole + counted(about.whole ?? about.documents, "document");
+  showFirst(about.keys.filter((key) => key.indexed).map((key) => key.name));
   field.maxLength = about.limits.query;
   field.disabled = about.reads !== "text" && !about.ranks.includes("text") && !isReport;
   if (field.disabled) field.placeholder = about.reads ? "It reads vectors, not words" : "No model to read words";
-  if (isReport) field.placeholder = "Search by words";
+  if (!isReport) return;
+  field.placeholder = "Search by words";
+  document.querySelector('nav [data-view="duplicates"]')?.remove(); // a report has none
 }
 
 /** Ask for the collection again: documents come and go, and another collection may be served. */
@@ -109,13 +120,14 @@ async function follow(state, how) {
 function showQuery(state, name) {
   if (waited.isWaiting()) return;
   const q = state.params.get("q") ?? "";
-  if ((name === "search" || name === "map") && field.value.trim() !== q) field.value = q;
+  if (SEARCHED.includes(name) && field.value.trim() !== q) field.value = q;
 }
 
 /** After a step of the history: restore the scroll position, and move the focus to where reading goes on. */
 function settle(how, before) {
   if (how === "back") scrollTo(0, heightLeft());
   if (document.activeElement === field || main.querySelector(".filter[open]")) return;
+  if (document.activeElement?.closest(".facets, .table")) return; // of the same view, where one goes on
   const back =
     how === "back" && before ? [...main.querySelectorAll("[data-id]")].find((one) => one.dataset.id === before) : null;
   (back ?? main.querySelector("h1[tabindex]") ?? main).focus({ preventScroll: true });
@@ -125,10 +137,10 @@ function settle(how, before) {
 function search() {
   const state = stateNow();
   const q = field.value.trim();
-  const here = state.view === "map" || state.view === "search";
+  const here = SEARCHED.includes(state.view);
   if (here && q === (state.params.get("q") ?? "")) return;
   const kept = here ? Object.fromEntries(KEPT.map((key) => [key, state.params.getAll(key)])) : {};
-  const address = link(state.view === "map" ? "map" : "search", { q, ...kept });
+  const address = link(here ? state.view : "search", { q, ...kept });
   go(address, { replace: here && Boolean(state.params.get("q")) && Boolean(q) });
 }
 
@@ -151,6 +163,11 @@ addEventListener("keydown", (event) => {
   } else if (!typing || event.target === field) {
     moveAmongResults(event, field);
   }
+});
+addEventListener("ammi-changed", () => {
+  asked = 0; // ask for the collection again, and show the view as it is now
+  forget();
+  follow(stateNow(), "same");
 });
 document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();

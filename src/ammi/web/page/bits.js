@@ -9,6 +9,7 @@ import { fillWith } from "./states.js";
 import { counted, decimals, percent } from "./words.js";
 
 const SHOWN = 5; // typical documents of each value
+const REGIONS = 6; // of each value
 
 export function bitsView(root, about) {
   const overview = h("div", { class: "all" });
@@ -20,7 +21,7 @@ export function bitsView(root, about) {
     h(
       "p",
       { class: "lead" },
-      "The meaning of the bits was learned: all of them together are to tell as much about a document as they can.",
+      "A code is a row of yes-or-no questions that were learned, each to say something that the others do not. The words of a bit are its own: they go with this bit, and with few others.",
     ),
     overview,
     detail,
@@ -77,7 +78,7 @@ function figure(answer, chosen) {
 }
 
 function grid(answer, chosen) {
-  const items = answer.bits.map(({ bit, words, balance }) =>
+  const items = answer.bits.map(({ bit, words, zeros, balance }) =>
     h(
       "li",
       {},
@@ -86,7 +87,7 @@ function grid(answer, chosen) {
         {
           href: link("bits", { bit }),
           "aria-current": bit === chosen ? "true" : null,
-          title: `1 in ${percent(balance)} of documents`,
+          title: `1 in ${percent(balance)} of documents: ${words.join(", ")}; 0: ${zeros.join(", ")}`,
         },
         h("b", {}, String(bit)),
         ` ${words.slice(0, 2).join(", ")}`,
@@ -108,10 +109,12 @@ async function one(about, bit, signal) {
       { class: "row heading" },
       h("h2", { id: "bit" }, `Bit ${bit}`),
       h("p", {}, `1 in ${percent(answer.balance)} of documents, ${decimals(answer.entropy, 3)} bits of information`),
+      h("a", { class: "chip", href: link("map", { bit }) }, "Colour the map by it"),
       step("Previous", bit - 1, about.bits),
       step("Next", bit + 1, about.bits),
     ),
     words(answer),
+    regions(answer),
     partners(answer),
     h("div", { class: "columns" }, side(about, "Typical of 1", ones), side(about, "Typical of 0", zeros)),
   );
@@ -123,31 +126,48 @@ function step(text, bit, n) {
 
 function words(answer) {
   if (!answer.up.length && !answer.down.length)
-    return h("p", { class: "hint" }, "This model has no words.");
+    return h("p", { class: "hint" }, "There are no texts, and so no words.");
   const strongest = Math.max(...[...answer.up, ...answer.down].map(({ weight }) => Math.abs(weight)));
-  const list = (pushes, name) =>
+  const list = (own, name) =>
     h(
       "ul",
       { class: `pushes ${name}` },
-      ...pushes.map(({ word, weight }) => {
-        const item = h("li", {}, h("a", { href: link("search", { q: word }) }, word), h("small", {}, decimals(weight)));
+      ...own.map(({ word, weight }) => {
+        const item = h("li", {}, h("a", { href: link("search", { q: word }) }, word));
         item.style.setProperty("--share", Math.abs(weight) / strongest);
         return item;
       }),
     );
-  const source =
-    answer.source === "weights"
-      ? "Ordered by the weights of the model."
-      : "Ordered by how much more often documents with the bit contain them.";
-  return [
+  return h(
+    "div",
+    { class: "columns" },
+    h("div", {}, h("h3", {}, "Words of 1"), list(answer.up, "up")),
+    h("div", {}, h("h3", {}, "Words of 0"), list(answer.down, "down")),
+  );
+}
+
+/** The regions of the map in which the bit is mostly 1, and those in which it is mostly 0. */
+function regions(answer) {
+  const named = answer.regions.filter((one) => one.words.length);
+  if (!named.length) return null;
+  const half = Math.min(REGIONS, named.length >> 1 || 1);
+  const list = (some, name, share) =>
     h(
-      "div",
-      { class: "columns" },
-      h("div", {}, h("h3", {}, "Words that push it to 1"), list(answer.up, "up")),
-      h("div", {}, h("h3", {}, "Words that push it to 0"), list(answer.down, "down")),
-    ),
-    h("p", { class: "hint" }, source),
-  ];
+      "ul",
+      { class: `pushes wholly ${name}` },
+      ...some.map((one) => {
+        const address = link("map", { bit: answer.bit, region: one.words.join(" ") });
+        const item = h("li", {}, h("a", { href: address }, one.words.join(", ")), h("small", {}, percent(share(one))));
+        item.style.setProperty("--share", share(one));
+        return item;
+      }),
+    );
+  return h(
+    "div",
+    { class: "columns" },
+    h("div", {}, h("h3", {}, "Regions of 1"), list(named.slice(0, half), "up", (one) => one.ones)),
+    h("div", {}, h("h3", {}, "Regions of 0"), list(named.slice(-half).reverse(), "down", (one) => 1 - one.ones)),
+  );
 }
 
 function partners(answer) {

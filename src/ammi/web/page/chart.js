@@ -2,6 +2,7 @@
 import { debounced, h } from "./dom.js";
 import { canvasPoints } from "./dots.js";
 import { drawOver } from "./labels.js";
+import { crowdColour } from "./palette.js";
 import { grid, inside, thinned } from "./pick.js";
 import { plane } from "./plane.js";
 import { glPoints } from "./points.js";
@@ -27,7 +28,10 @@ export function placesOf(map) {
   return places;
 }
 
-/** A chart in `stage`. `events`: moved(), hovered(point, x, y) with -1 for none, chosen(point), lassoed(line). */
+/**
+ * A chart in `stage`. `events`: moved(), settled() after it, hovered(point, x, y) with -1 for none, chosen(point),
+ * lassoed(line).
+ */
 export function chart(stage, events) {
   let dots = h("canvas", { class: "dots", "aria-hidden": "true" });
   const over = h("canvas", { class: "over", "aria-hidden": "true" });
@@ -39,8 +43,10 @@ export function chart(stage, events) {
   stage.replaceChildren(dots, over);
   stage.dataset.painter = painter.kind;
   let places = new Float32Array(0);
-  let nearest = () => -1;
-  const overlay = { regions: [], lasso: null, mark: null, quiet: false };
+  let cells = grid(places);
+  let densest = 0; // points on the whole map, if all of it were as dense as its densest part
+  let dark = false;
+  const overlay = { regions: [], titles: [], lasso: null, mark: null, quiet: false };
   let frame = 0;
   let moving = false;
   let stride = 1; // draw every stride-th point while the map moves; 1 if that is fast enough
@@ -49,6 +55,7 @@ export function chart(stage, events) {
     moving = false;
     stride = Math.ceil(stride / 2); // the delay may have another cause
     redraw();
+    events.settled();
   }, 150);
 
   const view = plane(stage, {
@@ -69,7 +76,7 @@ export function chart(stage, events) {
 
   function pointAt(x, y, reach) {
     const [across, up] = view.scales();
-    return nearest(...view.place(x, y), reach / across, reach / up);
+    return cells.nearest(...view.place(x, y), reach / across, reach / up);
   }
   function redraw() {
     frame ||= requestAnimationFrame((began) => {
@@ -98,8 +105,11 @@ export function chart(stage, events) {
       size,
       ratio,
       stride: moving ? stride : 1,
+      most: (0.25 * densest * size * size) / (across * up * ratio * ratio), // points that cover a pixel there
+      crowded: crowdColour(dark),
     });
-    stage.dataset.names = drawOver(over, { ...overlay, pixel: view.pixel });
+    const drawn = drawOver(over, { ...overlay, pixel: view.pixel, area: across * up });
+    Object.assign(stage.dataset, drawn, { zoom: view.camera.zoom.toFixed(2) });
   }
   const resized = new ResizeObserver(() => {
     for (const canvas of [dots, over]) {
@@ -119,7 +129,8 @@ export function chart(stage, events) {
       const still = matchMedia("(prefers-reduced-motion: reduce)").matches || from.length !== to.length;
       places = to;
       stride = 1;
-      nearest = grid(to);
+      cells = grid(to);
+      densest = cells.densest();
       if (still) {
         painter.place(to);
         redraw();
@@ -137,8 +148,9 @@ export function chart(stage, events) {
       };
       step();
     },
-    colour(values, table) {
+    colour(values, table, isDark) {
       painter.colour(values, table);
+      dark = isDark;
       redraw();
     },
     light(points, ring = null) {
@@ -150,6 +162,14 @@ export function chart(stage, events) {
       overlay.regions = regions;
       redraw();
     },
+    /** Show the titles of points: [point, title]. */
+    title(titles) {
+      overlay.titles = titles.map(([point, text]) => [places[2 * point], places[2 * point + 1], text]);
+      redraw();
+    },
+    /** Return the points that are in view; null if there are more than `most`. */
+    inView: (most) =>
+      cells.within(view.place(0, stage.clientHeight), view.place(stage.clientWidth, 0), most),
     mark(place) {
       overlay.mark = place;
       redraw();
@@ -159,6 +179,16 @@ export function chart(stage, events) {
       overlay.lasso = line;
       redraw();
       return line ? inside(places, line) : [];
+    },
+    /** Return the place and zoom that show points, but for a few far away from the others. */
+    frame(points) {
+      const ends = [0, 1].map((axis) => {
+        const sorted = points.map((point) => places[2 * point + axis]).sort((a, b) => a - b);
+        return [0.05, 0.95].map((share) => sorted[Math.floor(share * (sorted.length - 1))]);
+      });
+      const [[left, right], [low, high]] = ends;
+      const zoom = Math.max(1.5, Math.min(40, 0.6 / Math.max(right - left, high - low, 1e-6)));
+      return { x: (left + right) / 2, y: (low + high) / 2, zoom };
     },
     pixelOf: (point) => view.pixel(places[2 * point], places[2 * point + 1]),
     close() {

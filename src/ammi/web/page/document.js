@@ -2,99 +2,114 @@
 import { announce, h, latest } from "./dom.js";
 import { filterBar } from "./filters.js";
 import { remember } from "./library.js";
+import { reading } from "./reading.js";
 import { fact, resultList } from "./results.js";
 import { go, link } from "./router.js";
-import { get, isReport } from "./source.js";
+import { get, isReport, pause } from "./source.js";
 import { empty, fillWith } from "./states.js";
 import { certainty, key, strip } from "./strip.js";
-import { breadcrumb, documentStep, longer, trailOf } from "./trail.js";
-import { counted, factsOf, reflowed, titleOf } from "./words.js";
+import { breadcrumb, documentStep, longer, trailOf, wordsBefore } from "./trail.js";
+import { counted, factsOf, titleOf } from "./words.js";
 
 const FIRST = 20;
-const LONG = 1500; // characters of a text before the rest is folded
+const NEAR = "distance,score,text,metadata,code";
+const PATIENCE = 1500; // milliseconds until the focus goes to the document, though its neighbours are not there
 
 export function documentView(root, about) {
   const current = latest();
+  const others = latest();
+  let shown = null; // the document that is open, with the words it was found by
+  let near = null;
 
   async function show(state) {
-    const signal = current.next();
+    const trail = trailOf(state);
     const ask = { k: Number(state.params.get("k")) || FIRST, where: state.params.getAll("where") };
     if (state.params.get("distinct")) ask.distinct = true;
-    await fillWith(root, signal, () => page(about, state, ask, signal), "Opening the document…");
+    const open = JSON.stringify([state.id, trail]);
+    if (shown !== open) {
+      shown = null;
+      near = h("section", { class: "neighbours", "aria-labelledby": "neighbours" });
+      await fillWith(
+        root,
+        current.next(),
+        (signal) => page(about, state.id, trail, near, signal),
+        "Opening the document…",
+      );
+      const article = root.querySelector(".document");
+      if (!article) return;
+      shown = open;
+      article.reveal();
+    }
+    const signal = others.next();
+    const filled = fillWith(
+      near,
+      signal,
+      () => neighbours(about, state.id, trail, ask, signal),
+      "Looking for the nearest documents…",
+    );
+    await Promise.race([filled, pause(PATIENCE, signal).catch(() => null)]);
   }
 
-  return { show, leave: current.stop };
+  return {
+    show,
+    leave() {
+      current.stop();
+      others.stop();
+    },
+  };
 }
 
-async function page(about, state, ask, signal) {
-  const path = `/api/documents/${encodeURIComponent(state.id)}`;
-  const whole = get(path, {}, signal);
-  const [own, { hits }] = await Promise.all([whole, get(`${path}/like`, { ...ask, length: 400 }, signal)]);
+async function page(about, id, trail, near, signal) {
+  const own = await get(`/api/documents/${encodeURIComponent(id)}`, { q: wordsBefore(trail) }, signal);
   remember([own]);
   document.title = `${titleOf(own)} · ${about.name}`;
-  announce(`${titleOf(own)}, with ${counted(hits.length, "neighbour")}`);
-  const trail = trailOf(state);
-  return [
-    breadcrumb(trail, signal),
-    h("div", { class: "columns" }, reading(own, about, trail), neighbours(about, own, hits, state, ask)),
-  ];
+  announce(titleOf(own));
+  return [breadcrumb(trail, signal), h("div", { class: "columns" }, article(own, about, trail), near)];
 }
 
-function reading(own, about, trail) {
-  return h(
+function article(own, about, trail) {
+  const text = own.text ? reading(own.text, own.why) : null;
+  const none = h("p", { class: "hint" }, own.text === "" ? "Its text is empty." : "This document has no text.");
+  const shown = h(
     "article",
     { class: "document" },
     h("h1", { tabindex: "-1", dir: "auto" }, titleOf(own)),
+    h("dl", { class: "facts" }, ...factsOf(own).map(([key, value]) => fact(key, value))),
     h(
-      "dl",
-      { class: "facts" },
-      fact("id", String(own.id)),
-      ...factsOf(own.metadata).map(([key, value]) => fact(key, value)),
+      "p",
+      { class: "row" },
+      h("a", { class: "chip", href: link("drift", { id: own.id, t: trail }) }, "Watch it drift"),
+      h("a", { class: "chip", href: link("map", { at: own.id }) }, "Show on the map"),
+      h("a", { class: "chip", href: link("compare", { a: own.id, t: trail }) }, "Compare"),
     ),
+    text ? text.nodes : none,
     h(
       "figure",
       { class: "own" },
       h("figcaption", {}, "Its code of ", counted(about.bits, "bit")),
       strip(own.code, about.bits),
       own.probabilities && h("figcaption", {}, "How sure the model is of each bit, up for 1 and down for 0"),
-      own.probabilities && certainty(own.probabilities, (bit) => go(link("bits", { bit }))),
+      own.probabilities && certainty(own.probabilities),
     ),
-    h(
-      "p",
-      { class: "row" },
-      h("a", { class: "chip", href: link("drift", { id: own.id, t: trail }) }, "Watch it drift"),
-      h("a", { class: "chip", href: link("map", { at: own.id }) }, "Show on the map"),
-    ),
-    fold(own.text),
   );
+  return Object.assign(shown, { reveal: () => text?.reveal() });
 }
 
-function fold(whole) {
-  if (!whole) return h("p", { class: "hint" }, whole === "" ? "Its text is empty." : "This document has no text.");
-  const text = reflowed(whole);
-  const shown = h("div", { class: "text", dir: "auto" }, text.length > LONG ? `${text.slice(0, LONG)}…` : text);
-  if (text.length <= LONG) return shown;
-  const unfold = () => {
-    shown.replaceChildren(text);
-    button.remove();
-  };
-  const button = h("button", { type: "button", class: "quiet", onclick: unfold }, "Show the whole text");
-  return [shown, button];
-}
-
-function neighbours(about, own, hits, state, ask) {
-  const trail = trailOf(state);
-  const here = (changed) =>
-    link("document", { id: own.id, t: trail, ...ask, k: ask.k === FIRST ? null : ask.k, ...changed });
-  const address = (hit) => link("document", { id: hit.id, t: longer(trail, documentStep(own.id)), where: ask.where });
+async function neighbours(about, id, trail, ask, signal) {
+  const path = `/api/documents/${encodeURIComponent(id)}/like`;
+  const { document: own, hits } = await get(path, { ...ask, length: 400, fields: NEAR }, signal);
+  announce(`${counted(hits.length, "neighbour")} of ${titleOf(own)}`);
+  const here = (changed) => link("document", { id, t: trail, ...ask, k: ask.k === FIRST ? null : ask.k, ...changed });
+  const onward = longer(trail, documentStep(own.id, { where: ask.where, distinct: ask.distinct }));
+  const address = (hit) => link("document", { id: hit.id, t: onward, where: ask.where });
+  const compare = (hit) => link("compare", { a: own.id, b: hit.id, t: onward });
+  const shown = (hit) => (about.ranks.includes("vectors") ? hit : { ...hit, score: null }); // else it is the distance
   const more = h(
     "button",
     { type: "button", onclick: () => go(here({ k: ask.k + FIRST }), { replace: true }) },
     "Show more",
   );
-  return h(
-    "section",
-    { class: "neighbours", "aria-labelledby": "neighbours" },
+  return [
     h("h2", { id: "neighbours" }, "Nearest to it ", key()),
     h(
       "div",
@@ -108,11 +123,11 @@ function neighbours(about, own, hits, state, ask) {
         ),
     ),
     hits.length
-      ? resultList(hits, { against: own.code, n: about.bits, address, label: "Its neighbours" })
+      ? resultList(hits.map(shown), { against: own.code, n: about.bits, address, compare, label: "Its neighbours" })
       : empty(
           "No neighbours",
           ask.where.length ? "No other document passes the filters." : "The collection has no other document.",
         ),
     hits.length >= ask.k && ask.k < about.limits.k && h("p", { class: "more" }, more),
-  );
+  ].filter(Boolean);
 }

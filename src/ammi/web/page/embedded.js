@@ -1,4 +1,6 @@
 // The answers of the server, computed here from the sample that `ammi report` put into the page.
+import { facetsIn, sorted } from "./counts.js";
+import { inside, pointsOf } from "./pick.js";
 import { partsWith, wordsOf } from "./tokenizer.js";
 
 const SHOWN = 10; // hits, by default
@@ -9,12 +11,14 @@ export function answer(data, path, params, body) {
   const parts = path.split("/").slice(2).map(decodeURIComponent); // after /api
   const how = { ...params, ...body };
   const known = {
-    collection: () => data.collection,
+    collection: () => ({ ...data.collection, whole: data.whole }),
     search: () => search(data, how),
     documents: () => ofDocument(data, parts, how),
     drift: () => problem("A report has no model that could read a text: start from a document.", 422),
-    duplicates: () => page(data.duplicates, how),
     map: () => ofMap(data, parts[1], how),
+    topics: () => data.topics.find((one) => one.topics.length >= how.n) ?? data.topics.at(-1),
+    facets: () => facets(data, how),
+    table: () => table(data, how),
     bits: () => (parts.length > 1 ? bit(data, parts[1]) : data.bits),
     get: () => ({ documents: how.ids.map((id) => cut(find(data, id), how)) }),
   }[parts[0]];
@@ -53,7 +57,8 @@ function distance(one, other) {
 
 function ofDocument(data, parts, how) {
   const document = find(data, parts[1]);
-  if (parts[2] === undefined) return cut(document, how);
+  if (parts[2] === undefined)
+    return { ...cut(document, how), why: how.q ? why(document.text ?? "", wordsOf(how.q), 0) : null };
   const others = data.documents.filter((one) => one !== document);
   const near = others.map((one) => ({ ...one, distance: distance(one.code, document.code) }));
   near.sort((a, b) => a.distance - b.distance); // a stable sort: ties stay in order
@@ -132,14 +137,57 @@ function compares(operator, a, b) {
   return { "<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b }[operator];
 }
 
-function page(found, how) {
-  const [offset, limit] = [Number(how.offset ?? 0), Number(how.limit ?? 20)];
-  const next = offset + limit < found.groups.length ? offset + limit : null;
-  return { ...found, groups: found.groups.slice(offset, offset + limit), offset, next };
+/** Return the documents that pass the search, the filters and the area of a selection. */
+function selected(data, how, where = how.where) {
+  const found = how.q ? search(data, { ...how, where, k: Infinity }).hits.map((one) => find(data, one.id)) : data.documents;
+  const there = pointsIn(data, how);
+  return found.filter((one) => keeps(where, one) && (!there || there.has(String(one.id))));
+}
+
+/** Return the ids of the documents inside the lasso and the region of a selection; null if it has none of them. */
+function pointsIn(data, { lasso, region }) {
+  if (!lasso && !region) return null;
+  data.places ??= [places(data.map.x), places(data.map.y)];
+  const [x, y] = data.places;
+  let points = [...x.keys()];
+  if (region) {
+    const number = data.map.regions.findIndex((one) => one.words.join(" ") === region);
+    points = pointsOf(numbers(data.map.region), data.map.regions, number);
+  }
+  if (lasso) {
+    const corners = lasso.split(",").map(Number);
+    const line = Array.from({ length: corners.length >> 1 }, (_, n) => [corners[2 * n], corners[2 * n + 1]]);
+    const among = new Set(inside(Float32Array.from(x.flatMap((one, point) => [one, y[point]])), line));
+    points = points.filter((point) => among.has(point));
+  }
+  return new Set(points.map((point) => String(data.map.ids[point])));
+}
+
+function facets(data, how) {
+  const conditions = [how.where ?? []].flat();
+  const others = (key) => conditions.filter((one) => !new RegExp(`^!?${escaped(key)}([=<>!]|$)`).test(one));
+  const keys = data.collection.keys.map((one) => one.name);
+  const found = facetsIn(data.documents, how.keys ?? keys, (key) => selected(data, how, others(key)), how);
+  const shown = how.keys ? found : found.filter((one) => one.kind !== "text");
+  return { total: selected(data, how).length, documents: data.documents.length, keys, facets: shown };
+}
+
+const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+function table(data, how) {
+  const rows = sorted(selected(data, how), how.sort);
+  const [offset, limit] = [Number(how.offset ?? 0), Number(how.limit ?? 50)];
+  return { total: rows.length, offset, rows: rows.slice(offset, offset + limit).map((one) => cut(one, how)) };
 }
 
 function ofMap(data, what, how) {
   if (what === undefined) return data.map;
+  if (what === "selected") {
+    const ids = new Set(selected(data, how).map((one) => String(one.id)));
+    const points = [...data.map.ids.keys()].filter((point) => ids.has(String(data.map.ids[point])));
+    return { total: ids.size, points, version: data.map.version };
+  }
+  if (what === "colours" && how.bit !== undefined) return ofBit(data, Number(how.bit));
   if (what === "colours") return data.colours[how.key] ?? problem(`No document has the key ${how.key}.`, 404);
   data.pointOf ??= new Map(data.map.ids.map((id, point) => [String(id), point]));
   data.places ??= [places(data.map.x), places(data.map.y)];
@@ -152,10 +200,18 @@ function ofMap(data, what, how) {
   return { places: located, version: data.map.version };
 }
 
-function places(encoded) {
+function ofBit(data, bit) {
+  const ones = data.map.ids.map((id) => (parseInt(find(data, id).code[bit >> 2], 16) >> (3 - (bit & 3))) & 1);
+  const n = ones.reduce((sum, one) => sum + one, 0);
+  const values = btoa(String.fromCharCode(...ones));
+  const none = { low: null, high: null, ticks: [], version: data.map.version };
+  return { key: `bit ${bit}`, kind: "bit", names: ["0", "1"], counts: [ones.length - n, n], values, ...none };
+}
+
+const places = (encoded) => numbers(encoded).map((number) => number / 65535);
+
+/** Return numbers of 16 bits. */
+function numbers(encoded) {
   const binary = atob(encoded);
-  return Array.from(
-    { length: binary.length / 2 },
-    (_, n) => (binary.charCodeAt(2 * n) + 256 * binary.charCodeAt(2 * n + 1)) / 65535,
-  );
+  return Array.from({ length: binary.length / 2 }, (_, n) => binary.charCodeAt(2 * n) + 256 * binary.charCodeAt(2 * n + 1));
 }

@@ -17,12 +17,14 @@ export function figuresView(root, about) {
 
 function numbers(about) {
   const { entropy } = about;
+  const documents = about.whole ?? about.documents; // a report has a sample, and the figures of all
+  const held = documents > about.documents ? `this file holds ${count(about.documents)} of them` : "";
   const rows = [
-    [count(about.documents), about.documents === 1 ? "document" : "documents"],
+    [count(documents), documents === 1 ? "document" : "documents", held],
     [
       count(about.distinct_codes),
       "distinct codes",
-      about.documents ? `${percent(about.distinct_codes / about.documents)} of documents` : "",
+      documents ? `${percent(about.distinct_codes / documents)} of documents` : "",
     ],
     [count(about.bits), "bits a code"],
     [decimals(entropy.independent, 1), "bits of information, at most", "if all bits were independent"],

@@ -3,13 +3,15 @@ import { get, post } from "./source.js";
 import { titleOf } from "./words.js";
 
 const MOST = 2000;
+const LENGTH = 300; // characters of a text, enough for a title and a snippet
+const FIELDS = "text,metadata,code";
 const seen = new Map(); // id as a string: document
 
 /** Cache documents, and return them. */
 export function remember(documents) {
   for (const one of documents) {
     seen.delete(String(one.id));
-    seen.set(String(one.id), one);
+    seen.set(String(one.id), { ...one, text: one.text?.slice(0, LENGTH) ?? null, why: null });
   }
   while (seen.size > MOST) seen.delete(seen.keys().next().value);
   return documents;
@@ -29,10 +31,11 @@ export async function glimpse(id, signal) {
 export async function glimpses(ids, signal) {
   const missing = ids.filter((id) => !seen.has(String(id)));
   if (missing.length) {
-    const one = async (id) => remember([await get(`/api/documents/${encodeURIComponent(id)}`, {}, signal)]);
+    const beginning = { length: LENGTH, fields: FIELDS };
+    const one = async (id) => remember([await get(`/api/documents/${encodeURIComponent(id)}`, beginning, signal)]);
     try {
       if (missing.length === 1) await one(missing[0]);
-      else remember((await post("/api/get?length=300", { ids: missing }, signal)).documents);
+      else remember((await post(`/api/get?length=${LENGTH}&fields=${FIELDS}`, { ids: missing }, signal)).documents);
     } catch (error) {
       if (error.status !== 404) throw error;
       if (missing.length > 1) await Promise.all(missing.map((id) => one(id).catch(() => null)));

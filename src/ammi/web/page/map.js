@@ -1,21 +1,27 @@
 // The map view: a point in the plane for each document, and a panel beside it.
 import { chart, placesOf, unpacked } from "./chart.js";
 import { announce, debounced, h, latest } from "./dom.js";
+import { filterBar } from "./filters.js";
 import { colourChoice, legend } from "./legend.js";
-import { glimpse } from "./library.js";
-import { chosenList, foundList, nameOf, oneDocument, regionList } from "./mappanel.js";
+import { glimpse, glimpses } from "./library.js";
+import { chosenList, foundList, mainLevel, nameOf, oneDocument, regionList } from "./mappanel.js";
 import { paletteFor, ringColour } from "./palette.js";
+import { nearestFirst, pointsOf } from "./pick.js";
 import { go, link, note, stateNow } from "./router.js";
 import { get, pause, post } from "./source.js";
 import { empty, failed, fillWith, loading } from "./states.js";
 import { isDark, onTheme } from "./theme.js";
-import { count, titleOf } from "./words.js";
+import { count, counted, titleOf } from "./words.js";
 
 const LIT = 100; // results shown on the map
-const NEAR = 6; // the zoom that shows one document, or a region
+const NEAR = 6; // the zoom that shows one document
+const TITLED = 200; // points in view, or fewer, that are near enough to have titles
+const TITLES = 40; // of them have titles: those with room
+const APART = [170, 30]; // pixels from one title to the next
 const sampleOf = ({ version }) => version.slice(0, version.lastIndexOf("-")); // what follows is how far the map is
 // A lasso or a region has other documents on a rough layout: both wait for the final one, so that links stay true.
 const isFinal = (map) => map.retry === null;
+const shortened = (title) => (title.length > 34 ? `${title.slice(0, 32).trimEnd()}…` : title);
 const NOTHING = { q: null, at: null, lasso: null, region: null }; // without a query
 
 export function mapView(root, about) {
@@ -28,11 +34,13 @@ export function mapView(root, about) {
   const tip = h("div", { class: "tip", hidden: true });
   const message = h("div", { class: "over-stage" });
   const caption = h("p", { class: "hint" });
+  const filters = h("div", {});
   const colourBox = h("div", { class: "colours" });
   const list = h("div", { class: "found" });
   const loads = latest();
   const asks = latest();
   const hovers = latest();
+  const titles = latest();
   let map = null; // the answer of /api/map
   let isOld = false; // the server has made a new map since
   let colours = null; // and of /api/map/colours
@@ -45,6 +53,7 @@ export function mapView(root, about) {
   const drawing = chart(stage, {
     moved: noteSoon,
     hovered,
+    settled: () => nameNear(),
     chosen: (point) => point >= 0 && go(address({ ...NOTHING, at: map.ids[point] })),
     lassoed,
   });
@@ -62,15 +71,15 @@ export function mapView(root, about) {
   const tools = h(
     "div",
     { class: "tools", role: "group", "aria-label": "Move the map" },
-    h("button", { type: "button", "aria-label": "Nearer", onclick: () => drawing.view.nearer(1.6) }, "+"),
-    h("button", { type: "button", "aria-label": "Farther", onclick: () => drawing.view.nearer(1 / 1.6) }, "−"),
-    h("button", { type: "button", onclick: () => drawing.view.set(0.5, 0.5, 1) }, "All"),
+    h("button", { type: "button", "aria-label": "Nearer", onclick: () => drawing.view.step(1.6) }, "+"),
+    h("button", { type: "button", "aria-label": "Farther", onclick: () => drawing.view.step(1 / 1.6) }, "−"),
+    h("button", { type: "button", onclick: () => drawing.view.fly(0.5, 0.5, 1) }, "All"),
     select,
   );
   root.replaceChildren(
     h("h1", { class: "hidden" }, "Map"),
     h("div", { class: "atlas" }, stage, tools, message, tip),
-    h("aside", { class: "side", "aria-label": "What is on the map" }, caption, colourBox, list),
+    h("aside", { class: "side", "aria-label": "What is on the map" }, caption, filters, colourBox, list),
   );
   const unfollow = onTheme(() => recolour());
 
@@ -85,6 +94,7 @@ export function mapView(root, about) {
       q: params.get("q"),
       where: params.getAll("where"),
       colour: params.get("colour"),
+      bit: params.get("bit"),
       at: params.get("at"),
       lasso: params.get("lasso"),
       region: params.get("region"),
@@ -93,6 +103,7 @@ export function mapView(root, about) {
     return link("map", { ...now, ...kept(), ...changed });
   }
   function noteNow() {
+    if (location.hash !== state.address) return; // the page is on its way to another view
     note(address({}));
     state = stateNow();
   }
@@ -110,6 +121,7 @@ export function mapView(root, about) {
 
   async function show(next) {
     state = next;
+    alone = state.params.get("only"); // before the camera moves, which notes the address
     const signal = asks.next();
     placeCamera();
     try {
@@ -125,13 +137,16 @@ export function mapView(root, about) {
   }
 
   async function showAll(signal) {
-    alone = state.params.get("only");
     await Promise.all([showColours(signal), showFound(signal)]);
   }
 
   function placeCamera() {
     const [x, y, z] = ["x", "y", "z"].map((name) => Number(state.params.get(name)));
-    drawing.view.set(...(z > 0 ? [x, y, z] : [0.5, 0.5, 1]));
+    const place = z > 0 ? [x, y, z] : [0.5, 0.5, 1];
+    const now = kept();
+    if (!map) drawing.view.set(...place);
+    else if ((now.x ?? 0.5) != place[0] || (now.y ?? 0.5) != place[1] || (now.z ?? 1) != place[2])
+      drawing.view.fly(...place);
   }
 
   /** Load the map: a rough one at first, if the server has no better one yet. */
@@ -172,9 +187,10 @@ export function mapView(root, about) {
     message.replaceChildren(...nothing());
     drawing.move(placesOf(map));
     drawing.name(map.regions);
+    nameNear();
     drawing.view.camera.canLasso = isFinal(map);
     select.disabled = !isFinal(map);
-    if (!colours) drawing.colour(new Uint8Array(map.points), paletteFor("none", isDark()));
+    if (!colours) drawing.colour(new Uint8Array(map.points), paletteFor("none", isDark()), isDark());
     const rough = map.state === "rough" ? " A better layout is being computed." : "";
     caption.textContent =
       map.points < map.documents
@@ -183,10 +199,10 @@ export function mapView(root, about) {
   }
 
   async function showColours(signal) {
-    const asked = state.params.get("colour");
+    const [asked, bit] = [state.params.get("colour"), state.params.get("bit")];
     const indexed = about.keys.filter((key) => key.indexed).map((key) => key.name);
-    const key =
-      asked === "none" ? "" : (asked ?? map.colours.find((name) => indexed.includes(name)) ?? map.colours[0] ?? "");
+    const chosen = asked ?? map.colours.find((name) => indexed.includes(name)) ?? map.colours[0] ?? "";
+    const key = bit === null ? (asked === "none" ? "" : chosen) : `bit ${bit}`;
     if ((colours?.key ?? "") !== key || !colours) {
       const none = { key: "", kind: "none", names: [], counts: [] };
       const orNone = (error) => {
@@ -194,27 +210,37 @@ export function mapView(root, about) {
         announce(`No document has ${key}`);
         return none; // an old link, from when documents had the key
       };
-      colours = key ? await ofThisMap(get("/api/map/colours", { key }, signal)).catch(orNone) : none;
+      const wanted = bit === null ? { key } : { bit };
+      colours = key ? await ofThisMap(get("/api/map/colours", wanted, signal)).catch(orNone) : none;
       values = colours.values ? unpacked(colours.values, Uint8Array) : new Uint8Array(map.points);
     }
-    if (!colours.names.includes(alone)) alone = null;
+    if (isFinal(map) && !colours.names.includes(alone)) alone = null;
+    recolour();
+    if (bit !== null) nameBit(Number(bit), signal).catch(() => null); // words are no condition for colours
+  }
+  async function nameBit(bit, signal) {
+    const { bits } = await get("/api/bits", {}, signal);
+    if (colours.key !== `bit ${bit}` || !bits[bit]) return;
+    colours.words = [bits[bit].zeros, bits[bit].words];
     recolour();
   }
   function recolour() {
     if (!map || !colours) return;
-    drawing.colour(values, paletteFor(colours.kind, isDark()));
+    drawing.colour(values, paletteFor(colours.kind, isDark()), isDark());
     relight();
-    const only = (name, place) => {
+    const only = (name) => {
       alone = alone === name ? null : name;
       announce(alone === null ? "All names shown" : `${name} shown alone`);
       noteNow();
       recolour();
-      colourBox.querySelectorAll(".legend button")[place].focus();
+      colourBox.querySelector(`.legend [data-name="${CSS.escape(name)}"]`).focus();
     };
-    const choice = map.colours.length
-      ? colourChoice(map.colours, colours.key, (key) => go(address({ colour: key || "none", only: null })))
-      : null;
-    colourBox.replaceChildren(...[choice, colours.key && legend(colours, alone, isDark(), only)].filter(Boolean));
+    const choice = colourChoice(map.colours, about.bits, colours.key, (changed) => go(address({ ...changed, only: null })));
+    const meaning =
+      colours.kind === "bit" &&
+      h("p", {}, h("a", { class: "chip", href: link("bits", { bit: colours.key.slice(4) }) }, `What ${colours.key} means`));
+    const shown = [choice, colours.key && legend(colours, alone, isDark(), only), meaning];
+    colourBox.replaceChildren(...shown.filter(Boolean));
   }
 
   /** Return the highlighted points, limited to the name that is shown alone; null for none. */
@@ -231,11 +257,22 @@ export function mapView(root, about) {
   /** Show the results of a search, the documents in a lasso or a region, one document, or the list of regions. */
   async function showFound(signal) {
     const [q, at, lasso, region] = ["q", "at", "lasso", "region"].map((name) => state.params.get(name));
-    const number = map.regions.findIndex((one) => nameOf(one) === region);
+    const number = region ? map.regions.findIndex((one) => nameOf(one) === region) : -1;
     light(null);
     drawing.mark(null);
     drawing.around(null);
-    const back = h("p", {}, h("a", { class: "chip", href: address(NOTHING) }, "Show the regions"));
+    const where = state.params.getAll("where");
+    const selection = { q, lasso, region };
+    filters.replaceChildren(filterBar(about, where, (changed) => go(address({ where: changed })), selection) ?? "");
+    /** Return the points that pass the filters; null if there are none. */
+    const passing = async () =>
+      where.length ? new Set((await ofThisMap(get("/api/map/selected", { where }, signal))).points) : null;
+    const back = h(
+      "p",
+      { class: "row" },
+      h("a", { class: "chip", href: address(NOTHING) }, "Show the regions"),
+      !at && h("a", { class: "chip", href: link("table", { ...selection, where }) }, "Show as a table"),
+    );
     if (q)
       await fillWith(list, signal, async () => [
         back,
@@ -243,13 +280,28 @@ export function mapView(root, about) {
       ]);
     else if ((lasso || region) && !isFinal(map)) list.replaceChildren(back, loading("Waiting for the final layout…"));
     else if (lasso)
-      await fillWith(list, signal, async () => [back, ...(await chosenList(about, within(lasso), signal))]);
+      await fillWith(list, signal, async () => [back, ...(await chosenList(about, within(lasso, await passing()), signal))]);
     else if (at)
       await fillWith(list, signal, async () => [back, ...[await oneDocument(about, at, signal, locate)].flat()]);
-    else if (number >= 0) await fillWith(list, signal, async () => [back, ...(await ofRegion(number, signal))]);
-    else list.replaceChildren(regionList(map, (one) => go(address({ ...NOTHING, ...near(one), region: nameOf(one) }))));
+    else if (number >= 0) await fillWith(list, signal, async () => [back, ...(await ofRegion(number, await passing(), signal))]);
+    else if (where.length)
+      await fillWith(list, signal, async () => {
+        const { points, total } = await ofThisMap(get("/api/map/selected", { where }, signal));
+        light(points);
+        const table = link("table", { where });
+        return [
+          h("h2", {}, `${counted(total, "document")} ${total === 1 ? "passes" : "pass"} the filters`),
+          h("p", {}, h("a", { class: "chip", href: table }, "Show as a table")),
+          regionList(map, mainLevel(map.regions), openRegion),
+        ];
+      });
+    else list.replaceChildren(regionList(map, mainLevel(map.regions), openRegion));
   }
-  const near = ({ x, y }) => ({ x: x.toFixed(4), y: y.toFixed(4), z: NEAR });
+  const inRegion = (number) => pointsOf(unpacked(map.region, Uint16Array), map.regions, number);
+  function openRegion(number) {
+    const { x, y, zoom } = drawing.frame(inRegion(number));
+    go(address({ ...NOTHING, x: x.toFixed(4), y: y.toFixed(4), z: zoom.toFixed(2), region: nameOf(map.regions[number]) }));
+  }
   async function lightUp(hits, signal) {
     const { places } = await ofThisMap(post("/api/map/locate", { ids: hits.map((hit) => hit.id) }, signal));
     light(
@@ -261,24 +313,51 @@ export function mapView(root, about) {
     const { places } = await ofThisMap(post("/api/map/locate", { ids: [id] }, signal));
     if (!places.length) return;
     drawing.mark([places[0].x, places[0].y]);
-    if (!state.params.get("z")) drawing.view.set(places[0].x, places[0].y, NEAR);
+    if (!state.params.get("z")) drawing.view.fly(places[0].x, places[0].y, NEAR);
   }
-  function within(text) {
+  function within(text, among) {
     const numbers = text.split(",").map(Number);
     const line = Array.from({ length: numbers.length >> 1 }, (_, place) => [
       numbers[2 * place],
       numbers[2 * place + 1],
     ]);
-    const points = drawing.around(line);
+    const points = drawing.around(line).filter((point) => !among || among.has(point));
     light(points);
     return points.map((point) => map.ids[point]);
   }
-  async function ofRegion(number, signal) {
-    const regions = unpacked(map.region, Uint8Array);
-    const points = [...regions.keys()].filter((point) => regions[point] === number);
+  async function ofRegion(number, among, signal) {
+    const points = inRegion(number).filter((point) => !among || among.has(point));
     light(points);
-    const ids = points.map((point) => map.ids[point]);
-    return [h("h2", {}, map.regions[number].words.join(" · ")), ...(await chosenList(about, ids, signal))];
+    const inside = map.regions.flatMap(({ parent }, one) => (parent === number ? [one] : []));
+    const chosen = nearestFirst(points, placesOf(map), map.regions[number]).map((point) => map.ids[point]);
+    return [
+      h("h2", {}, map.regions[number].words.join(", ")),
+      inside.length > 1 && regionList(map, inside, openRegion, "Inside it"),
+      ...(await chosenList(about, chosen, signal)),
+    ].filter(Boolean);
+  }
+
+  /** Write titles beside points once few enough are in view. */
+  async function nameNear() {
+    const signal = titles.next();
+    const near = map ? drawing.inView(TITLED) : null;
+    if (!near) return drawing.title([]);
+    const taken = [];
+    const apart = ([x, y]) => taken.every(([a, b]) => Math.abs(a - x) > APART[0] || Math.abs(b - y) > APART[1]);
+    const chosen = [];
+    for (const point of near) {
+      const place = drawing.pixelOf(point);
+      if (chosen.length === TITLES) break;
+      if (!apart(place)) continue;
+      taken.push(place);
+      chosen.push(point);
+    }
+    const ids = chosen.map((point) => map.ids[point]);
+    const found = await glimpses(ids, signal).catch(() => []);
+    const titleOfId = new Map(found.map((one) => [String(one.id), titleOf(one)]));
+    if (signal.aborted) return;
+    const named = chosen.filter((point) => titleOfId.has(String(map.ids[point])));
+    drawing.title(named.map((point) => [point, shortened(titleOfId.get(String(map.ids[point])))]));
   }
 
   const describe = debounced(async (point) => {
@@ -310,7 +389,7 @@ export function mapView(root, about) {
   }
 
   function leave() {
-    for (const one of [loads, asks, hovers]) one.stop();
+    for (const one of [loads, asks, hovers, titles]) one.stop();
     describe.cancel();
     noteSoon.cancel();
     drawing.close();

@@ -67,28 +67,36 @@ export async function oneDocument(about, id, signal, locate) {
 /** Return the name of a region, which is also used in addresses. */
 export const nameOf = (region) => region.words.join(" ");
 
-/** The regions of a map by their words; `open(region)` goes to one. */
-export function regionList({ regions, retry }, open) {
+/** The numbers of the regions of the level that fills the map: the finest with at most 24. */
+export function mainLevel(regions) {
+  const levels = [];
+  regions.forEach(({ level }, number) => (levels[level] ??= []).push(number));
+  return levels.findLast((numbers) => numbers.length <= 24) ?? [];
+}
+
+/** Some regions of a map, by their numbers; `open(number)` goes to one. */
+export function regionList({ regions, retry }, numbers, open, title = "Regions") {
   if (retry !== null) return h("p", { class: "hint" }, "The regions are being named…"); // a rough layout has others
   if (!regions.length) return h("p", { class: "hint" });
-  const items = regions.filter((region) => region.words.length).sort((a, b) => b.documents - a.documents);
+  const named = numbers.filter((number) => regions[number].words.length && regions[number].documents);
+  named.sort((a, b) => regions[b].documents - regions[a].documents);
   return h(
     "section",
     { "aria-labelledby": "regions" },
-    h("h2", { id: "regions" }, "Regions"),
+    h("h2", { id: "regions" }, title),
     h(
       "ul",
       { class: "regions" },
-      ...items.map((region) =>
+      ...named.map((number) =>
         h(
           "li",
           {},
           h(
             "button",
-            { type: "button", class: "quiet", onclick: () => open(region) },
-            region.words.join(", "),
+            { type: "button", class: "quiet", onclick: () => open(number) },
+            regions[number].words.join(", "),
             " ",
-            h("small", {}, count(region.documents)),
+            h("small", {}, count(regions[number].documents)),
           ),
         ),
       ),

@@ -22,7 +22,8 @@ function onScale(share) {
 /** Return the colour of a value 0 to 255 of /api/map/colours, as [red, green, blue]. */
 export function colourOf(kind, value, dark) {
   const theme = dark ? "dark" : "light";
-  if (kind === "number" && value < 255) return onScale(value / 254);
+  if ((kind === "number" || kind === "date") && value < 255) return onScale(value / 254);
+  if (kind === "bit") return rgb(NAMES[theme][value ? 0 : 1]);
   if (kind === "category" && value < COLOURED) return rgb(NAMES[theme][value]);
   return kind === "none" ? rgb(NAMES[theme][0]) : rgb(REST[theme]);
 }
@@ -33,6 +34,9 @@ export function paletteFor(kind, dark) {
   for (let value = 0; value < 256; value++) table.set([...colourOf(kind, value, dark), 255], value * 4);
   return table;
 }
+
+/** The colour that a crowd of points turns to: darker, or in the dark lighter. */
+export const crowdColour = (dark) => (dark ? [255, 255, 255] : [20, 18, 30]);
 
 /** The colour of search results. */
 export const ringColour = (dark) => rgb(dark ? "#ff9550" : "#c44a00");

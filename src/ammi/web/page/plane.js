@@ -4,6 +4,9 @@ const MARGIN = 0.94; // share of the view that the whole map takes
 const FARTHEST = 200; // the largest zoom
 const PAN = 60; // pixels for an arrow key
 const STILL = 6; // pixels that a tap may move
+const FLIGHT = 650; // milliseconds from one place to another
+const STEP = 180; // milliseconds of a step by key or button
+const STEPS = 64; // of a flight, to measure its way
 
 /**
  * A camera over `stage`: {x, y} is the place in the middle, 0 to 1 from left and bottom, `zoom` 1 shows all. Calls
@@ -15,6 +18,7 @@ export function plane(stage, { moved, pointed, tapped, drawn }) {
   let start = null; // where the first one came down
   let line = null; // of the lasso
   let spread = 0; // between two pointers
+  let goal = null; // of a flight: {x, y, zoom}
 
   const size = () => [stage.clientWidth || 1, stage.clientHeight || 1];
   function scales() {
@@ -33,18 +37,56 @@ export function plane(stage, { moved, pointed, tapped, drawn }) {
     const [across, up] = scales();
     return [width / 2 + (x - camera.x) * across, height / 2 - (y - camera.y) * up];
   }
+  const limited = (x, y, zoom) => ({
+    x: Math.max(-0.2, Math.min(1.2, x)),
+    y: Math.max(-0.2, Math.min(1.2, y)),
+    zoom: Math.max(0.8, Math.min(FARTHEST, zoom)),
+  });
   function set(x, y, zoom) {
-    camera.zoom = Math.max(0.8, Math.min(FARTHEST, zoom));
-    camera.x = Math.max(-0.2, Math.min(1.2, x));
-    camera.y = Math.max(-0.2, Math.min(1.2, y));
+    goal = null;
+    Object.assign(camera, limited(x, y, zoom));
     moved();
+  }
+  /** Move there in a while: out, as far as both places are seen, across, and in again. */
+  function fly(x, y, zoom, lasting = FLIGHT) {
+    const to = limited(x, y, zoom);
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return set(to.x, to.y, to.zoom);
+    const from = { ...camera };
+    const far = Math.hypot(to.x - from.x, to.y - from.y);
+    const [begin, end] = [Math.log(from.zoom), Math.log(to.zoom)];
+    const dip = far ? Math.max(0, Math.min(begin, end) - Math.max(0, Math.log(0.8 / far))) : 0;
+    const zoomAt = (share) => Math.exp(begin + (end - begin) * share - dip * Math.sin(Math.PI * share));
+    const way = [0]; // the nearer, the slower across
+    for (let i = 0; i < STEPS; i++) way.push(way[i] + 1 / zoomAt((i + 0.5) / STEPS));
+    const began = performance.now();
+    goal = to;
+    const step = () => {
+      if (goal !== to) return;
+      const share = Math.min(1, (performance.now() - began) / lasting);
+      if (share === 1) return set(to.x, to.y, to.zoom);
+      const eased = share * share * (3 - 2 * share);
+      const i = Math.floor(eased * STEPS);
+      const across = (way[i] + (way[i + 1] - way[i]) * (eased * STEPS - i)) / way[STEPS];
+      camera.zoom = zoomAt(eased);
+      camera.x = from.x + (to.x - from.x) * across;
+      camera.y = from.y + (to.y - from.y) * across;
+      moved();
+      requestAnimationFrame(step);
+    };
+    step();
+  }
+  /** Step from where the camera is, or is going to: nearer by a factor, or across by pixels. */
+  function step(factor, dx = 0, dy = 0) {
+    const { x, y, zoom } = goal ?? camera;
+    const [across, up] = scales().map((scale) => (scale / camera.zoom) * zoom);
+    fly(x - dx / across, y + dy / up, zoom * factor, STEP);
   }
   function pan(dx, dy) {
     const [across, up] = scales();
     set(camera.x - dx / across, camera.y + dy / up, camera.zoom);
   }
   /** Nearer by a factor, so that what is under (x, y) stays there. */
-  function nearer(factor, x = size()[0] / 2, y = size()[1] / 2) {
+  function nearer(factor, x, y) {
     const before = place(x, y);
     camera.zoom = Math.max(0.8, Math.min(FARTHEST, camera.zoom * factor));
     const after = place(x, y);
@@ -63,6 +105,7 @@ export function plane(stage, { moved, pointed, tapped, drawn }) {
     if (event.button) return;
     stage.setPointerCapture(event.pointerId);
     hands.set(event.pointerId, at(event));
+    goal = null; // a hand stops a flight
     start = hands.size === 1 ? at(event) : null;
     line = hands.size === 1 && camera.canLasso && (camera.lasso || event.shiftKey) ? [at(event)] : null;
     if (hands.size === 2) spread = between().far;
@@ -108,17 +151,20 @@ export function plane(stage, { moved, pointed, tapped, drawn }) {
     },
     { passive: false },
   );
-  stage.addEventListener("dblclick", (event) => nearer(2, ...at(event)));
+  stage.addEventListener("dblclick", (event) => {
+    const [x, y] = place(...at(event));
+    fly((x + camera.x) / 2, (y + camera.y) / 2, camera.zoom * 2, STEP);
+  });
   stage.addEventListener("keydown", (event) => {
     const keys = {
-      ArrowLeft: () => pan(PAN, 0),
-      ArrowRight: () => pan(-PAN, 0),
-      ArrowUp: () => pan(0, PAN),
-      ArrowDown: () => pan(0, -PAN),
-      "+": () => nearer(1.5),
-      "=": () => nearer(1.5),
-      "-": () => nearer(1 / 1.5),
-      0: () => set(0.5, 0.5, 1),
+      ArrowLeft: () => step(1, PAN, 0),
+      ArrowRight: () => step(1, -PAN, 0),
+      ArrowUp: () => step(1, 0, PAN),
+      ArrowDown: () => step(1, 0, -PAN),
+      "+": () => step(1.5),
+      "=": () => step(1.5),
+      "-": () => step(1 / 1.5),
+      0: () => fly(0.5, 0.5, 1),
     };
     if (!(event.key in keys) || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
@@ -126,5 +172,5 @@ export function plane(stage, { moved, pointed, tapped, drawn }) {
     keys[event.key]();
   });
 
-  return { camera, scales, place, pixel, set, nearer };
+  return { camera, scales, place, pixel, set, fly, step };
 }

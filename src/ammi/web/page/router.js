@@ -5,11 +5,12 @@ let clicked = false; // whether the next change of the address comes from a link
 const heights = new Map(); // address: its scroll position
 let shown = location.hash;
 
-/** Return the state in the address: view, id of a document, and a URLSearchParams. */
+/** Return the state in the address: view, id of a document, a URLSearchParams, and the address itself. */
 export function stateNow() {
-  const [path, query = ""] = location.hash.slice(1).split("?");
+  const address = location.hash;
+  const [path, query = ""] = address.slice(1).split("?");
   const [, view = "", ...rest] = path.split("/");
-  return { view: view || "search", id: decoded(rest.join("/")), params: new URLSearchParams(query) };
+  return { view: view || "search", id: decoded(rest.join("/")), params: new URLSearchParams(query), address };
 }
 
 function decoded(part) {

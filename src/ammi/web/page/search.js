@@ -1,4 +1,5 @@
 // The search view: results while one types, and suggestions before.
+import { browsed } from "./browse.js";
 import { announce, h, latest } from "./dom.js";
 import { filterBar } from "./filters.js";
 import { glimpses } from "./library.js";
@@ -8,17 +9,12 @@ import { get, isReport, pause } from "./source.js";
 import { empty, fillWith } from "./states.js";
 import { key, strip } from "./strip.js";
 import { searchStep } from "./trail.js";
-import { counted } from "./words.js";
+import { RANKS, count, counted } from "./words.js";
 
+const SETTLED = 600; // milliseconds without a letter before results on screen give way to "Nothing found"
 const FIRST = 20; // results at first, and with each "Show more"
 const SUGGESTED = 8; // regions of the map to suggest
 const OPENERS = 4; // documents to suggest
-export const RANKS = {
-  text: "words and codes",
-  distance: "distance of codes",
-  asymmetric: "weighted distance of codes",
-  vectors: "cosine of vectors",
-};
 
 export function searchView(root, about) {
   const bar = h("div", { class: "bar" });
@@ -30,12 +26,17 @@ export function searchView(root, about) {
     const asked = askedIn(state);
     const signal = current.next();
     document.title = asked.q ? `${asked.q} · ${about.name}` : `${about.name} · ammi`;
-    bar.replaceChildren(...(asked.q ? controls(about, asked).filter(Boolean) : []));
+    const isBrowsing = !asked.q && asked.where.length > 0;
+    bar.replaceChildren(...(asked.q || isBrowsing ? controls(about, asked).filter(Boolean) : []));
+    if (isBrowsing) {
+      await fillWith(list, signal, () => browsed(about, asked, signal));
+      return;
+    }
     if (!asked.q) {
       list.replaceChildren(welcome(about, signal));
       return;
     }
-    await fillWith(list, signal, () => results(about, asked, signal), "Searching…");
+    await fillWith(list, signal, () => results(about, asked, signal, list), "Searching…");
   }
 
   return { show, leave: current.stop };
@@ -53,31 +54,47 @@ function controls(about, asked) {
   const chosen = asked.rank ?? ranks[0];
   select.append(...ranks.map((rank) => h("option", { value: rank, selected: rank === chosen }, RANKS[rank])));
   return [
-    !isReport && h("p", { class: "control" }, h("label", { for: "rank" }, "Order by "), select),
-    filterBar(about, asked.where, (where) => change({ where })),
+    !isReport && asked.q && h("p", { class: "control" }, h("label", { for: "rank" }, "Order by "), select),
+    filterBar(about, asked.where, (where) => change({ where }), { q: asked.q }),
     h("a", { class: "chip", href: link("map", { q: asked.q, where: asked.where }) }, "Show on the map"),
+    h("a", { class: "chip", href: link("table", { q: asked.q, where: asked.where }) }, "Show as a table"),
   ];
 }
 
-async function results(about, asked, signal) {
+async function results(about, asked, signal, list) {
   const { q, k, rank, where } = asked;
   const answer = await get("/api/search", { q, k, rank, where, length: 400 }, signal);
   const { hits, unknown = [], corrected = {} } = answer;
+  if (!hits.length && list.querySelector(".results")) await pause(SETTLED, signal); // somebody may be typing on
   announce(hits.length ? `${counted(hits.length, "document")} for ${q}` : `Nothing for ${q}`);
-  if (!hits.length) return [empty("Nothing found", ...adviceFor(about, asked, answer.query))];
-  const address = (hit) => link("document", { id: hit.id, t: [searchStep(q)], where });
+  const isBeginning = /^\p{L}$/u.test(q.trim()); // from two letters on, words that begin so are found
+  if (!hits.length)
+    return [isBeginning ? empty("Type on") : empty("Nothing found", ...adviceFor(about, asked, answer.query))];
+  const t = [searchStep(q, { rank, where, k: k === FIRST ? null : k })];
+  const address = (hit) => link("document", { id: hit.id, t, where });
+  const compare = (hit) => link("compare", { a: hit.id, t });
   const code = answer.query.code;
   return [
     unknown.length > 0 && h("p", {}, `No document has ${unknown.join(", ")}.`),
-    ...Object.entries(corrected).map(([word, right]) => h("p", {}, `Searched for ${right} instead of ${word}.`)),
+    ...Object.entries(corrected).map(([word, right]) =>
+      h(
+        "p",
+        {},
+        right.endsWith("*") ? `With words that begin with ${word}.` : `Searched for ${right} instead of ${word}.`,
+      ),
+    ),
     code && queryStrip(answer.query, about),
-    resultList(hits, { against: code, n: about.bits, address, label: `Documents for ${q}` }),
+    resultList(hits, { against: code, n: about.bits, address, compare, label: `Documents for ${q}` }),
     hits.length >= k && k < about.limits.k && more(asked),
   ].filter(Boolean);
 }
 
-function adviceFor(about, { where }, { known }) {
+function adviceFor(about, asked, { known }) {
+  const { where, rank } = asked;
+  const byWords = link("search", { ...asked, rank: null, k: null });
   if (!about.documents) return ["This collection has no documents yet."];
+  if (!known && !isReport && rank && rank !== "text" && about.ranks.includes("text"))
+    return ["The model knows none of these words.", h("a", { href: byWords }, "Order by words and codes instead")];
   if (!known && !isReport) return ["The model knows none of these words: type on, or try others."];
   return where.length ? ["No document passes the filters: remove one of them above."] : ["Try other words, or fewer."];
 }
@@ -103,9 +120,11 @@ function more(asked) {
 function welcome(about, signal) {
   const ways = h("div", {});
   if (about.documents) fillWith(ways, signal, () => waysIn(about, signal), "Looking for suggestions…");
+  const all = counted(about.whole ?? about.documents, "document");
   const sentence = about.documents
     ? [
-        `${counted(about.documents, "document")}, each a code of ${counted(about.bits, "bit")}. `,
+        isReport ? `A sample of ${count(about.documents)} of ${all}, ` : `${all}, `,
+        `each a code of ${counted(about.bits, "bit")}. `,
         "Codes are learned so that documents with similar content have similar codes: ",
         "the fewer bits differ, the nearer two documents are.",
       ]
@@ -115,12 +134,7 @@ function welcome(about, signal) {
     { class: "welcome" },
     h("h2", {}, about.name),
     h("p", { class: "lead" }, ...sentence),
-    isReport &&
-      h(
-        "p",
-        { class: "hint" },
-        "This page is one file with a sample of the collection. Search goes by words, neighbours by codes.",
-      ),
+    isReport && h("p", { class: "hint" }, "This page is one file. Search goes by words, neighbours by codes."),
     ways,
   );
 }
@@ -170,6 +184,9 @@ async function waysIn(about, signal) {
       h("a", { href: "#/map" }, `the map of ${counted(map.points || about.documents, "document")}`),
       ", or at ",
       h("a", { href: "#/bits" }, "what each bit means"),
+      ", or browse ",
+      h("a", { href: "#/table" }, "the table of all documents"),
+      !isReport && [". Programs use ", h("a", { href: "docs" }, "the API")],
       ".",
     ),
   ].filter(Boolean);

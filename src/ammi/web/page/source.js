@@ -1,6 +1,8 @@
 // Requests to the server, or to the data that `ammi report` put into the page. No other module asks for data.
 import { answer } from "./embedded.js";
 
+const TOKEN = "ammi-token"; // of the storage of this tab, and of the channel between tabs
+const OTHER_TABS = 300; // milliseconds that other tabs have to answer
 const TRIES = 3; // of a request that a busy server refuses
 const embedded = document.getElementById("ammi-data");
 const data = embedded ? JSON.parse(embedded.textContent) : null;
@@ -24,7 +26,7 @@ export async function get(path, params = {}, signal = undefined) {
       if (one !== null && one !== undefined && one !== "") query.append(key, one);
     }
   }
-  return ask(query.size ? `${path}?${query}` : path, {}, signal);
+  return asked(query.size ? `${path}?${query}` : path, {}, signal);
 }
 
 /** POST JSON and return the answer; the path may have a query. */
@@ -32,28 +34,68 @@ export async function post(path, body, signal = undefined) {
   const [bare, query = ""] = path.split("?");
   if (data) return answer(data, bare, Object.fromEntries(new URLSearchParams(query)), body);
   const json = { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
-  return ask(path, json, signal);
+  return asked(path, json, signal);
 }
 
-export const hasToken = () => sessionStorage.getItem("ammi-token") !== null;
+export const hasToken = () => sessionStorage.getItem(TOKEN) !== null;
 
 export function keepToken(token) {
-  sessionStorage.setItem("ammi-token", token);
+  sessionStorage.setItem(TOKEN, token);
 }
 
-async function ask(path, options, signal) {
-  const token = sessionStorage.getItem("ammi-token");
+// A new tab gets the token from another tab of this page, if one is open: it is never on the disk, and no other origin
+// hears it, unlike a cookie, which all ports of a host share.
+const tabs = data ? null : new BroadcastChannel(TOKEN);
+let answered = null;
+tabs?.addEventListener("message", (event) => {
+  if (event.data === null && hasToken()) tabs.postMessage(sessionStorage.getItem(TOKEN));
+  else if (typeof event.data === "string") answered?.(event.data);
+});
+
+/** Take the token of another tab; return whether there is one. */
+async function takeOver(signal) {
+  const found = new Promise((resolve) => (answered = resolve));
+  tabs.postMessage(null);
+  const token = await Promise.race([found, pause(OTHER_TABS, signal)]);
+  answered = null;
+  if (token) keepToken(token);
+  return Boolean(token);
+}
+
+/** Return the file at a path. */
+export async function file(path, signal) {
+  const response = await reached(path, { headers: { Authorization: `Bearer ${sessionStorage.getItem(TOKEN)}` }, signal });
+  if (response.ok) return response.blob();
+  const body = await response.json().catch(() => null);
+  throw new Problem(body?.error ?? `The server answered with the status ${response.status}.`, response.status);
+}
+
+/** Send a request and return the status and the text of its answer, whatever the status. */
+export async function ask(path, options, signal) {
+  const first = await sent(path, options, signal);
+  return first.status === 401 && !hasToken() && (await takeOver(signal)) ? sent(path, options, signal) : first;
+}
+
+async function sent(path, options, signal) {
+  const token = sessionStorage.getItem(TOKEN);
   const headers = { ...options.headers, ...(token ? { Authorization: `Bearer ${token}` } : {}) };
   for (let tries = 1; ; tries++) {
     const response = await reached(path, { ...options, headers, signal });
-    const body = await response.json().catch(() => null);
-    if (response.ok && body !== null) return body;
-    if (response.status === 503 && tries < TRIES) {
-      await pause(1000 * Number(response.headers.get("Retry-After") ?? 1), signal);
-      continue;
-    }
-    throw new Problem(body?.error ?? `The server answered with the status ${response.status}.`, response.status);
+    if (response.status !== 503 || tries === TRIES) return { status: response.status, text: await response.text() };
+    await pause(1000 * Number(response.headers.get("Retry-After") ?? 1), signal);
   }
+}
+
+async function asked(path, options, signal) {
+  const { status, text } = await ask(path, options, signal);
+  let body = null;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // it is no server of ammi
+  }
+  if (status < 400 && body !== null) return body;
+  throw new Problem(body?.error ?? `The server answered with the status ${status}.`, status);
 }
 
 async function reached(path, options) {

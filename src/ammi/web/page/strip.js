@@ -1,5 +1,7 @@
 // A code as a strip of bits: filled for 1, hollow for 0, taller and coloured where it differs from another code.
+// A click on a cell colours the map by that bit.
 import { h, svg } from "./dom.js";
+import { go, link, stateNow } from "./router.js";
 import { counted } from "./words.js";
 
 const CELL = 6; // width of a bit, of which GAP stays free; a further gap after every eighth
@@ -34,7 +36,34 @@ function frame(n, label, height) {
   const rows = Math.ceil(n / ROW);
   const width = left(Math.min(n, ROW) - 1) + CELL;
   const box = `0 0 ${width} ${rows * height + (rows - 1) * 4}`;
-  return svg("svg", { class: "strip", viewBox: box, role: "img", "aria-label": label });
+  const picture = svg("svg", { class: "strip", viewBox: box, role: "img", "aria-label": label });
+  const name = svg("title", {});
+  picture.append(name);
+  picture.addEventListener("pointermove", (event) => {
+    const bit = bitAt(picture, event, n);
+    name.textContent = bit === undefined ? "" : `Colour the map by bit ${bit}`;
+  });
+  picture.addEventListener("click", (event) => {
+    const bit = bitAt(picture, event, n);
+    if (bit !== undefined) go(mapOf(bit));
+  });
+  return picture;
+}
+
+/** The bit of the cell under a pointer; a gap belongs to the cell before it. */
+function bitAt(picture, event, n) {
+  const scale = picture.viewBox.baseVal.width / picture.getBoundingClientRect().width;
+  const [x, y] = [event.offsetX * scale, event.offsetY * scale];
+  const row = Math.floor(y / (HEIGHT + 4));
+  return Array.from({ length: n }, (_, bit) => bit).findLast((bit) => Math.floor(bit / ROW) === row && x >= left(bit));
+}
+
+/** The address of the map coloured by a bit: of the map as it is, if it is open. */
+export function mapOf(bit) {
+  const { view, params } = stateNow();
+  if (view !== "map") return link("map", { bit });
+  const kept = Object.fromEntries([...new Set(params.keys())].map((key) => [key, params.getAll(key)]));
+  return link("map", { ...kept, colour: null, only: null, bit });
 }
 
 const box = (x, y, width, height) => `M${x} ${y}h${width}v${height}h${-width}z`;
@@ -57,8 +86,8 @@ export function strip(code, n, other = null) {
   return picture;
 }
 
-/** Draw the probability of each bit as a bar, up to 1 or down to 0; a click calls `open(bit)`. */
-export function certainty(probabilities, open) {
+/** Draw the probability of each bit as a bar, up to 1 or down to 0. */
+export function certainty(probabilities) {
   const n = probabilities.length;
   const half = HEIGHT / 2;
   let ones = "";
@@ -72,15 +101,6 @@ export function certainty(probabilities, open) {
   const label = `how sure the model is of each of ${counted(n, "bit")}: it doubts ${doubtful}`;
   const picture = frame(n, label, HEIGHT);
   picture.append(svg("path", { class: "same one", d: ones }), svg("path", { class: "sure zero", d: zeros }));
-  picture.addEventListener("click", (event) => {
-    const scale = picture.viewBox.baseVal.width / picture.getBoundingClientRect().width;
-    const x = event.offsetX * scale;
-    const row = Math.floor((event.offsetY * scale) / (HEIGHT + 4));
-    const bit = Array.from({ length: n }, (_, one) => one).find(
-      (one) => Math.floor(one / ROW) === row && x >= left(one) && x < left(one) + CELL,
-    );
-    if (bit !== undefined) open(bit);
-  });
   return picture;
 }
 

@@ -1,8 +1,15 @@
 // Numbers and documents as text.
 
 const COUNT = new Intl.NumberFormat("en");
-const TITLES = ["title", "subject", "headline", "name"]; // metadata keys of titles, the first one counts
+export const TITLES = ["title", "subject", "headline", "name"]; // metadata keys of titles, the first one counts
 const TITLE_LENGTH = 90;
+const LONGEST_TITLE = 200; // characters of a first paragraph that is a title, as for the search
+export const RANKS = {
+  text: "words and codes",
+  distance: "distance of codes",
+  asymmetric: "weighted distance of codes",
+  vectors: "cosine of vectors",
+};
 
 export const count = (n) => COUNT.format(n);
 export const counted = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
@@ -16,26 +23,21 @@ export function valueInWords(value) {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
+/** Write a text on one line, without the rules of tables and headings. */
+export const onOneLine = (text) => text.replace(/\s+/g, " ").replace(/([^\p{L}\p{N}\s])\1{4,}/gu, "$1$1$1");
+
 function beginning(text, length) {
-  const line = text.replace(/\s+/g, " ").trim();
+  const line = onOneLine(text).trim();
   return line.length <= length ? line : `${line.slice(0, length).replace(/[\s.,;:]+\S*$/, "")}…`;
 }
 
-/** Join lines that were broken at a fixed width; lists, tables and verse stay as they are. */
-export function reflowed(text) {
-  const lines = text.split("\n");
-  const goesOn = (line, next) =>
-    (line.length >= 45 || (line.length >= 25 && /[a-z,]$/.test(line))) && /^[\p{L}\p{N}"'(]/u.test(next);
-  const ends = lines.slice(1).map((next, place) => (goesOn(lines[place], next) ? " " : "\n"));
-  const joined = lines.map((line, place) => line + (ends[place] ?? "")).join("");
-  return joined.replace(/([.!?"'])\n[ \t]+(?=["'\p{Lu}])/gu, "$1\n\n"); // an indented paragraph
-}
-
-/** Return the title of a document from its metadata, else the beginning of its text, else its id. */
+/** Return the title of a document from its metadata, else a short first paragraph, else its beginning, else its id. */
 export function titleOf({ id, text, metadata }) {
   const key = TITLES.find((name) => typeof metadata?.[name] === "string" && metadata[name].trim());
   if (key) return beginning(metadata[key], TITLE_LENGTH);
-  return beginning(text ?? "", TITLE_LENGTH) || `Document ${id}`;
+  const [first, ...others] = (text ?? "").trim().split(/\n[^\S\n]*\n/);
+  const isTitle = others.length > 0 && first.length <= LONGEST_TITLE;
+  return (isTitle ? beginning(first, LONGEST_TITLE) : beginning(text ?? "", TITLE_LENGTH)) || `Document ${id}`;
 }
 
 /** Return the beginning of a document's text that is its title; nothing if the title is another one. */
@@ -57,8 +59,14 @@ export function snippetOf(document, length = 240) {
   return beginning(text.startsWith(title) ? text.slice(title.length) : text, length);
 }
 
-/** Return the metadata as texts, without the title. */
-export function factsOf(metadata) {
+let firstKeys = [];
+
+/** Show these metadata keys before others. */
+export const showFirst = (keys) => (firstKeys = keys);
+
+/** Return the id and the metadata as texts, without the title. */
+export function factsOf({ id, metadata }) {
   const facts = Object.entries(metadata ?? {}).map(([key, value]) => [key, valueInWords(value)]);
-  return facts.filter(([key, value]) => value && !TITLES.includes(key));
+  const shown = facts.filter(([key, value]) => value && !TITLES.includes(key));
+  return [["id", String(id)], ...shown.sort(([a], [b]) => firstKeys.includes(b) - firstKeys.includes(a))];
 }

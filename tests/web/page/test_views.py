@@ -347,6 +347,23 @@ def test_a_better_layout_brings_its_regions_to_a_page_that_is_open(open_page: Op
     expect(page.get_by_text("A better layout is being computed")).to_have_count(0)
 
 
+def test_the_map_does_not_take_back_a_page_that_leaves_it(open_page: OpenPage) -> None:
+    """The map writes its camera into the address a moment after it moved. The page may be on its way elsewhere then."""
+    page = opened_map(open_page)
+    held: list[Route] = []
+    page.clock.install()
+    page.clock.pause_at(page.evaluate("Date.now() + 10_000"))  # from here on only `run_for` lets time pass
+    page.route("**/api/collection", lambda route: held.append(route))
+    page.get_by_role("button", name="Nearer").click()
+    page.clock.run_for(250)
+    page.get_by_role("link", name="Figures", exact=True).click()
+    until(page, lambda: bool(held))  # the page asks for the collection before it opens another view
+    page.clock.run_for(1000)
+    held.pop().continue_()
+    expect(page.locator("main[data-shows=figures]")).to_be_visible()
+    assert page.url.endswith("#/figures")
+
+
 def test_each_bit_tells_its_words_documents_and_partners(open_page: OpenPage, collection: Collection) -> None:
     page = open_page("#/bits")
     expect(page.locator("nav.bits a")).to_have_count(32)

@@ -118,7 +118,7 @@ def blocked(monkeypatch, method: str) -> Iterator[tuple[list[Any], Event]]:
 
     def wait(self: Collection, *arguments: Any, **options: Any) -> Any:
         calls.append((arguments, options))
-        assert go.wait(60)
+        assert go.wait(300)
         return original(self, *arguments, **options)
 
     monkeypatch.setattr(Collection, method, wait)

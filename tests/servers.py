@@ -59,7 +59,7 @@ class PostgresServer:
         """End the server as a crash does, in the middle of whatever it does."""
         process = self._server.get_postmaster_info().process
         process.send_signal(signal.SIGQUIT)
-        process.wait(30)
+        process.wait(300)
 
     def start_again(self) -> None:
         self._server.ensure_postgres_running()

@@ -4,9 +4,9 @@ The collection has so many documents, made of the sentences of real ones as in r
 words, drawn from all words of four letters or more, so that hardly any is asked twice. Requests are for the ten best
 documents with 300 characters of each text, by the rank that a user gets who names none, unless the row says otherwise.
 Bad clients are those of tests/web/bad_clients.py, and come from the address of the good ones. Memory is that of the
-server and its searchers after a tenth of the requests of hostile sizes, when caches are full, and after all; these
-requests go to a collection of 1,000 documents, since large ones only take longer. The map is moved in Chromium, for
-which the processor draws where there is no graphics card.
+server and its searchers after the first 1,000 requests of hostile sizes, when each kind has come and caches are full,
+and after all others; these requests go to a collection of 1,000 documents, since large ones only take longer. The map
+is moved in Chromium, for which the processor draws where there is no graphics card.
 """
 
 import argparse

@@ -273,3 +273,25 @@ libc.fflush(None)
 """
     said = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
     assert said.count("<heap ") in (1, 2), said
+
+
+def test_connections_share_a_limit_of_cached_pages(tmp_path):
+    program = """
+import sys
+from pathlib import Path
+import apsw
+from ammi.search.embedded.connections import connect
+from ammi.web.memory import return_memory
+return_memory()
+file = Path(sys.argv[1])
+connections = [connect(file, "mode=rwc") for _ in range(12)]
+connections[0].execute("CREATE TABLE texts (text)")
+with connections[0]:
+    connections[0].executemany("INSERT INTO texts VALUES (?)", [("x" * 3000,)] * 3000)
+for connection in connections:
+    connection.execute("SELECT sum(length(text)) FROM texts").fetchall()
+print(apsw.memory_used())
+"""
+    command = [sys.executable, "-c", program, str(tmp_path / "file")]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert 20 << 20 < int(said) < 36 << 20  # 12 caches of 6 MB without it

@@ -61,7 +61,7 @@ def test_a_shell_completes_commands_options_and_names():
     assert "--radius" in radius
     assert methods == ["bmmi", "bmsh"]
     by_name = {**ENVIRONMENT, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # the tests' own shell may be any
-    command = [AMMI, "--show-completion", "bash"]
+    command = [str(AMMI), "--show-completion", "bash"]
     shown = subprocess.run(command, capture_output=True, text=True, timeout=240, env=by_name)
     assert "_AMMI_COMPLETE" in shown.stdout
 

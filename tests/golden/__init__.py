@@ -70,7 +70,7 @@ def make_dump(folder: Path) -> None:
     with Collection.open(folder / "index") as collection:
         collection.copy(f"{server.url}#golden")
     (folder / "dump").mkdir()
-    command = [server.program("pg_dump"), "--schema", "golden", "--inserts", "--no-owner", server.url]
+    command = [str(server.program("pg_dump")), "--schema", "golden", "--inserts", "--no-owner", server.url]
     dump = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     # Without comments, and what only psql or a server of this version understands.
     lines = [line for line in dump.splitlines() if line and not line.startswith(("--", "\\", "SET "))]

@@ -15,7 +15,7 @@ NOBODY = 65534
 
 def read_while_recoded(folder: str) -> None:
     """Search until the model is new; an answer is all old or all new, and so is all that is said about the index."""
-    seen = set()
+    seen: set[str] = set()
     with open_store(folder) as index:
         while "new" not in seen:
             try:

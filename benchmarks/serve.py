@@ -319,8 +319,9 @@ def main() -> None:
             for row in rows:
                 table.add_row(row["measure"], f"{row['value']:,.1f}", row["wanted"])
             if options.documents in KEPT and options.requests == 50_000:
-                name = f"{part}, {options.documents:,} documents"
-                part_of = {"date": str(date.today()), "documents": options.documents, "rows": rows}
+                documents = HOSTILE_DOCUMENTS if part == "hostile" else options.documents
+                name = f"{part}, {documents:,} documents"
+                part_of = {"date": str(date.today()), "documents": documents, "rows": rows}
                 save_part("serve", name, part_of)
     Console().print(table)
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+import ammi
 from ammi.cli.options import AsJson, Location
 from ammi.cli.queries import check_query_kind
 from ammi.cli.screen import beginning, document_id, documents_table, results, say_json
@@ -30,12 +31,10 @@ def drift(
     ammi drift articles scipy.linalg.inv
     ammi drift articles --text "oil prices rose" --distances 0,2,4,8,16,32
     """
-    from ammi.collection import Collection
-
     if (id is None) == (text is None):
         raise typer.BadParameter("start from a document or from a text: give an ID, or --text TEXT.")
     steps_at = _numbers(distances)
-    with Collection.open(location) as collection:
+    with ammi.Collection.open(location) as collection:
         if text is not None:
             check_query_kind(collection, "text")
         start = text if id is None else collection.get(id).text

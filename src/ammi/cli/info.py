@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+import ammi
 from ammi.cli.options import AsJson, Format, TextColumn
 from ammi.cli.progress import counter
 from ammi.cli.screen import facts, note, plain, say_json
@@ -63,7 +64,6 @@ def _shares(unknown: dict[str, dict[str, float]]) -> str:
 
 
 def _about(path: str, text: str | None, format: str | None) -> Description:
-    from ammi.collection import Collection
     from ammi.hashers.saving import describe_files, holds_model, read_model
     from ammi.search.locations import is_url
 
@@ -72,8 +72,8 @@ def _about(path: str, text: str | None, format: str | None) -> Description:
     if is_on_hub(path):
         with suppress(FileNotFoundError):  # a collection
             return {"kind": "model", **describe_files(read_model(path), Path(path))}
-    if path != "-" and (is_url(path) or Collection.exists(path)):
-        with Collection.open(path) as collection:
+    if path != "-" and (is_url(path) or ammi.Collection.exists(path)):
+        with ammi.Collection.open(path) as collection:
             return collection.describe()
     from ammi.data import holds_codes  # imports SciPy, which the above does not need
     from ammi.data.pairs import describe_pairs, holds_pairs
@@ -90,9 +90,7 @@ def _in_words(value: object) -> object:
 
 
 def _codes(path: str) -> Description:
-    from ammi.data import read_codes
-
-    file = read_codes(path)
+    file = ammi.data.read_codes(path)
     return {"kind": "codes", "documents": len(file.ids), "bits": file.n_bits, "fingerprint": file.fingerprint}
 
 

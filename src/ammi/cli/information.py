@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+import ammi
 from ammi.cli.options import DOCUMENTS, AsJson, Model, ReadOptions
 from ammi.cli.screen import results, say_json
 from ammi.cli.settings import load_model
@@ -36,17 +37,16 @@ def information(
     ammi information model reuters-pairs
     """
     from ammi.data.pairs import holds_pairs, read_pair_texts
-    from ammi.hashers.measured import information as measure
 
     hasher = load_model(model)
     if holds_pairs(source):
         pairs = read_pair_texts(source)["test"]
         related, documents = ([pair[side]["text"] for pair in pairs] for side in (0, 1))
-        found = measure(hasher, documents, related=related)
+        found = ammi.information(hasher, documents, related=related)
     else:
         read = Documents(source, options, **content_for(hasher))
         rows = Contents(read, learns=False) if hasher.reads == "text" else read.vectors()
-        found = measure(hasher, rows)
+        found = ammi.information(hasher, rows)
     if as_json:
         say_json(found.to_dict())
     else:

@@ -1,5 +1,6 @@
 """Arguments and options that several commands share."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -93,6 +94,23 @@ Assignments = Annotated[
 
 
 @dataclass(frozen=True)
+class TableOptions:
+    """Whether to print a table as CSV or as JSON lines: a group of options."""
+
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print a table as CSV.")] = False
+    as_json: AsJson = False
+
+    def __post_init__(self) -> None:
+        if self.as_csv and self.as_json:
+            raise typer.BadParameter("choose one of --csv and --json.", param_hint="'--csv'")
+
+    @property
+    def is_piped(self) -> bool:
+        """Whether another program reads the table."""
+        return self.as_csv or self.as_json
+
+
+@dataclass(frozen=True)
 class ReadOptions:
     """How to read documents from a source: a group of options."""
 
@@ -175,6 +193,15 @@ def refuse(reason: str, options: Mapping[str, object]) -> None:
     for option, value in options.items():
         if value is not None:
             raise typer.BadParameter(f"{reason}.", param_hint=f"'{option}'")
+
+
+def check_can_ask(option: str) -> None:
+    """Refuse an option that asks for confirmation if nobody can be asked."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise typer.BadParameter(
+            "nobody can be asked, since standard input is no terminal: add --yes to delete without asking.",
+            param_hint=f"'{option}'",
+        )
 
 
 def refuse_types(options: TypedOptions) -> None:

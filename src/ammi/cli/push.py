@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+import ammi
 from ammi.cli.command import if_stopped
 from ammi.cli.options import AsJson
 from ammi.cli.progress import counter
@@ -54,7 +55,6 @@ def push(
     ammi push model me/articles-64 --licence mit --figures figures.json
     ammi push articles me/articles --private
     """
-    from ammi.collection import Collection
     from ammi.files import read_json
     from ammi.hashers.saving import holds_model
 
@@ -64,15 +64,13 @@ def push(
     about: dict[str, Any] = {"private": private, "licence": licence, "figures": measured, "datasets": datasets or []}
     outcome = f"{name} was not changed"
     if holds_model(path):
-        from ammi.hashers import load
-
         kind = "model"
         with if_stopped(outcome):
-            address = load(path).push_to_hub(name, **about)
+            address = ammi.load(path).push_to_hub(name, **about)
     else:
         kind = "collection"
         with (
-            Collection.open(path) as collection,
+            ammi.Collection.open(path) as collection,
             if_stopped(outcome),
             counter(f"reading {shown(path)}") as advance,
         ):

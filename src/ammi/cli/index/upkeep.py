@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import ammi
 from ammi.cli.command import if_stopped
 from ammi.cli.options import AsJson, Location
 from ammi.cli.progress import counter
@@ -37,8 +38,6 @@ def check(
     ammi index check articles
     ammi index check articles --repair
     """
-    from ammi.collection import Collection
-
     n_checked, name = 0, shown(location)
     with if_stopped(f"{name} is as it was"), counter(f"checking {name}") as advance:
 
@@ -47,8 +46,8 @@ def check(
             n_checked += n_documents
             advance(n_documents)
 
-        repaired = Collection.repair(location, advance=count) if repair else None
-        damage = repaired.damage if repaired else Collection.check(location, advance=count)
+        repaired = ammi.Collection.repair(location, advance=count) if repair else None
+        damage = repaired.damage if repaired else ammi.Collection.check(location, advance=count)
     if as_json:
         found = {"location": name, "documents": n_checked, "damage": damage}
         say_json({**found, **(_as_json(repaired) if repaired else {})})
@@ -101,10 +100,8 @@ def compact(location: Location, as_json: AsJson = False) -> None:
 
     ammi index compact articles
     """
-    from ammi.collection import Collection
-
     name = shown(location)
-    with Collection.open(location) as collection, counter(f"compacting {name}"):
+    with ammi.Collection.open(location) as collection, counter(f"compacting {name}"):
         before, after = collection.compact()
     outcome = f"took {before:,} bytes, and takes {after:,} now" if before else "is as compact as its server makes it"
     show({"location": name, "bytes_before": before, "bytes_after": after}, as_json, f"{name} {outcome}")
@@ -126,11 +123,9 @@ def copy(
     ammi index copy articles postgresql://reader@db.example.org/news#articles
     ammi index copy postgresql://db.example.org/news#articles backup
     """
-    from ammi.collection import Collection
-
     from_, to = shown(source), shown(target)
     with (
-        Collection.open(source) as collection,
+        ammi.Collection.open(source) as collection,
         if_stopped(f"part of {from_} may be in {to}; run the same command to continue"),
         counter(f"copying {from_}", 2 * len(collection)) as advance,
     ):
@@ -167,10 +162,8 @@ def export(
     ammi index export articles articles.parquet --columns
     ammi index export articles articles.csv
     """
-    from ammi.collection import Collection
-
     with (
-        Collection.open(location) as collection,
+        ammi.Collection.open(location) as collection,
         if_stopped(f"{file} was not written"),
         counter(f"writing {file}", len(collection)) as advance,
     ):

@@ -1,21 +1,47 @@
-"""Push a model to the Hugging Face Hub, with a card."""
+"""The common part of hashers and DocumentHasher: a model is saved as files, pushed to the Hub, and shown by Jupyter."""
 
-from collections.abc import Iterable
-from copy import copy
-from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from typing import Any, Self
 
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from ammi import displays
 from ammi.card import Figures, model_card
-from ammi.hashers.saving import is_of_a_model
+from ammi.files import Files
+from ammi.hashers.saving import is_of_a_model, model_from_files, save
 from ammi.hub import CARD, checked_name, push_files
 
-if TYPE_CHECKING:
-    from ammi.hashers.base import Hasher
-    from ammi.hashers.documents import DocumentHasher
 
+class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+    """A scikit-learn transformer to codes that can be saved."""
 
-class Pushed:
-    """A model that can be pushed to the Hub."""
+    n_bits: int
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """Return facts about the model, for people to read."""
+
+    @abstractmethod
+    def to_files(self) -> Files:
+        """Return the model as files by name."""
+
+    @abstractmethod
+    def _html(self) -> list[displays.Html]:
+        """Return the parts of the display of a fitted model."""
+
+    @classmethod
+    def from_files(cls, files: Mapping[str, bytes]) -> Self:
+        """Return the model that `to_files` gave; a damaged file is refused."""
+        return model_from_files(files, cls)
+
+    def save(self, folder: str | PathLike[str]) -> None:
+        """Write the files of the model to a folder; ammi.load(folder) reads it."""
+        save(self, folder)
 
     def push_to_hub(
         self,
@@ -39,28 +65,33 @@ class Pushed:
                 "data" names the data it was measured on.
             datasets: names of the Hub's data sets that it was learned from.
         """
-        from ammi.hashers.documents import DocumentHasher
-
-        repository = checked_name(name, "model")
-        model, reads = cast("Hasher | DocumentHasher", self), "vector"
-        if isinstance(model, DocumentHasher):
-            model, reads = _for_other_machines(model), model.reads
+        repository, model = checked_name(name, "model"), self._portable()
+        reads = getattr(model, "reads", "vector")  # a hasher alone reads vectors
         files, card = model.to_files(), model_card(repository.name, model.describe(), reads, licence, figures, datasets)
         return push_files(repository, {**files, CARD: card.encode()}, is_of_a_model, private=private)
 
+    def _portable(self) -> "Model":
+        """Return the model without anything of this machine."""
+        return self
 
-def _for_other_machines(model: "DocumentHasher") -> "DocumentHasher":
-    """Return a model without a cache of embeddings; refuse one whose embedder is a folder of this machine."""
-    from ammi.hashers.documents import DocumentHasher
+    def _repr_html_(self) -> str:
+        """Return the display in Jupyter, in place of scikit-learn's diagram, which has a script."""
+        try:
+            check_is_fitted(self)
+            parts = self._html()
+        except NotFittedError:
+            parts = [displays.facts({"settings": repr(self)}, f"{type(self).__name__}, not fitted")]
+        settings = displays.table(("", ""), [(name, repr(value)) for name, value in self.get_params().items()])
+        return displays.framed(*parts, displays.folded("all settings", settings))
 
-    features = copy(model.features_)
-    embedder = features.describe().get("embedder")
-    if embedder is not None and Path(str(embedder)).is_dir():
-        raise ValueError(
-            f"the embedder of this model is the folder {embedder}, which others do not have: fit it again with the "
-            "name of an embedding model of the Hub"
-        )
-    if getattr(features, "cache", None) is not None:
-        features.cache = None
-    beside = None if model.beside_ is None else _for_other_machines(model.beside_)
-    return DocumentHasher.of(model.hasher_, features, beside)
+    def _repr_mimebundle_(self, **options: object) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_bits
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags

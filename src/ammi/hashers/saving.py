@@ -41,6 +41,7 @@ from ammi.version import __version__
 if TYPE_CHECKING:
     from ammi.hashers.base import Hasher
     from ammi.hashers.documents import DocumentHasher
+    from ammi.hashers.model import Model
 
 FORMAT = 3
 CONFIG, WEIGHTS = "config.json", "weights.safetensors"
@@ -50,7 +51,7 @@ _OF_A_MODEL = {CONFIG, WEIGHTS, FEATURES, HASHER, BESIDE, CHECKSUMS}
 _COUNTED = {"words": "vocabulary", "pieces": "vocabulary", "embeddings": "columns", "vectors": "columns"}
 
 Config = dict[str, Any]  # the content of config.json
-M = TypeVar("M", bound="Hasher | DocumentHasher")
+M = TypeVar("M", bound="Model")
 
 
 def hasher_to_files(hasher: "Hasher") -> Files:
@@ -78,7 +79,7 @@ def model_to_files(model: "DocumentHasher") -> Files:
     return with_checksums({CONFIG: _config(type(model).__name__, model.fingerprint_, about), **parts})
 
 
-def save(model: "Hasher | DocumentHasher", folder: str | os.PathLike[str]) -> None:
+def save(model: "Model", folder: str | os.PathLike[str]) -> None:
     """Write a fitted model as a folder, which replaces the model that is there in one step."""
     files = model.to_files()
     check_model_folder(Path(folder))

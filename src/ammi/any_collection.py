@@ -16,6 +16,7 @@ from ammi.search.documents import Id
 from ammi.search.filters import Where
 from ammi.search.hamming import Codes
 from ammi.search.ranking import Query
+from ammi.search.store_methods import Location
 
 if TYPE_CHECKING:
     from ammi.data import Document, KnownCode
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from ammi.ingest import Block
     from ammi.syncing import Report, Synced
 
-Location = str | PathLike[str]
 Advance = Callable[[int], None]  # called with the number of documents done since the last call
 
 _PROGRESS_STEP = 1000  # documents between two calls of `advance` in an export

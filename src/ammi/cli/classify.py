@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import ammi
-from ammi.cli.options import Location, TableOptions
+from ammi.cli.options import Location, TableOptions, argument
 from ammi.cli.progress import counter
 from ammi.cli.screen import (
     beginning,
@@ -31,12 +31,7 @@ _COLUMNS = ("id", "label", "probability", "margin")
 def classify(
     location: Location,
     labels: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="LABELS",
-            show_default=False,
-            help="Table with the columns id and label: .csv, .tsv, .jsonl, .parquet, ...",
-        ),
+        Path | None, argument("LABELS", "Table with the columns id and label: .csv, .tsv, .jsonl, .parquet, ...")
     ] = None,
     key: Annotated[
         str | None,

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import ammi
-from ammi.cli.options import AsJson, Location
+from ammi.cli.options import AsJson, Location, argument
 from ammi.cli.queries import check_query_kind
 from ammi.cli.screen import beginning, document_id, documents_table, results, say_json
 
@@ -14,9 +14,7 @@ DEFAULT = "0,1,5,10,20,50,90"
 
 def drift(
     location: Location,
-    id: Annotated[
-        str | None, typer.Argument(metavar="ID", show_default=False, help="Id of the document to start from.")
-    ] = None,
+    id: Annotated[str | None, argument("ID", "Id of the document to start from.")] = None,
     text: Annotated[str | None, typer.Option(metavar="TEXT", help="Start from this text instead.")] = None,
     distances: Annotated[str, typer.Option(metavar="D,D,...", help="Smallest distance of each step.")] = DEFAULT,
     as_json: AsJson = False,

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import ammi
-from ammi.cli.options import AsJson, Location, ReadOptions, refuse
+from ammi.cli.options import AsJson, Location, ReadOptions, argument, refuse
 from ammi.cli.progress import counter
 from ammi.cli.screen import facts, note, say_json
 from ammi.cli.sources import Documents, content_for
@@ -15,10 +15,9 @@ def evaluate(
     location: Location,
     queries: Annotated[
         str | None,
-        typer.Argument(
-            metavar="QUERIES",
-            show_default=False,
-            help="Labelled documents, from any source. Without it, each document of the collection is a query among "
+        argument(
+            "QUERIES",
+            "Labelled documents, from any source. Without it, each document of the collection is a query among "
             "the others.",
         ),
     ] = None,

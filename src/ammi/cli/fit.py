@@ -9,7 +9,7 @@ import typer
 
 import ammi
 from ammi.cli.command import STOPPED, if_stopped
-from ammi.cli.options import DOCUMENTS, AsJson, Assignments, ReadOptions, checked_seed, refuse
+from ammi.cli.options import DOCUMENTS, AsJson, Assignments, ReadOptions, argument, checked_seed, refuse
 from ammi.cli.progress import training_progress
 from ammi.cli.screen import facts, note, say_json
 from ammi.cli.settings import make_features, make_hasher, read_config
@@ -38,14 +38,7 @@ class FitArguments(TypedDict, total=False):
 
 
 def fit(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SOURCE",
-            show_default=False,
-            help=f"{DOCUMENTS} Or a folder of pairs ([bold]ammi data pairs[/]).",
-        ),
-    ],
+    source: Annotated[str, argument("SOURCE", f"{DOCUMENTS} Or a folder of pairs ([bold]ammi data pairs[/]).")],
     out: Annotated[Path, typer.Option("--out", metavar="MODEL", show_default=False, help="Folder to write.")],
     method: Annotated[
         str | None,

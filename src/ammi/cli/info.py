@@ -5,10 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 import ammi
-from ammi.cli.options import AsJson, Format, TextColumn
+from ammi.cli.options import AsJson, Format, TextColumn, argument
 from ammi.cli.progress import counter
 from ammi.cli.screen import facts, note, plain, say_json
 from ammi.hub import is_on_hub
@@ -21,10 +19,9 @@ _MONTHS = 12  # to show; --json has all
 def info(
     path: Annotated[
         str,
-        typer.Argument(
-            metavar="PATH",
-            show_default=False,
-            help="A model, a collection or its URL, either also hf://OWNER/NAME; pairs, a file of codes, or a source.",
+        argument(
+            "PATH",
+            "A model, a collection or its URL, either also hf://OWNER/NAME; pairs, a file of codes, or a source.",
         ),
     ],
     text: TextColumn = None,

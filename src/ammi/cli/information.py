@@ -2,10 +2,8 @@
 
 from typing import Annotated
 
-import typer
-
 import ammi
-from ammi.cli.options import DOCUMENTS, AsJson, Model, ReadOptions
+from ammi.cli.options import DOCUMENTS, AsJson, Model, ReadOptions, argument
 from ammi.cli.screen import results, say_json
 from ammi.cli.settings import load_model
 from ammi.cli.sources import Contents, Documents, content_for
@@ -15,11 +13,7 @@ def information(
     model: Model,
     source: Annotated[
         str,
-        typer.Argument(
-            metavar="SOURCE",
-            show_default=False,
-            help=f"{DOCUMENTS} Or a folder of pairs ([bold]ammi data pairs[/]), whose test part is used.",
-        ),
+        argument("SOURCE", f"{DOCUMENTS} Or a folder of pairs ([bold]ammi data pairs[/]), whose test part is used."),
     ],
     *,
     options: ReadOptions,

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 import ammi
-from ammi.cli.options import DOCUMENTS, Location, ReadOptions, TableOptions, refuse
+from ammi.cli.options import DOCUMENTS, Location, ReadOptions, TableOptions, argument, refuse
 from ammi.cli.progress import counter
 from ammi.cli.screen import beginning, document_id, documents_table, note, results, say_csv, say_json
 from ammi.cli.sources import Documents, content_for, is_collection
@@ -31,9 +31,7 @@ class Row(NamedTuple):
 
 
 def match(
-    source: Annotated[
-        str, typer.Argument(metavar="SOURCE", show_default=False, help=f"{DOCUMENTS} Or another collection.")
-    ],
+    source: Annotated[str, argument("SOURCE", f"{DOCUMENTS} Or another collection.")],
     location: Location,
     options: ReadOptions,
     k: Annotated[int, typer.Option("-k", min=1, help="Number of results to show for each document.")] = 1,

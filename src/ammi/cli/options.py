@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,8 +18,12 @@ DOCUMENTS = (
     "('*.jsonl'), [bold]-[/] for standard input, or the name of a data set ([bold]ammi data list[/])."
 )
 
-
 COLUMN_TYPES = ("number", "date", "boolean", "text")
+
+
+def argument(metavar: str, help: str) -> Any:
+    """Declare an argument of a command."""
+    return typer.Argument(metavar=metavar, show_default=False, help=help)
 
 
 def checked_seed(seed: int | None) -> int | None:
@@ -36,18 +40,9 @@ class OnError(StrEnum):
     skip = "skip"
 
 
-Source = Annotated[str, typer.Argument(metavar="SOURCE", show_default=False, help=DOCUMENTS)]
-Sources = Annotated[list[str], typer.Argument(metavar="SOURCE", show_default=False, help=DOCUMENTS)]
-Location = Annotated[
-    str,
-    typer.Argument(
-        metavar="COLLECTION", show_default=False, help="Folder or URL of a collection, also hf://OWNER/NAME."
-    ),
-]
-Model = Annotated[
-    Path, typer.Argument(metavar="MODEL", show_default=False, help="Folder of a model, or hf://OWNER/NAME.")
-]
-DocumentId = Annotated[str, typer.Argument(metavar="ID", show_default=False, help="Id of a document.")]
+Sources = Annotated[list[str], argument("SOURCE", DOCUMENTS)]
+Location = Annotated[str, argument("COLLECTION", "Folder or URL of a collection, also hf://OWNER/NAME.")]
+Model = Annotated[Path, argument("MODEL", "Folder of a model, or hf://OWNER/NAME.")]
 TextColumn = Annotated[
     str | None, typer.Option("--text", metavar="COLUMN", help="Column of the texts.", show_default="text")
 ]

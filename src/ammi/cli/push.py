@@ -7,20 +7,15 @@ import typer
 
 import ammi
 from ammi.cli.command import if_stopped
-from ammi.cli.options import AsJson
+from ammi.cli.options import AsJson, argument
 from ammi.cli.progress import counter
 from ammi.cli.screen import show
 from ammi.urls import shown
 
 
 def push(
-    path: Annotated[
-        str,
-        typer.Argument(metavar="PATH", show_default=False, help="Folder of a model, or folder or URL of a collection."),
-    ],
-    name: Annotated[
-        str, typer.Argument(metavar="OWNER/NAME", show_default=False, help="Repository of the Hub; made if need be.")
-    ],
+    path: Annotated[str, argument("PATH", "Folder of a model, or folder or URL of a collection.")],
+    name: Annotated[str, argument("OWNER/NAME", "Repository of the Hub; made if need be.")],
     private: Annotated[
         bool, typer.Option("--private", help="For you alone; a public repository that is there is refused.")
     ] = False,

@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 
 import ammi
-from ammi.cli.options import AsJson, FilterOption, Location, read_filter
+from ammi.cli.options import AsJson, FilterOption, Location, argument, read_filter
 from ammi.cli.queries import check_query_kind, query_lines, query_vectors
 from ammi.cli.screen import beginning, document_id, documents_table, marked_passage, note, results, say, say_json
 
@@ -70,10 +70,9 @@ def search(
     location: Location,
     texts: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="TEXT",
-            show_default=False,
-            help='Queries. Without any, each line of standard input is one: a text, or {"vector": [...]} if the model '
+        argument(
+            "TEXT",
+            'Queries. Without any, each line of standard input is one: a text, or {"vector": [...]} if the model '
             "reads vectors.",
         ),
     ] = None,

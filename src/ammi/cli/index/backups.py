@@ -3,11 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 import ammi
 from ammi.cli.command import if_stopped
-from ammi.cli.options import AsJson, Location
+from ammi.cli.options import AsJson, Location, argument
 from ammi.cli.progress import counter
 from ammi.cli.screen import show
 from ammi.urls import shown
@@ -15,7 +13,7 @@ from ammi.urls import shown
 
 def backup(
     location: Location,
-    file: Annotated[Path, typer.Argument(metavar="FILE", show_default=False, help="File to write.")],
+    file: Annotated[Path, argument("FILE", "File to write.")],
     as_json: AsJson = False,
 ) -> None:
     """Write a collection, as it is at one moment, to one file; others read and write it meanwhile.
@@ -37,9 +35,7 @@ def backup(
 
 
 def restore(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", show_default=False, help="File that [bold]ammi index backup[/] wrote.")
-    ],
+    file: Annotated[Path, argument("FILE", "File that [bold]ammi index backup[/] wrote.")],
     location: Location,
     as_json: AsJson = False,
 ) -> None:

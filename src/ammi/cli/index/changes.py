@@ -12,11 +12,11 @@ from ammi.cli.index.incoming import Incoming, codes_of
 from ammi.cli.index.learn import learned_anew
 from ammi.cli.options import (
     AsJson,
-    DocumentId,
     FilterOption,
     Location,
     Sources,
     TypedOptions,
+    argument,
     check_can_ask,
     read_filter,
     refuse_types,
@@ -74,10 +74,7 @@ def add(location: Location, sources: Sources, options: TypedOptions, as_json: As
 
 def delete(
     location: Location,
-    ids: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ID", show_default=False, help="Ids, or [bold]-[/] for one per line of standard input."),
-    ] = None,
+    ids: Annotated[list[str] | None, argument("ID", "Ids, or [bold]-[/] for one per line of standard input.")] = None,
     where: FilterOption = None,
     yes: Annotated[bool, typer.Option("--yes", help="With --where: delete without asking.")] = False,
     as_json: AsJson = False,
@@ -127,14 +124,10 @@ def _confirmed(collection: "ammi.Collection", ids: list[str]) -> bool:
 
 def set_(
     location: Location,
-    id: DocumentId,
+    id: Annotated[str, argument("ID", "Id of a document.")],
     assignments: Annotated[
         list[str],
-        typer.Argument(
-            metavar="KEY=VALUE",
-            show_default=False,
-            help="Metadata. A value is read as JSON if it is JSON, else as a text; null clears it.",
-        ),
+        argument("KEY=VALUE", "Metadata. A value is read as JSON if it is JSON, else as a text; null clears it."),
     ],
     as_json: AsJson = False,
 ) -> None:
@@ -168,10 +161,7 @@ def _assigned(assignment: str) -> tuple[str, object]:
 
 def keys(
     location: Location,
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="KEY", show_default=False, help="Keys to index, so that filters on them are fast."),
-    ] = None,
+    names: Annotated[list[str] | None, argument("KEY", "Keys to index, so that filters on them are fast.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the metadata keys of a collection with their number of documents, or index keys for fast filters.

@@ -7,7 +7,7 @@ import typer
 
 import ammi
 from ammi.cli.command import if_stopped
-from ammi.cli.options import AsJson, Location
+from ammi.cli.options import AsJson, Location, argument
 from ammi.cli.progress import counter
 from ammi.cli.screen import counted_documents, say, say_json, show
 from ammi.urls import shown
@@ -108,8 +108,8 @@ def compact(location: Location, as_json: AsJson = False) -> None:
 
 
 def copy(
-    source: Annotated[str, typer.Argument(metavar="FROM", show_default=False, help=f"Collection. {_LOCATION}")],
-    target: Annotated[str, typer.Argument(metavar="TO", show_default=False, help=f"Location of the copy. {_LOCATION}")],
+    source: Annotated[str, argument("FROM", f"Collection. {_LOCATION}")],
+    target: Annotated[str, argument("TO", f"Location of the copy. {_LOCATION}")],
     as_json: AsJson = False,
 ) -> None:
     """Copy a collection to another location, of any store: documents, codes, vectors and model.
@@ -137,14 +137,7 @@ def copy(
 
 def export(
     location: Location,
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            show_default=False,
-            help="File to write: .jsonl, .csv or .tsv (also .gz, .zst), or .parquet.",
-        ),
-    ],
+    file: Annotated[Path, argument("FILE", "File to write: .jsonl, .csv or .tsv (also .gz, .zst), or .parquet.")],
     columns: Annotated[
         bool,
         typer.Option("--columns", help="Write metadata as columns, without codes and vectors, as in CSV and TSV."),

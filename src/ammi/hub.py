@@ -166,7 +166,7 @@ def _explained(repository: Repository, *, pushes: bool = False) -> Iterator[None
 
 
 def _refused(status: int, cause: str, repository: Repository, pushes: bool) -> Exception:
-    """Return the error for an answer of the Hub that is none."""
+    """Return the error for a request that the Hub refuses."""
     if pushes and status in (401, 403, 404):
         return PermissionError(
             f"the Hub does not let you write to {repository.name}: {_LOG_IN}, with a token that may write"

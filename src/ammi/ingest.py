@@ -65,7 +65,7 @@ class Block:
         return model.encode(self._contents(model)) if known is None else known
 
     def codes_and_vectors(self, model: "DocumentHasher", fingerprint: str) -> tuple[Codes, Rows]:
-        """Codes, and the vectors that the model makes them of; exported ones if all documents have them."""
+        """Return codes, and the vectors they are made of: exported ones if all documents have them, else new ones."""
         known = self._known_codes(fingerprint)
         exported = [document.vector for document in self.documents if document.vector is not None]
         if known is not None and len(exported) == len(self.documents):
@@ -134,7 +134,7 @@ class EncodedBlock(NamedTuple):
 
 
 def vector_width(model: "DocumentHasher") -> int:
-    """Return the width of the vectors that a model's last bits are made of; refuse sparse ones, which no one keeps."""
+    """Return the dimension of the vectors that a collection keeps of this model; refuse a model of sparse ones."""
     features = model.parts[-1].features_
     if features.reads == "text" and issparse(features.transform([""])):
         raise ValueError(

@@ -116,7 +116,7 @@ class AmmiVectorStore(VectorStore):
         return [document for document, _ in self.similarity_search_with_score(query, k, **options)]
 
     def similarity_search_with_score(self, query: str, k: int = _K, **options: Any) -> list[tuple[Document, float]]:
-        """The same with their scores, the highest first: cosines of vectors, or the score of words and codes."""
+        """Return these documents, the best first, with scores: cosines of vectors, or scores of words and codes."""
         return self._found(self._embedding.embed_query(query) if self._embedding else query, k, **options)
 
     def similarity_search_by_vector(self, embedding: list[float], k: int = _K, **options: Any) -> list[Document]:

@@ -1,8 +1,8 @@
 """Make a collection hold what files or a table hold: add what is new, replace what changed, delete what is gone.
 
-The metadata of a collection's documents alone tell which files it has whole (`ammi.data.files`). New documents are
-written before old ones are deleted. So after a stop at any moment the next call finds the files that are not whole and
-reads them again.
+Which files a collection has whole is told by the metadata of its documents alone (`ammi.data.files`). New documents
+are written before old ones are deleted. So if a sync is interrupted, the next one finds the files that are not whole,
+and reads them again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

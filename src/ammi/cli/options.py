@@ -184,7 +184,7 @@ def read_filter(conditions: list[str] | None) -> "Where | None":
 
 
 def refuse(reason: str, options: Mapping[str, object]) -> None:
-    """Refuse options that were given."""
+    """Refuse each of these options that was given, for a reason."""
     for option, value in options.items():
         if value is not None:
             raise typer.BadParameter(f"{reason}.", param_hint=f"'{option}'")

@@ -49,7 +49,7 @@ def keys_of_texts(collection: "ammi.Collection") -> list[str]:
 
 
 class Skipped(logging.Handler):
-    """Bad records that are skipped, counted by kind; and what readers detected, as they log it. Both are told once."""
+    """Reports each skipped record, counted by kind, and each thing that readers detect and log, once."""
 
     def __init__(self, name: str, refuses: bool):
         super().__init__()
@@ -180,7 +180,7 @@ class Documents:
             note(f"{self.name} has {self.n_seen:,} documents, no more than the sample of {n:,}: all of them are used.")
 
     def note_types(self) -> None:
-        """Tell the types of columns that came without."""
+        """Tell which types were inferred for columns of texts."""
         told: dict[str, list[str]] = {}  # the tables with the same columns
         for name, types in (self.types.tables or {self.name: self.types}).items():
             found = types.found or {}

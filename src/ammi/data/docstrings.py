@@ -71,7 +71,7 @@ def _parsed(path: Path) -> ast.Module:
 
 
 def _docstrings(node: ast.Module | Definition, name: str) -> Iterator[tuple[str, str, str]]:
-    """Kind, name and text of a docstring and of those inside it; what is inside a function is private."""
+    """Yield kind, name and text of a docstring and of those inside it, except inside functions, which is private."""
     if text := ast.get_docstring(node):
         kind = {ast.Module: "module", ast.ClassDef: "class"}.get(type(node), "function")
         yield kind, name, text

@@ -113,7 +113,7 @@ def _iso(date: str) -> str:
 
 
 def _files(path: str | Path, pattern: str) -> list[tuple[str, str]]:
-    """Names and contents of the files whose name matches, in a folder or a tar archive, in any order."""
+    """Return names and contents of the files whose name matches, in a folder or a tar archive, in any order."""
     path = Path(path)
     if path.is_dir():
         paths = (file for file in path.rglob("*") if re.search(pattern, file.as_posix()) and file.is_file())

@@ -301,7 +301,7 @@ class DocumentMaker:
         self._width = columns.needed.width
 
     def __call__(self, row: Row) -> Document:
-        """The document of a row; raise `BadRecordError` with the row's place if it holds none."""
+        """Return the document of a row, or raise a `BadRecordError` that says where the row is."""
         return self._exported(row) if is_exported(row.columns) else self._of_columns(row)
 
     def _of_columns(self, row: Row) -> Document:

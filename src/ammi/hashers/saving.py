@@ -95,7 +95,7 @@ def load(folder: str | os.PathLike[str]) -> "Hasher | DocumentHasher":
 
 
 def read_model(location: str | os.PathLike[str]) -> Files:
-    """Return all files of a model in a folder or on the Hub; refuse what is none, or is damaged."""
+    """Return all files of a model in a folder or on the Hub; refuse a damaged model, or a folder without one."""
     if is_on_hub(location):
         return fetch_files(Repository.at(location, "model"), is_of_a_model)
     return read_model_folder(Path(location))

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from os import PathLike
+from pathlib import Path
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -12,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ammi import displays
 from ammi.card import Figures, model_card
-from ammi.files import Files
-from ammi.hashers.saving import is_of_a_model, model_from_files, save
+from ammi.files import Files, write_folder
+from ammi.hashers.saving import check_model_folder, is_of_a_model, model_from_files
 from ammi.hub import CARD, checked_name, push_files
 
 
@@ -40,8 +41,10 @@ class Model(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, AB
         return model_from_files(files, cls)
 
     def save(self, folder: str | PathLike[str]) -> None:
-        """Write the files of the model to a folder; ammi.load(folder) reads it."""
-        save(self, folder)
+        """Write the files of the model to a folder, in place of a model there; ammi.load(folder) reads it."""
+        files = self.to_files()
+        check_model_folder(Path(folder))
+        write_folder(Path(folder), files)
 
     def push_to_hub(
         self,

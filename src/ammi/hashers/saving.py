@@ -30,7 +30,6 @@ from ammi.files import (
     read_folder,
     verified,
     with_checksums,
-    write_folder,
 )
 from ammi.hashers import methods
 from ammi.hub import Repository, fetch_files, is_on_hub
@@ -77,13 +76,6 @@ def model_to_files(model: "DocumentHasher") -> Files:
     parts.pop(f"{HASHER}/{CHECKSUMS}")  # one list of digests is enough
     about = {"n_bits": model.n_bits, "reads": model.reads}
     return with_checksums({CONFIG: _config(type(model).__name__, model.fingerprint_, about), **parts})
-
-
-def save(model: "Model", folder: str | os.PathLike[str]) -> None:
-    """Write a fitted model as a folder, which replaces the model that is there in one step."""
-    files = model.to_files()
-    check_model_folder(Path(folder))
-    write_folder(Path(folder), files)
 
 
 def load(folder: str | os.PathLike[str]) -> "Hasher | DocumentHasher":

@@ -49,23 +49,17 @@ def check(
         repaired = ammi.Collection.repair(location, advance=count) if repair else None
         damage = repaired.damage if repaired else ammi.Collection.check(location, advance=count)
     if as_json:
-        found = {"location": name, "documents": n_checked, "damage": damage}
-        say_json({**found, **(_as_json(repaired) if repaired else {})})
+        found: dict[str, object] = {"location": name, "documents": n_checked, "damage": damage}
+        if repaired:
+            found |= {"kept": repaired.kept, "lost": repaired.lost, "lost_without_id": repaired.unnamed}
+            found["old_file"] = repaired.old
+        say_json(found)
     else:
         for sentence in _shortened(damage):
             say(sentence)
         say(_outcome(name, n_checked, damage, repaired))
     if damage and not repaired:
         raise typer.Exit(DAMAGED)
-
-
-def _as_json(repaired: "Repaired") -> dict[str, object]:
-    return {
-        "kept": repaired.kept,
-        "lost": repaired.lost,
-        "lost_without_id": repaired.unnamed,
-        "old_file": repaired.old,
-    }
 
 
 def _outcome(location: str, n_checked: int, damage: list[str], repaired: "Repaired | None") -> str:

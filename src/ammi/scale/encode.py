@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from ammi.collection import Advance
 from ammi.data.codes import MANIFEST, CodeBlock, about_code_table, code_tables, write_code_table
 from ammi.digests import joint_digest
 from ammi.files import file_digest, write_json
@@ -15,7 +16,6 @@ from ammi.ingest import blocks_of
 from ammi.scale.shards import Reading, Shard
 from ammi.scale.workers import ModelFiles, Shared, Worker, pool, run_jobs
 from ammi.stored_model import StoredModel
-from ammi.tuning.display import Advance
 
 
 @dataclass(frozen=True)

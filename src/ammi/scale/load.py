@@ -10,12 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from ammi.collection import Collection
+from ammi.collection import Advance, Collection
 from ammi.data import Document, blocks
 from ammi.ingest import Block, EncodedBlock
 from ammi.scale.shards import Reading, Shard
 from ammi.scale.workers import Handle, ModelFiles, Shared, Worker, original_errors, pool, run_jobs
-from ammi.tuning.display import Advance
 
 _BLOCKS_AHEAD = 8  # blocks of a shard that may wait for the writer
 

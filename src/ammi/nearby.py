@@ -49,8 +49,9 @@ def at_distances(
     from ammi.evaluate.drift import DISTANCES, drift
 
     ids, codes = store.export()
-    others = [position for position, id in enumerate(ids) if id != without]
-    ids, codes = [ids[position] for position in others], codes[others]
+    if without is not None:
+        others = [position for position, id in enumerate(ids) if id != without]
+        ids, codes = [ids[position] for position in others], codes[others]
     away = np.bitwise_count(codes ^ code).sum(axis=1, dtype=np.int64)
     found = []
     for step in drift(code, codes, DISTANCES if distances is None else distances):

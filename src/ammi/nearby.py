@@ -40,7 +40,7 @@ def like(store: Store, own: Entry, k: int, where: Where | None, radius: int | No
 
 
 def at_distances(
-    store: Store, code: Codes, text: str | None, distances: Iterable[int] | None = None, without: Id | None = None
+    store: Store, code: Codes, text: str | None, distances: Iterable[int] | None, without: Id | None = None
 ) -> list[Hit]:
     """Return the nearest document at each distance from a code or farther, each document once; leave out one by its id.
 

@@ -271,7 +271,7 @@ class Contents:
     made before. Any further iteration is part of work that shows its own progress.
     """
 
-    def __init__(self, documents: "Iterable[Document]", learns: bool = True, embeds: bool = False):
+    def __init__(self, documents: "Iterable[Document]", learns: bool, embeds: bool = False):
         self._documents = documents
         self._steps = ["embedding documents"] if embeds else []
         self._steps += ["reading documents", "making rows of them"] if learns else ["making rows of documents"]

@@ -50,7 +50,7 @@ class File(NamedTuple):
         """Return a digest of the content."""
         return file_digest(self.path)[:32]
 
-    def unread(self, reason: str, kind: str = "not readable") -> UnreadFileError:
+    def unread(self, reason: str, kind: str) -> UnreadFileError:
         """Return the record of a file without documents."""
         return UnreadFileError(f"{self.path} is left out: {reason}", kind)
 

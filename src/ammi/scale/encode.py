@@ -63,7 +63,7 @@ def encode_shards(
     out: Path,
     reading: Reading,
     workers: int,
-    advance: Advance = lambda n_documents: None,
+    advance: Advance,
 ) -> list[Encoded]:
     """Encode shards into a folder, then write its manifest; return the shards of codes.
 

@@ -65,7 +65,7 @@ def load_shards(
     files: Mapping[str, bytes],
     reading: Reading,
     workers: int,
-    advance: Advance = lambda n_documents: None,
+    advance: Advance,
 ) -> Loaded:
     """Add the documents of shards to a collection, which is open at this location and has the model of these files."""
     total, shared = Loaded(0, 0, []), Shared(dict(files))

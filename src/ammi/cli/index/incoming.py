@@ -99,7 +99,7 @@ class Incoming:
 
 
 def named_after(
-    source: str, documents: "Iterable[Document] | VectorMatrix", collection: "ammi.Collection | None" = None
+    source: str, documents: "Iterable[Document] | VectorMatrix", collection: "ammi.Collection | None"
 ) -> "Iterable[Document] | VectorMatrix":
     """Give documents without ids the ids SOURCE:POSITION, which are the same whenever the source is read.
 

@@ -153,7 +153,7 @@ def _explained(repository: Repository, *, pushes: bool = False) -> Iterator[None
     except errors.EntryNotFoundError as error:
         raise FileNotFoundError(f"{name} is not a {what} of ammi, or lacks a file of it: name another one") from error
     except errors.OfflineModeIsEnabled as error:
-        raise ConnectionError(f"HF_HUB_OFFLINE forbids to reach the Hub for {name}: unset it") from error
+        raise ConnectionError(f"the Hub cannot be reached for {name} while HF_HUB_OFFLINE is set: unset it") from error
     except errors.HfHubHTTPError as error:
         raise _refused(error.response.status_code, str(error), repository, pushes) from error
     except RuntimeError as error:

@@ -189,13 +189,7 @@ class AnyCollection(Protocol):
         """Return all documents at most radius bits from a text or a vector, the nearest first."""
 
     def like(
-        self,
-        id: Id,
-        k: int = 10,
-        where: Where | None = None,
-        *,
-        radius: int | None = None,
-        distinct: bool = False,
+        self, id: Id, k: int = 10, where: Where | None = None, *, radius: int | None = None, distinct: bool = False
     ) -> Hits:
         """Return the k documents nearest to one of the collection, or all within a radius, without itself.
 

@@ -53,11 +53,7 @@ def collection_card(
     rows: Rows = {"documents": about["documents"], "bits": n_bits, "bytes of a code": -(-n_bits // 8)}
     rows |= {key: about[key] for key in _OF_COLLECTIONS if about.get(key)}
     use = f'with ammi.Collection.open("{SCHEME}{name}") as collection:\n    hits = collection.search(query)'
-    fields = {
-        "license": licence,
-        "tags": ["ammi", "binary-codes", "semantic-search"],
-        "datasets": list(datasets),
-    }
+    fields = {"license": licence, "tags": ["ammi", "binary-codes", "semantic-search"], "datasets": list(datasets)}
     opening = f"A collection of documents that are found by binary codes of {n_bits} bits."
     return _card(fields, name, opening, rows, figures, use)
 

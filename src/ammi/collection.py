@@ -361,13 +361,7 @@ class Collection(AnyCollection):
         return self._with_model(find)
 
     def like(
-        self,
-        id: Id,
-        k: int = 10,
-        where: Where | None = None,
-        *,
-        radius: int | None = None,
-        distinct: bool = False,
+        self, id: Id, k: int = 10, where: Where | None = None, *, radius: int | None = None, distinct: bool = False
     ) -> Hits:
         with self.store.snapshot():
             own = self.get(id)

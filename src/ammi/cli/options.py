@@ -164,8 +164,7 @@ class RayOptions:
         ),
     ] = None
     workers: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="With --ray: number of workers.", show_default="one per core"),
+        int | None, typer.Option(min=1, metavar="N", help="With --ray: number of workers.", show_default="one per core")
     ] = None
 
     def __post_init__(self) -> None:

@@ -133,10 +133,7 @@ def _queries(collection: "ammi.Collection", texts: list[str], file: Path | None)
 
 
 def _answers(
-    collection: "ammi.Collection",
-    queries: "Iterator[tuple[str, Query]]",
-    options: SearchOptions,
-    where: "Where | None",
+    collection: "ammi.Collection", queries: "Iterator[tuple[str, Query]]", options: SearchOptions, where: "Where | None"
 ) -> "Iterator[tuple[str, Hits]]":
     """Yield the name and the hits of each query; many queries are searched for in one call."""
     at_once = max(1, QUERIES_AT_ONCE // -(-options.k // HITS_AT_ONCE))

@@ -30,9 +30,7 @@ Token = Annotated[
 Names = Annotated[
     list[str] | None,
     typer.Option(
-        "--name",
-        metavar="NAME",
-        help="Another host name of the server, such as that of a proxy. May be repeated.",
+        "--name", metavar="NAME", help="Another host name of the server, such as that of a proxy. May be repeated."
     ),
 ]
 

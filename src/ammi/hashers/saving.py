@@ -21,16 +21,7 @@ from safetensors.numpy import save as save_arrays
 
 from ammi.features import features_from_files
 from ammi.features.saved import parse_features
-from ammi.files import (
-    CHECKSUMS,
-    Files,
-    check_writable,
-    in_folder,
-    of_folder,
-    read_folder,
-    verified,
-    with_checksums,
-)
+from ammi.files import CHECKSUMS, Files, check_writable, in_folder, of_folder, read_folder, verified, with_checksums
 from ammi.hashers import methods
 from ammi.hub import Repository, fetch_files, is_on_hub
 from ammi.parts import is_part, part_from_json, part_to_json

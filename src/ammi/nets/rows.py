@@ -94,10 +94,5 @@ class _SparseProduct(torch.autograd.Function):
 
 def _weighted_sums(sparse: Csr, dense: Tensor) -> Tensor:
     return F.embedding_bag(
-        sparse.indices,
-        dense,
-        sparse.starts,
-        mode="sum",
-        per_sample_weights=sparse.values,
-        include_last_offset=True,
+        sparse.indices, dense, sparse.starts, mode="sum", per_sample_weights=sparse.values, include_last_offset=True
     )

@@ -145,13 +145,7 @@ class RemoteCollection(AnyCollection):
         return self._all(self._server.ask("POST", "/api/search", {**_as_json(query), **options}))
 
     def like(
-        self,
-        id: Id,
-        k: int = 10,
-        where: Where | None = None,
-        *,
-        radius: int | None = None,
-        distinct: bool = False,
+        self, id: Id, k: int = 10, where: Where | None = None, *, radius: int | None = None, distinct: bool = False
     ) -> Hits:
         if radius is not None:
             k = self._about()["limits"]["k"]

@@ -58,12 +58,7 @@ class Encoder(Worker):
 
 
 def encode_shards(
-    shards: Sequence[Shard],
-    files: Mapping[str, bytes],
-    out: Path,
-    reading: Reading,
-    workers: int,
-    advance: Advance,
+    shards: Sequence[Shard], files: Mapping[str, bytes], out: Path, reading: Reading, workers: int, advance: Advance
 ) -> list[Encoded]:
     """Encode shards into a folder, then write its manifest; return the shards of codes.
 

@@ -12,9 +12,7 @@ from ammi.urls import shown
 
 
 def backup(
-    location: Location,
-    file: Annotated[Path, argument("FILE", "File to write.")],
-    as_json: AsJson = False,
+    location: Location, file: Annotated[Path, argument("FILE", "File to write.")], as_json: AsJson = False
 ) -> None:
     """Write a collection, as it is at one moment, to one file; others read and write it meanwhile.
 

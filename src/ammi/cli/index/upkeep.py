@@ -133,8 +133,7 @@ def export(
     location: Location,
     file: Annotated[Path, argument("FILE", "File to write: .jsonl, .csv or .tsv (also .gz, .zst), or .parquet.")],
     columns: Annotated[
-        bool,
-        typer.Option("--columns", help="Write metadata as columns, without codes and vectors, as in CSV and TSV."),
+        bool, typer.Option("--columns", help="Write metadata as columns, without codes and vectors, as in CSV and TSV.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

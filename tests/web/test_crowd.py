@@ -232,6 +232,16 @@ def test_a_request_with_two_lengths_is_refused(here):
         assert connection.recv(100).startswith(b"HTTP/1.1 400")
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("wrong", [b"\n", b"\n\r\n", b"\r\n"])
+def test_lines_of_a_head_end_with_cr_lf(here, end, wrong):
+    with running(here, Settings()) as address, connect(address) as connection:
+        for part in (b"GET /health HTTP/1.1", end, b"Host: localhost", wrong, b"A: b\r\n\r\n"):
+            connection.sendall(part)
+        is_right = {end, wrong} == {b"\r\n"}
+        assert connection.recv(100).startswith(b"HTTP/1.1 200" if is_right else b"HTTP/1.1 400")
+
+
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library has other heaps")
 def test_threads_share_two_heaps():
     """A heap for each thread kept the most that a request to it ever needed: 363 MB more after 5,000 requests."""

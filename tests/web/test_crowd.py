@@ -152,6 +152,7 @@ def test_work_of_a_client_that_has_gone_is_not_begun_and_its_place_is_free(here,
 
 
 def test_one_search_for_near_duplicates_at_a_time(here, monkeypatch):
+    half, more = here.duplicates(0.5), here.duplicates(0.7)
     with blocked(monkeypatch, "duplicates") as (calls, go):
         monkeypatch.setattr("ammi.web.live._SECONDS_TO_WAIT", 0.01)
         live = LiveExplorer(here, 100)
@@ -159,13 +160,13 @@ def test_one_search_for_near_duplicates_at_a_time(here, monkeypatch):
         assert progress == [0.0] * 40
         assert len(calls) == 1
         go.set()
-        wait_for(lambda: live.duplicates(0.5) == here.duplicates(0.5))
+        wait_for(lambda: live.duplicates(0.5) == half)
         monkeypatch.setattr("ammi.web.live._SECONDS_UNTIL_UNWANTED", -1.0)
         go.clear()
         live.duplicates(0.6)
         assert live.duplicates(0.7) == 0.0  # which stops the other one
         go.set()
-        wait_for(lambda: live.duplicates(0.7) == here.duplicates(0.7))
+        wait_for(lambda: live.duplicates(0.7) == more)
 
 
 def test_cached_answers_are_bounded_in_bytes(here):

@@ -47,6 +47,7 @@ def test_report_of_nothing(tmp_path):
     page = write_report(PaperFolder(tmp_path / "new", SCALE), tmp_path / "docs" / "paper.md")
     text = (tmp_path / "docs" / "paper.md").read_text()
     assert [part for part in PARTS if f"`ammi paper {part}`" not in text] == []
+    assert "## Where this differs from the paper and its programs" in text
     assert text.count("○ not run yet**") == len(re.findall(r"(?m)^\| \*\*", text)) > 10
     pictures = [path.name for path in links(tmp_path / "docs" / "paper.md")]
     assert pictures == ["information.png"]  # of a benchmark, which was run

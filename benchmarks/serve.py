@@ -256,7 +256,7 @@ def hostile(options: argparse.Namespace, home: Path) -> list[Row]:
             statuses.update(sum((job.result() for job in jobs), Counter()))
             megabytes.append(memory_mb(process))
             print("hostile", statuses.total(), dict(statuses), f"{megabytes[-1]:.0f} MB", flush=True)
-    measured = f"megabytes more after {options.requests:,} requests of hostile sizes, beside the first {WARMING:,}"
+    measured = f"megabytes more after {options.requests:,} requests of hostile sizes than after {WARMING:,} before them"
     return [
         {"measure": measured, "value": megabytes[-1] - megabytes[0], "wanted": "at most 50"},
         {"measure": "of these answered with status 500", "value": statuses[500], "wanted": "0"},

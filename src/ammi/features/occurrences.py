@@ -76,10 +76,32 @@ def places(text: str, groups: Iterable[Collection[str]]) -> list[tuple[int, int,
     for number, words in enumerate(groups):
         starts = _starts(words, form) if split is None else {word: split.get(word, []) for word in words}
         found += [(start, start + len(word), number) for word, each in starts.items() for start in each]
-    if not _all_are(_stays_one, text):
-        starts_of, ends_of = _origins(text)
-        found = [(starts_of[start], ends_of[end - 1], number) for start, end, number in found]
-    return sorted(found)
+    return sorted(_in_text(text, found))
+
+
+def phrase_places(text: str, groups: Collection[Collection[Sequence[str]]]) -> list[tuple[int, int, int]]:
+    """Return where a text has a phrase of each group, which is words side by side, as `places` does for words."""
+    if not groups:
+        return []
+    form = normal(text)
+    found = set()
+    for one in {form, in_parts(form)}:
+        spans = term_spans(one)
+        words = [one[start:end] for start, end in spans]
+        for number, phrases in enumerate(groups):
+            for phrase in map(list, phrases):
+                for first in (n for n, word in enumerate(words) if word == phrase[0]):
+                    if words[first : first + len(phrase)] == phrase:
+                        found.add((spans[first][0], spans[first + len(phrase) - 1][1], number))
+    return sorted(_in_text(text, found))
+
+
+def _in_text(text: str, found: Collection[tuple[int, int, int]]) -> Iterable[tuple[int, int, int]]:
+    """Return places in the normal form of a text as places in the text."""
+    if not found or _all_are(_stays_one, text):
+        return found
+    starts_of, ends_of = _origins(text)
+    return ((starts_of[start], ends_of[end - 1], number) for start, end, number in found)
 
 
 def _split(form: str) -> dict[str, list[int]]:

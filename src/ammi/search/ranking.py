@@ -270,7 +270,7 @@ def best_hits(query: Codes, ranking: Ranking, wanted: Wanted, candidates: Candid
         weights = rarities(wanted.terms, known)
         for n, row in enumerate(rows):
             of_score = {name: float(part[row]) for name, part in parts.items()}
-            hits[n] = hits[n]._replace(why=explained(hits[n].text or "", wanted.terms, weights, of_score))
+            hits[n] = hits[n]._replace(why=explained(hits[n].text or "", wanted, weights, of_score))
         hits.unknown = [word for term in wanted.terms if not known.having_term(term) for word in term.asked] + nowhere
         hits.corrected = wanted.corrected
     return hits

@@ -102,9 +102,7 @@ def test_a_passage_shows_why_a_text_was_found():
 
 
 def test_a_passage_shows_the_quoted_phrase():
-    text = (
-        "Oil prices rose, crude prices. " * 30 + "He spoke of crude oil (Brent). " + "The oil is crude. " * 30
-    )
+    text = "Oil prices rose, crude prices. " * 30 + "He spoke of crude oil (Brent). " + "The oil is crude. " * 30
     terms = [Term({word: 1}, (word,)) for word in ("prices", "crude", "oil")]
     statistics = WordStatistics(100, 10_000, {"prices": 1, "crude": 10, "oil": 20})
     weights = rarities(terms, statistics)

@@ -173,8 +173,24 @@ def word_places(text: str, wanted: set[str]) -> list[tuple[int, int]]:
     It can be cut before a character that is no mark if the normal forms of both parts are that of the whole. Σ is ς at
     the end of a word in lower case, else σ, which makes no difference here.
     """
+    return _in_text(text, [(start, start + len(word)) for start, word in term_starts(text) if word in wanted])
+
+
+def phrase_places(text: str, phrase: list[str]) -> list[tuple[int, int]]:
+    """Where words stand side by side in a text, or in its form with identifiers in parts."""
+    found = set()
+    for form in (normal(text), normal(text).replace("_", " ")):
+        starts = _starts(form)
+        for n in range(len(starts) - len(phrase) + 1):
+            part = starts[n : n + len(phrase)]
+            if [word for _, word in part] == phrase:
+                found.add((part[0][0], part[-1][0] + len(phrase[-1])))
+    return _in_text(text, [*found])
+
+
+def _in_text(text: str, places: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Places in the normal form of a text as places in the text."""
     cuts = {len(normal(text[:at])): at for at in range(len(text), -1, -1) if _same_cut(text, at)}
-    places = [(start, start + len(word)) for start, word in term_starts(text) if word in wanted]
     return [(cuts[max(c for c in cuts if c <= start)], cuts[min(c for c in cuts if c >= end)]) for start, end in places]
 
 

@@ -254,3 +254,14 @@ def test_without_pandas_hits_say_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="pip install pandas"):
         Hits().to_pandas()
+
+
+def test_a_page_of_the_word_index_is_one_page_of_the_file(tmp_path):
+    with HammingIndex.create(tmp_path / "index", 8) as index:
+        with index._writing():
+            index._tables.words.add((position, "oil") for position in range(30_000))
+        with index._reading():
+            select = "SELECT pagetype, count(*) FROM dbstat WHERE name = 'words_data' GROUP BY 1"
+            pages = dict(index._database.execute(select).fetchall())
+    assert pages["leaf"] > 5
+    assert "overflow" not in pages

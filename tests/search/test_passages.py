@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ammi.cli.screen import marked_passage
-from ammi.features.alphabet import searched_terms
-from ammi.features.occurrences import _joins, places
+from ammi.features.alphabet import in_parts, normal, searched_terms, terms_of
+from ammi.features.occurrences import _joins, phrase_places, places
 from ammi.search.passages import LEAD, LENGTH, densest, explained, passage, rarities
-from ammi.search.wanted import Term, WordStatistics
+from ammi.search.wanted import Term, Wanted, WordStatistics
+from tests.oracles import phrase_places as phrase_places_of
 from tests.oracles import word_places
 
 # Characters that become several ones in normal form, or one together with others.
@@ -31,6 +32,16 @@ def test_words_are_found_where_they_stand(text, data):
     groups = [data.draw(st.sets(st.sampled_from(terms))) for _ in range(2)]
     expected = [(*place, n) for n, words in enumerate(groups) for place in word_places(text, words)]
     assert places(text, groups) == sorted(expected)
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=st.lists(pieces | st.sampled_from(["oil_price", "_"]), max_size=12).map("".join), data=st.data())
+def test_phrases_are_found_where_they_stand(text, data):
+    words = data.draw(st.sampled_from([terms_of(text), terms_of(in_parts(normal(text)))]))
+    first = data.draw(st.integers(0, len(words)))
+    phrases = [words[first : first + length] for length in (1, 2, 3)] if first < len(words) else [["oil", "price"]]
+    expected = [(*place, n) for n, phrase in enumerate(phrases) for place in phrase_places_of(text, phrase)]
+    assert phrase_places(text, [[tuple(phrase)] for phrase in phrases]) == sorted(expected)
 
 
 def test_only_marks_and_parts_of_hangul_join_the_character_before():
@@ -79,7 +90,7 @@ def test_a_passage_shows_why_a_text_was_found():
     text = "It reads files. " * 30 + "It converts\n the oldest images, and 日本語 " + "or other files. " * 30
     terms = [Term({"converting": 1}, ("converting", "converts")), Term({"file": 1}, ("file", "files"))]
     statistics = WordStatistics(100, 10_000, {"converting": 1, "converts": 2, "file": 20, "files": 30})
-    why = explained(text, terms, rarities(terms, statistics), {"words": 2.0})
+    why = explained(text, Wanted(terms), rarities(terms, statistics), {"words": 2.0})
     assert [text[start:end] for start, end in why.words] == ["files"] * 30 + ["converts"] + ["files"] * 30
     assert text[why.start : why.start + len(why.passage)] == why.passage
     assert {piece for piece, is_match in why.marked() if is_match} == {"files", "converts"}
@@ -87,10 +98,35 @@ def test_a_passage_shows_why_a_text_was_found():
     line = marked_passage(why)
     assert line.plain.startswith("…It reads files.")
     assert {line.plain[span.start : span.end] for span in line.spans} == {"files", "converts"}
-    assert explained(text, [], [], {})[:3] == (text[: len("It reads files. " * 15) - 1], 0, [])
+    assert explained(text, Wanted(), [], {})[:3] == (text[: len("It reads files. " * 15) - 1], 0, [])
+
+
+def test_a_passage_shows_the_quoted_phrase():
+    text = "Oil prices rose, crude prices. " * 30 + "He spoke of crude oil (Brent). " + "The oil is crude. " * 30
+    terms = [Term({word: 1}, (word,)) for word in ("prices", "crude", "oil")]
+    statistics = WordStatistics(100, 10_000, {"prices": 1, "crude": 10, "oil": 20})
+    weights = rarities(terms, statistics)
+    assert "crude oil" not in explained(text, Wanted(terms), weights, {}).passage
+    why = explained(text, Wanted(terms, required=[(("crude", "oil"), ("sweet", "crude"))]), weights, {})
+    assert why.passage.startswith("of crude oil (Brent)")
+    assert {text[start:end].lower() for start, end in why.words} == {"prices", "crude", "oil"}
+    absent = explained(text, Wanted(terms, required=[(("sweet", "crude"),)]), weights, {})
+    assert absent == explained(text, Wanted(terms), weights, {})
+
+
+def test_of_very_many_words_those_of_the_passage_are_told():
+    text = "oil " * 3000 + "crude oil"
+    terms = [Term({word: 1}, (word,)) for word in ("oil", "crude")]
+    why = explained(text, Wanted(terms), [1, 1], {})
+    assert why.words[:1000] == [(4 * n, 4 * n + 3) for n in range(1000)]
+    assert [place for place in why.words[1000:] if place[1] <= why.start] == []
+    assert {piece for piece, is_match in why.marked() if is_match} == {"oil", "crude"}
+    assert [word for word, is_match in why.marked() if is_match] == [
+        word for word in why.passage.split() if word in ("oil", "crude")
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "x" * 1000])
 def test_a_text_without_the_words_has_its_beginning(text):
-    why = explained(text, [Term({"oil": 1}, ("oil",))], [1], {})
+    why = explained(text, Wanted([Term({"oil": 1}, ("oil",))]), [1], {})
     assert (why.passage, why.words) == (text.strip()[:LENGTH], [])

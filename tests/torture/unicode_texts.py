@@ -54,5 +54,5 @@ def index_texts(folder: Path, tries: int, seed: int = 0) -> Outcome:
 
 def _having(index: HammingIndex, word: str) -> set[Id]:
     """The documents that have a word, by the word index."""
-    positions = index._tables.words._matching(word, len(index))
+    positions = index._tables.words._matching(word)
     return {entry.id for entry in index._tables.entries(positions).values()}

@@ -212,7 +212,7 @@ def test_remembered_words_are_bounded_in_bytes(here, monkeypatch):
     words._last_known = word_index._KnownWords(-1)
     for number in range(12):
         here.search(f"{number}x" + "y" * 9000)
-    assert sum(map(len, words._last_known.words)) < 1 << 16
+    assert sum(map(len, words._last_known.counts)) < 1 << 16
 
 
 def test_an_answer_has_a_limit(large):

@@ -22,7 +22,7 @@ _CACHED = 1000  # regular expressions, and characters
 _MARKS = "+#"  # which names may end with
 _REST = r"\w*(?:\+\+(?![\w+])|#(?!\w))?"  # of a word, after its beginning
 _LONGEST_PATTERN = 64  # characters of a beginning in a cached regular expression, which takes many bytes for each
-_rest = re.compile(_REST).match
+_whole = re.compile(rf"\w{_REST}").match  # the word that begins at an offset
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
@@ -35,7 +35,7 @@ class Occurrences:
 
     def __init__(self, texts: Sequence[str], block: int):
         self._split: dict[int, dict[str, list[int]]] = {}  # the words of the texts that are not plain, by row
-        self._joined, forms = "\n".join(texts), [*texts]
+        self._joined, forms = "\n".join(texts), texts
         if self._joined.isascii():  # all at once
             self._joined = normal(self._joined)
         else:
@@ -45,27 +45,31 @@ class Occurrences:
                 if not _all_are(_is_plain, parts[row]):
                     self._split[row], parts[row] = _split(parts[row]), ""
             self._joined, texts = "\n".join(parts), parts
-        self._starts = np.cumsum([0, *(len(text) + 1 for text in texts)], dtype=np.int64)[:-1]  # (n,)
-        lengths = np.array([len(text) for text in forms], np.int64)
-        blocks = np.maximum(-(-lengths // block), 1)
+        ends = np.cumsum(_lengths(texts) + 1)
+        self._starts = np.concatenate([[0], ends[:-1]])  # (n,)
+        blocks = np.maximum(-(-_lengths(forms) // block), 1)
         self.first = np.cumsum(blocks) - blocks
         self.n_blocks, self._block = int(blocks.sum()), block
 
-    def counts(self, words: Collection[str]) -> dict[str, NDArray[np.int64]]:
-        """Return the number of times each block has each of these words, (B,); fastest if they begin alike."""
-        nowhere = np.zeros(self.n_blocks, np.int64)
+    def counts(self, groups: Iterable[Collection[str]]) -> dict[str, NDArray[np.int64]]:
+        """Return the number of times each block has each word of some groups, (B,); fastest if those of a group begin
+        alike."""
+        starts = {word: each for words in groups for word, each in _starts(words, self._joined).items()}
+        at = np.array([start for each in starts.values() for start in each], np.int64)
+        rows = np.searchsorted(self._starts, at, side="right") - 1
+        blocks = self.first[rows] + (at - self._starts[rows]) // self._block
+        ends = np.cumsum([len(each) for each in starts.values()], dtype=np.int64).tolist()
         found = {}
-        for word, offsets in _starts(words, self._joined).items():
-            if not offsets and not self._split:
-                found[word] = nowhere
-                continue
-            at = np.array(offsets, np.int64)
-            rows = np.searchsorted(self._starts, at, side="right") - 1
-            blocks = [self.first[rows] + (at - self._starts[rows]) // self._block]
+        for word, end in zip(starts, ends, strict=True):
+            of_word = [blocks[end - len(starts[word]) : end]]
             for row, split in self._split.items():
-                blocks.append(self.first[row] + np.array(split.get(word, []), np.int64) // self._block)
-            found[word] = np.bincount(np.concatenate(blocks), minlength=self.n_blocks)
+                of_word.append(self.first[row] + np.array(split.get(word, []), np.int64) // self._block)
+            found[word] = np.bincount(np.concatenate(of_word), minlength=self.n_blocks)
         return found
+
+
+def _lengths(texts: Sequence[str]) -> NDArray[np.int64]:
+    return np.fromiter(map(len, texts), np.int64, len(texts))
 
 
 def places(text: str, groups: Iterable[Collection[str]]) -> list[tuple[int, int, int]]:
@@ -76,10 +80,32 @@ def places(text: str, groups: Iterable[Collection[str]]) -> list[tuple[int, int,
     for number, words in enumerate(groups):
         starts = _starts(words, form) if split is None else {word: split.get(word, []) for word in words}
         found += [(start, start + len(word), number) for word, each in starts.items() for start in each]
-    if not _all_are(_stays_one, text):
-        starts_of, ends_of = _origins(text)
-        found = [(starts_of[start], ends_of[end - 1], number) for start, end, number in found]
-    return sorted(found)
+    return sorted(_in_text(text, found))
+
+
+def phrase_places(text: str, groups: Collection[Collection[Sequence[str]]]) -> list[tuple[int, int, int]]:
+    """Return where a text has a phrase of each group, which is words side by side, as `places` does for words."""
+    if not groups:
+        return []
+    form = normal(text)
+    found = set()
+    for one in {form, in_parts(form)}:
+        spans = term_spans(one)
+        words = [one[start:end] for start, end in spans]
+        for number, phrases in enumerate(groups):
+            for phrase in map(list, phrases):
+                for first in (n for n, word in enumerate(words) if word == phrase[0]):
+                    if words[first : first + len(phrase)] == phrase:
+                        found.add((spans[first][0], spans[first + len(phrase) - 1][1], number))
+    return sorted(_in_text(text, found))
+
+
+def _in_text(text: str, found: Collection[tuple[int, int, int]]) -> Iterable[tuple[int, int, int]]:
+    """Return places in the normal form of a text as places in the text."""
+    if not found or _all_are(_stays_one, text):
+        return found
+    starts_of, ends_of = _origins(text)
+    return ((starts_of[start], ends_of[end - 1], number) for start, end, number in found)
 
 
 def _split(form: str) -> dict[str, list[int]]:
@@ -144,10 +170,9 @@ def _words_from(beginning: str, text: str) -> Iterator[tuple[int, str]]:
         if start < 0:
             return
         end = start + len(beginning)
-        if not _is_word_character(text[start - 1 : start]):
-            whole = _rest(text, end)
-            assert whole
-            yield start, text[start : whole.end()]
+        before = text[start - 1 : start]
+        if not (before.isalnum() or before == "_"):
+            yield start, _whole(text, start)[0]  # type: ignore[index]  # there is one
     for match in _pattern(beginning).finditer(text, end):
         yield match.start(), match[0]
 

@@ -3,6 +3,7 @@
 A search encodes one short text; importing scikit-learn would take longer than the search.
 """
 
+from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -26,7 +27,8 @@ class QuickRows(NamedTuple):
 
     def row(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Return the columns of a text that are not zero, in order, and their weights."""
-        columns, counts = np.unique(np.array(self.columns_of(text), np.int32), return_counts=True)
+        found = sorted(Counter(self.columns_of(text)).items())  # for few words faster than numpy
+        columns, counts = np.array(found, np.int32).reshape(-1, 2).T
         return columns, unit_weights(counts, self.idf[columns], np.zeros(len(columns), np.int64), 1)
 
 

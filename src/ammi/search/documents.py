@@ -53,9 +53,9 @@ class Why(NamedTuple):
     Offsets are those of the document's text. A word counts in any form that has the stem of a word of the query.
     """
 
-    passage: str  # the part of the text with the most, and the rarest, words of the query; else its beginning
+    passage: str  # the part of the text with a quoted phrase, or the rarest words of the query; else its beginning
     start: int  # where the passage begins
-    words: list[tuple[int, int]]  # where words of the query stand, as (start, end), in the whole text
+    words: list[tuple[int, int]]  # where words stand, as (start, end): the first 1,000, and those of the passage
     parts: dict[str, float]  # of the score, which is their sum: "words", "code" and "cosine", those that count
 
     def marked(self) -> list[tuple[str, bool]]:

@@ -25,7 +25,8 @@ def heading_of(id: Id, text: str, metadata: Metadata) -> str:
 
 def first_paragraph(text: str) -> str:
     """Return the first paragraph of a text if it is short and others follow."""
-    return text[: max(text.find("\n\n", 0, _LONGEST_TITLE), 0)]
+    end = text.find("\n\n", 0, _LONGEST_TITLE)
+    return text[:end] if end > 0 else ""
 
 
 def searched_text(id: Id, text: str, metadata: Metadata) -> str:

@@ -1,8 +1,8 @@
 """Why a document was found: where the words of the query stand in its text, and the passage that has the best of them.
 
 The passage is a part of at most LENGTH characters. Of all parts that begin with a word of the query it is the one whose
-terms have the highest sum of rarities, each term counted once, and of equals the first. Some text before it is added,
-and it is cut between words.
+terms have the highest sum of rarities, each term counted once, and of equals the first. If the text has a quoted phrase
+of the query, the part begins with one. Some text before it is added, and it is cut between words.
 """
 
 import re
@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from ammi.features.occurrences import places
+from ammi.features.occurrences import phrase_places, places
 from ammi.search.documents import Why
 from ammi.search.queries import parse
-from ammi.search.wanted import Term, Vocabulary, WordStatistics, look_up
+from ammi.search.wanted import Term, Vocabulary, Wanted, WordStatistics, look_up
 
 LENGTH = 240  # characters of a passage
 LEAD = 40  # at most so many of them stand before the first word of the query
+_MOST_PLACES = 1000  # of words in a text: more are told only of the passage
 _PRECISION = 1000  # rarities are compared as whole numbers, so that sums do not depend on their order
 
 _BEGINNING = re.compile(r"(?<!\S)\S")  # of a word
@@ -28,11 +29,24 @@ def rarities(terms: Sequence[Term], statistics: WordStatistics) -> list[int]:
     return [round(_PRECISION * statistics.rarity(term)) for term in terms]
 
 
-def explained(text: str, terms: Sequence[Term], weights: Sequence[int], parts: dict[str, float]) -> Why:
-    """Return why a text was found."""
-    found = places(text, [term.words for term in terms])
-    start, end = passage(text, *densest(found, weights))
-    return Why(text[start:end], start, merged(found), parts)
+def explained(text: str, wanted: Wanted, weights: Sequence[int], parts: dict[str, float]) -> Why:
+    """Return why a text was found; the weights are those of the terms."""
+    found = places(text, [term.words for term in wanted.terms])
+    start, end = passage(text, *_best_part(text, found, wanted, weights))
+    words = merged(found)
+    of_passage = [place for place in words[_MOST_PLACES:] if start < place[1] and place[0] < end]
+    return Why(text[start:end], start, words[:_MOST_PLACES] + of_passage, parts)
+
+
+def _best_part(
+    text: str, found: Sequence[tuple[int, int, int]], wanted: Wanted, weights: Sequence[int]
+) -> tuple[int, int]:
+    """Return the part of a text that begins with a quoted phrase of the query, if it has one, or else with a word."""
+    n = len(weights)
+    phrases = [(start, end, n + group) for start, end, group in phrase_places(text, wanted.required)]
+    if not phrases:
+        return densest(found, weights)
+    return densest(sorted([*found, *phrases]), [*weights, *(sum(weights) + 1 for _ in wanted.required)], n)
 
 
 class TextStore(Vocabulary, Protocol):
@@ -49,11 +63,14 @@ def explanation(text: str, query: str, store: TextStore) -> Why:
     with store.snapshot():
         (wanted,) = look_up([parse(query)], store.language, store, [lambda word: False])
         weights = rarities(wanted.terms, store._word_statistics(wanted.words))
-    return explained(text, wanted.terms, weights, {})
+    return explained(text, wanted, weights, {})
 
 
-def densest(found: Sequence[tuple[int, int, int]], weights: Sequence[int]) -> tuple[int, int]:
-    """Return the start and the end of the part that has the best words, without the text around them."""
+def densest(found: Sequence[tuple[int, int, int]], weights: Sequence[int], first: int = 0) -> tuple[int, int]:
+    """Return the start and the end of the part that has the best words, without the text around them.
+
+    It begins with a term whose number is `first` or more.
+    """
     best, chosen, behind, rarities = -1, (0, 0), 0, 0
     there = [0] * len(weights)  # how often the part has each term
     for n, (start, _, term) in enumerate(found):
@@ -62,7 +79,7 @@ def densest(found: Sequence[tuple[int, int, int]], weights: Sequence[int]) -> tu
             rarities += 0 if there[added] else weights[added]
             there[added] += 1
             behind += 1
-        if rarities > best:
+        if rarities > best and term >= first:
             best, chosen = rarities, (start, max(end for _, end, _ in found[n:behind]))
         there[term] -= 1
         rarities -= 0 if there[term] else weights[term]

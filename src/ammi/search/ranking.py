@@ -61,8 +61,8 @@ class Candidates(NamedTuple):
     """Documents of a shortlist, in insertion order."""
 
     codes: Codes  # (n, ceil(m / 8))
-    texts: list[str | None]  # n if the query has words, else none; None for a text without these words
-    headings: list[str]  # of these texts
+    texts: Sequence[str | None]  # n if the query has words, else none; None for a text without these words
+    headings: Sequence[str]  # of these texts
     vectors: NDArray[np.float32] | None  # (n, d) if they were asked for
     statistics: WordStatistics | None  # of the query's words, if it has words
     records: Callable[[NDArray[np.int64]], list[Record]]  # reads the documents in these rows of the shortlist
@@ -198,9 +198,9 @@ class WordRanking:
     def parts(self, candidates: Candidates, terms: Sequence[Term]) -> dict[str, Scores]:
         lexical = np.zeros(len(candidates.codes))
         if candidates.statistics is not None:
-            there = zip(candidates.texts, candidates.headings, strict=True)
-            searched = {row: (text, heading) for row, (text, heading) in enumerate(there) if text is not None}
-            lexical[[*searched]] = lexical_scores([*searched.values()], terms, candidates.statistics)
+            texts = {row: text for row, text in enumerate(candidates.texts) if text is not None}
+            headings = [candidates.headings[row] for row in texts]
+            lexical[[*texts]] = lexical_scores([*texts.values()], headings, terms, candidates.statistics)
         if self._near is None:
             return {"words": np.where(lexical > 0, lexical, -np.inf)}
         near = {name: self._near.weight * part for name, part in self._near.parts(candidates).items()}
@@ -209,10 +209,13 @@ class WordRanking:
         return {"words": lexical, **near}
 
 
-def lexical_scores(searched: Sequence[tuple[str, str]], terms: Sequence[Term], statistics: WordStatistics) -> Scores:
-    """Return the first part of the score of each text, which comes with its heading, (n,)."""
-    texts, headings = [text for text, _ in searched], [heading for _, heading in searched]
+def lexical_scores(
+    texts: Sequence[str], headings: Sequence[str], terms: Sequence[Term], statistics: WordStatistics
+) -> Scores:
+    """Return the first part of the score of each text, (n,)."""
     n, average = len(texts), statistics.average
+    if not n:
+        return np.zeros(0)
     found = Occurrences([*texts, *headings], WINDOW // _BLOCKS)
     first = np.append(found.first, found.n_blocks)  # (2 n + 1,)
     n_windows = np.maximum(np.diff(first[: n + 1]) - _BLOCKS + 1, 1)
@@ -220,22 +223,35 @@ def lexical_scores(searched: Sequence[tuple[str, str]], terms: Sequence[Term], s
     windows = np.cumsum(n_windows) - n_windows  # (n,) the first window of each text
     starts = first[text_of] + np.arange(len(text_of)) - windows[text_of]
     ends = np.minimum(starts + _BLOCKS, first[text_of + 1])
-    lengths = np.array([[len(text), len(heading)] for text, heading in searched], np.float64).reshape(n, 2)
-    in_window = 1 / _lengths(np.minimum(lengths[:, 0], WINDOW), min(average, WINDOW))[text_of]  # how much a word counts
-    in_heading = TITLE_WEIGHT / _lengths(lengths[:, 1], TITLE_LENGTH)
-    scores, total = np.zeros(len(text_of)), 0.0
-    for term in terms:
+    of_text, of_heading = (np.array([*map(len, parts)], np.float64) for parts in (texts, headings))
+    in_window = 1 / _lengths(np.minimum(of_text, WINDOW), min(average, WINDOW))[text_of]  # how much a word counts
+    in_heading = TITLE_WEIGHT / _lengths(of_heading, TITLE_LENGTH)
+    counts, weights, total = _weighted_counts(found, terms, statistics)
+    before = np.zeros((len(counts), found.n_blocks + 1), np.int64)  # so many in all blocks before this one
+    np.cumsum(counts, axis=1, out=before[:, 1:])
+    there = in_heading * np.diff(before[:, first[n:]], axis=1)
+    saturated = _saturated(there[:, text_of] + in_window * (before[:, ends] - before[:, starts]))  # (c, w)
+    scores = np.zeros(len(text_of))
+    for weight, each in zip(weights, saturated, strict=True):
+        scores += weight * each
+    return np.asarray(np.maximum.reduceat(scores, windows) / np.sqrt(total or 1), np.float64)
+
+
+def _weighted_counts(
+    found: Occurrences, terms: Sequence[Term], statistics: WordStatistics
+) -> tuple[NDArray[np.int64], list[float], float]:
+    """Return how often each block has each stem and each word of the query, (c, B), what each counts, and Σ q_t i_t."""
+    groups = [[word for word in term.words if statistics.having[word]] for term in terms]
+    of_word = found.counts(groups)
+    counts, weights, total = list[NDArray[np.int64]](), list[float](), 0.0
+    for term, words in zip(terms, groups, strict=True):
         rarity = statistics.rarity(term)
         total += term.times * rarity
-        blocks = found.counts([word for word in term.words if statistics.having[word]])
-        weighted = [(float(term.times), np.sum([*blocks.values()], axis=0))] if blocks else []
-        weighted += [(EXACT_WEIGHT * times, blocks[word]) for word, times in term.asked.items() if word in blocks]
-        for weight, counts in weighted:
-            before = np.concatenate([[0], np.cumsum(counts)])  # so many in all blocks before this one
-            there = in_heading * np.diff(before[first[n:]])
-            scores += weight * rarity * _saturated(there[text_of] + in_window * (before[ends] - before[starts]))
-    best_window = np.maximum.reduceat(scores, windows) if n else scores
-    return np.asarray(best_window / np.sqrt(total or 1), np.float64)
+        if words:
+            asked = {word: times for word, times in term.asked.items() if statistics.having[word]}
+            counts += [np.sum([of_word[word] for word in words], axis=0), *(of_word[word] for word in asked)]
+            weights += [term.times * rarity, *(EXACT_WEIGHT * times * rarity for times in asked.values())]
+    return np.array(counts, np.int64).reshape(len(counts), found.n_blocks), weights, total
 
 
 def _saturated(n: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -270,7 +286,7 @@ def best_hits(query: Codes, ranking: Ranking, wanted: Wanted, candidates: Candid
         weights = rarities(wanted.terms, known)
         for n, row in enumerate(rows):
             of_score = {name: float(part[row]) for name, part in parts.items()}
-            hits[n] = hits[n]._replace(why=explained(hits[n].text or "", wanted.terms, weights, of_score))
+            hits[n] = hits[n]._replace(why=explained(hits[n].text or "", wanted, weights, of_score))
         hits.unknown = [word for term in wanted.terms if not known.having_term(term) for word in term.asked] + nowhere
         hits.corrected = wanted.corrected
     return hits
@@ -325,7 +341,17 @@ def best_by_terms(
     first = np.flatnonzero(_is_first(together))
     each = np.repeat([*weights, *(0.0 for _ in required)], [len(texts) for texts in found])[order]
     scores = np.add.reduceat(each, first) if len(first) else each
-    return np.sort(together[first[best(scores, n)]])
+    return together[first[_among_best(scores, n)]]
+
+
+def _among_best(scores: Scores, n: int) -> NDArray[np.int64]:
+    """Return the rows that `best` returns, sorted; many times faster for many scores."""
+    if len(scores) <= n:
+        return np.arange(len(scores))
+    least = np.partition(scores, -n)[-n]
+    chosen = scores > least
+    chosen[np.flatnonzero(scores == least)[: n - np.count_nonzero(chosen)]] = True
+    return np.flatnonzero(chosen)
 
 
 def _read_terms(statistics: WordStatistics, wanted: Wanted) -> list[Term]:
@@ -376,4 +402,6 @@ def _is_first(positions: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def is_in(positions: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which positions are among others, which are sorted."""
-    return np.searchsorted(others, positions, side="right") > np.searchsorted(others, positions)
+    if not len(others):
+        return np.zeros(len(positions), bool)
+    return others.take(np.searchsorted(others, positions), mode="clip") == positions

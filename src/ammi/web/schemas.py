@@ -108,7 +108,8 @@ class Why(Model):
     passage: str = Field(description="The part of the text with the most, and the rarest, words of the query.")
     start: int = Field(description="The offset at which the passage begins.", examples=[120])
     words: list[tuple[int, int]] = Field(
-        description="Where words of the query stand, in any form: start and end.", examples=[[[127, 134]]]
+        description="Start and end of words of the query, in any form: the first 1,000, and those of the passage.",
+        examples=[[[127, 134]]],
     )
     parts: dict[str, float] = Field(
         description="The parts of the score, which is their sum.", examples=[{"words": 5.8, "code": 1.45}]

@@ -58,9 +58,9 @@ class CodeTable(NamedTuple):
     def rows(self, positions: Positions) -> NDArray[np.int64]:
         """Return the rows of sorted positions, all of which must exist; reads only the blocks they lie in."""
         block = np.searchsorted(self.blocks, positions // BLOCK)  # (n,)
-        starts, slots = np.append(0, self.ends)[block], positions % BLOCK
+        starts, slots = np.concatenate([[0], self.ends])[block], positions % BLOCK
         rows = starts + slots  # correct for blocks without deletions
-        for b in np.unique(block[self.ends[block] - starts < BLOCK]).tolist():
+        for b in {*block[self.ends[block] - starts < BLOCK].tolist()}:
             part, start = slice(*np.searchsorted(block, [b, b + 1])), self.ends[b - 1] if b else 0
             rows[part] = start + np.searchsorted(self.slots[start : self.ends[b]], slots[part])
         return rows

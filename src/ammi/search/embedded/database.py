@@ -63,9 +63,11 @@ SCHEMA = (
     KEYED_CHANGES,
 )
 TOKENIZER = ("ascii", "tokenchars", "_+#")
+_WORD_PAGE = 4046  # bytes that FTS5 fills of a page; with its own 4050, and checksums, each would take two pages
 WORD_TABLES = (
     "CREATE VIRTUAL TABLE words USING fts5(text, content = '', contentless_delete = 1, detail = none, "
     f'tokenize = "{" ".join(map(repr, TOKENIZER))}")',
+    f"INSERT INTO words (words, rank) VALUES ('pgsz', {_WORD_PAGE})",
     "CREATE VIRTUAL TABLE word_counts USING fts5vocab(words, row)",
     "CREATE TABLE vocabulary (word TEXT PRIMARY KEY, stem TEXT NOT NULL) WITHOUT ROWID",
     "CREATE INDEX words_by_stem ON vocabulary (stem)",

@@ -117,7 +117,8 @@ class HammingIndex(SqlStore):
             near = list(find(table.codes))
         all_rows = np.concatenate([np.empty(0, np.int64), *(rows for _, rows in near)])
         positions = table.positions(all_rows)
-        records = self._records(table, np.unique(all_rows))
+        found_rows = np.unique(all_rows)
+        records = self._tables.records(table.positions(found_rows), table.codes[found_rows])
         found = iter(positions.tolist())
         return [
             list(zip(distances.tolist(), map(records.__getitem__, islice(found, len(rows))), strict=True))
@@ -138,23 +139,18 @@ class HammingIndex(SqlStore):
                 positions, having, statistics = self._tables.words.shortlist(positions, query, n, among)
                 texts = self._tables.texts_and_headings(having)
             found = [texts.get(position, (None, "")) for position in positions.tolist()] if query.terms else []
+            read, headings = zip(*found, strict=True) if found else ((), ())
             vectors = self._tables.vectors(positions) if with_vectors else None
             codes = table.codes[table.rows(positions)]
-            read, headings = [text for text, _ in found], [heading for _, heading in found]
-            yield Candidates(codes, read, headings, vectors, statistics, partial(self._records_at, positions))
+            yield Candidates(codes, read, headings, vectors, statistics, partial(self._records_at, positions, codes))
 
     def _word_statistics(self, words: Sequence[str]) -> WordStatistics:
         return self._tables.words.statistics(words)
 
-    def _records_at(self, positions: Positions, rows: NDArray[np.int64]) -> list[Record]:
-        """Return the documents at the positions in these rows."""
-        table, chosen = self._table(), positions[rows]
-        records = self._records(table, table.rows(np.sort(chosen)))
-        return [records[position] for position in chosen.tolist()]
-
-    def _records(self, table: CodeTable, rows: NDArray[np.int64]) -> dict[int, Record]:
-        """Return the documents at sorted rows, by position."""
-        return self._tables.records(table.positions(rows), table.codes[rows])
+    def _records_at(self, positions: Positions, codes: Codes, rows: NDArray[np.int64]) -> list[Record]:
+        """Return the documents at the positions, with the codes, in these rows."""
+        records = self._tables.records(positions[rows], codes[rows])
+        return [records[position] for position in positions[rows].tolist()]
 
     def _beside(self) -> Self:
         return type(self)(self._database.view(), self._newest)

@@ -20,7 +20,7 @@ from ammi.search.wanted import Wanted, WordStatistics
 PlacedText = tuple[int, str]
 
 _LONGEST = 32_768  # bytes of a word that FTS5 keeps; of a longer one it has the beginning
-_FEW = 10_000  # texts with a word whose positions are read to count them; of more frequent words only when needed
+_FEW = 10_000  # texts with a word whose positions are remembered
 _FEW_PAGES, _SHARE_MERGED = 50, 4  # of segments besides the largest one, and the share of that one, to merge them at
 _TIMES_LARGER = 20  # texts with a word than those that it is looked for in, for this to be faster
 _REMEMBERED = 4 << 20  # bytes of all words and their positions
@@ -32,7 +32,8 @@ class _KnownWords:
 
     def __init__(self, change: int):
         self.change = change
-        self.words: dict[str, tuple[int, Positions | None]] = {}
+        self.counts: dict[str, int] = {}
+        self.positions: dict[str, Positions] = {}
         self.room = _REMEMBERED
 
 
@@ -66,7 +67,7 @@ class WordIndex:
     def statistics(self, words: Sequence[str]) -> WordStatistics:
         """Count the texts, and those that have each of these words."""
         known, state = self._known(), self._database.state
-        return WordStatistics(state.texts, state.characters, {word: self._look_up(word, known)[0] for word in words})
+        return WordStatistics(state.texts, state.characters, {word: self._count(word, known) for word in words})
 
     def shortlist(
         self, near: Positions, wanted: Wanted, n: int, among: Positions | None
@@ -96,31 +97,34 @@ class WordIndex:
                 self._last_known = known
         return known
 
-    def _look_up(self, word: str, known: _KnownWords) -> tuple[int, Positions | None]:
-        """Return how many texts have a word, and their positions if these are few."""
-        if word not in known.words:
-            known.words[word] = found = self._read(word)
-            known.room -= _OF_A_WORD + getsizeof(word) + (0 if found[1] is None else found[1].nbytes)
-        return known.words[word]
-
-    def _read(self, word: str) -> tuple[int, Positions | None]:
-        few = self._matching(word, _FEW + 1)
-        if len(few) <= _FEW:
-            return len(few), few
-        select = "SELECT doc FROM word_counts WHERE term = CAST(? AS TEXT)"
-        return self._database.execute(select, (word.encode()[:_LONGEST],)).fetchone()[0], None
+    def _count(self, word: str, known: _KnownWords) -> int:
+        """Return how many texts have a word, several times faster than which these are."""
+        if word not in known.counts:
+            select = "SELECT doc FROM word_counts WHERE term = CAST(? AS TEXT)"
+            row = self._database.execute(select, (word.encode()[:_LONGEST],)).fetchone()
+            known.counts[word] = row[0] if row else 0
+            known.room -= _OF_A_WORD + getsizeof(word)
+        return known.counts[word]
 
     def _positions(self, word: str, among: Positions | None) -> Positions:
-        """Return the sorted positions of the texts that have a word, or of those among sorted positions."""
-        count, few = self._look_up(word, self._known())
-        some = among if among is not None and _TIMES_LARGER * len(among) < count else None  # looking up costs time, too
-        return self._matching(word, count, some) if few is None else few
+        """Return the sorted positions of the texts that have a word: all, or at least those among sorted positions."""
+        known = self._known()
+        if word in known.positions:
+            return known.positions[word]
+        count = self._count(word, known)
+        if among is not None and _TIMES_LARGER * len(among) < count:  # looking them up costs time, too
+            return self._matching(word, among)
+        found = self._matching(word)
+        if count <= _FEW:
+            known.positions[word] = found
+            known.room -= found.nbytes
+        return found
 
-    def _matching(self, word: str, most: int, among: Positions | None = None) -> Positions:
-        """Return the first positions, of all or among some, of texts that have a word, sorted."""
-        some = "" if among is None else "AND +rowid IN (SELECT value FROM json_each(?3))"  # + lets SQLite look them up
-        select = f"SELECT GROUP_CONCAT(rowid) FROM (SELECT rowid FROM words WHERE words MATCH ?1 {some} LIMIT ?2)"
-        values = (f'"{word}"', most, *([] if among is None else [json.dumps(among.tolist())]))
+    def _matching(self, word: str, among: Positions | None = None) -> Positions:
+        """Return the sorted positions, all or those among some, of texts that have a word."""
+        some = "" if among is None else "AND +rowid IN (SELECT value FROM json_each(?2))"  # + lets SQLite look them up
+        values = (f'"{word}"', *([] if among is None else [json.dumps(among.tolist())]))
+        select = f"SELECT GROUP_CONCAT(rowid) FROM words WHERE words MATCH ?1 {some}"
         ((joined,),) = self._database.execute(select, values)
         return np.fromstring(joined or "", np.int64, sep=",")  # in one string they come four times as fast
 

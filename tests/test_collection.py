@@ -253,6 +253,18 @@ def test_drift_goes_farther_and_farther(collection, model):
             collection.drift(**wrong)
 
 
+def test_drift_may_leave_out_copies(collection):
+    """Copies have the code of their original: they would be the first step from it, and stand beside others."""
+    collection.add(TEXTS[:10], ids=[f"copy {n}" for n in range(10)])
+    assert collection.drift("d4", distances=(0, 4))[0].id == "copy 4"
+    everything = range(collection.n_bits + 1)
+    shown = [hit.text for hit in collection.drift("d4", distances=everything, distinct=True)]
+    assert TEXTS[4] not in shown
+    assert len(set(shown)) == len(shown) > 3
+    ids = [hit.id for hit in collection.drift(query=TEXTS[4], distances=everything, distinct=True)]
+    assert len({"d4", "copy 4"} & {*ids}) == 1
+
+
 def test_duplicates_are_copies_of_what_is_kept(collection):
     """Subjects alone made groups of thousands; here every document has one of three."""
     assert collection.duplicates(0.9) == []

@@ -201,12 +201,20 @@ class AnyCollection(Protocol):
         """
 
     def drift(
-        self, id: Id | None = None, *, query: Query | None = None, distances: Sequence[int] | None = None
+        self,
+        id: Id | None = None,
+        *,
+        query: Query | None = None,
+        distances: Sequence[int] | None = None,
+        distinct: bool = False,
     ) -> Hits:
         """Return documents at growing distance from a document or a query: the nearest at least that far away for each.
 
         Of equally near documents it is the one that shares the most, and the rarest, words with the document or the
         query. A document that answers two distances is listed once.
+
+        Args:
+            distinct: leave out near-duplicates of the document, and of those before them.
         """
 
     def duplicates(self, threshold: float | None = None, *, advance: Advance = no_progress) -> list[Duplicates]:

@@ -368,17 +368,22 @@ class Collection(AnyCollection):
             return self._with_codes(Hits(nearby.like(self.store, own, k, where, radius, distinct)), own)
 
     def drift(
-        self, id: Id | None = None, *, query: Query | None = None, distances: Sequence[int] | None = None
+        self,
+        id: Id | None = None,
+        *,
+        query: Query | None = None,
+        distances: Sequence[int] | None = None,
+        distinct: bool = False,
     ) -> Hits:
         check_start(id, query)
         with self.store.snapshot():
             if id is not None:
                 own = self.get(id)
-                found = nearby.at_distances(self.store, own.code, own.text, distances, without=own.id)
+                found = nearby.at_distances(self.store, own.code, own.text, distances, distinct, own)
                 return self._with_codes(Hits(found), own)
             assert query is not None
             text = query if isinstance(query, str) else None
-            found = nearby.at_distances(self.store, self.encode([query])[0], text, distances)
+            found = nearby.at_distances(self.store, self.encode([query])[0], text, distances, distinct, None)
             return self._with_codes(Hits(found), query)
 
     def _nearest_codes(self, code: "KnownCode", k: int) -> Hits:

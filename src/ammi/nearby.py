@@ -3,13 +3,12 @@
 Codes decide first. Of equally near documents those come first that share more, and rarer, words.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from ammi.search import Entry, Hit, Store
 from ammi.search.checks import checked_k
-from ammi.search.documents import Id
 from ammi.search.filters import Where
 from ammi.search.hamming import Codes
 from ammi.search.neighbours import TIES, by_words, word_similarities
@@ -35,42 +34,49 @@ def like(store: Store, own: Entry, k: int, where: Where | None, radius: int | No
     if by_distance:
         others = by_words(own.text, others, len(others) if distinct else wanted, store.language)
     if distinct:
-        others = _without_duplicates(own, others, store)
+        new = {entry.id for entry in _new(store.get(hit.id for hit in others), [own])}
+        others = [hit for hit in others if hit.id in new]
     return others[:wanted]
 
 
 def at_distances(
-    store: Store, code: Codes, text: str | None, distances: Iterable[int] | None, without: Id | None = None
+    store: Store, code: Codes, text: str | None, distances: Iterable[int] | None, distinct: bool, own: Entry | None
 ) -> list[Hit]:
-    """Return the nearest document at each distance from a code or farther, each document once; leave out one by its id.
+    """Return the nearest document at each distance from a code or farther, each document once, without an own one.
 
-    Of equally near documents it is the one that shares the most, and the rarest, words with a text.
+    Of equally near documents it is the one that shares the most, and the rarest, words with a text. With `distinct`,
+    near-duplicates of the own document, and of those before them, are left out: a step that has no others is, too.
     """
     from ammi.evaluate.drift import DISTANCES, drift
 
     ids, codes = store.export()
-    if without is not None:
-        others = [position for position, id in enumerate(ids) if id != without]
+    if own is not None:
+        others = [position for position, id in enumerate(ids) if id != own.id]
         ids, codes = [ids[position] for position in others], codes[others]
     away = np.bitwise_count(codes ^ code).sum(axis=1, dtype=np.int64)
-    found = []
+    found, shown = [], [own] if own else []
     for step in drift(code, codes, DISTANCES if distances is None else distances):
         ties = store.get(ids[position] for position in np.flatnonzero(away == step.distance)[:TIES])
-        best = ties[np.argmax(word_similarities(text, [entry.text for entry in ties], store.language))]
+        order = np.argsort(-word_similarities(text, [entry.text for entry in ties], store.language), kind="stable")
+        ordered = [ties[row] for row in order]
+        chosen = _new(ordered, shown) if distinct else ordered
+        if not chosen:
+            continue
+        best = chosen[0]
+        shown.append(best)
         found.append(Hit(best.id, step.distance, 1 - step.distance / store.n_bits, best.text, best.metadata))
     return found
 
 
-def _without_duplicates(own: Entry, hits: list[Hit], store: Store) -> list[Hit]:
-    """Return hits without near-duplicates of a document, and of hits before them."""
+def _new(entries: Sequence[Entry], shown: Sequence[Entry]) -> list[Entry]:
+    """Return the documents that are near-duplicates neither of those shown nor of one before them."""
     from ammi.search.duplicates import find_duplicates
 
-    entries = [own, *store.get(hit.id for hit in hits)]
-    kept_of = {id: kept for kept, group in find_duplicates([entries]) for id, _ in group}
-    seen, found = {kept_of.get(own.id, own.id)}, []
-    for hit in hits:
-        kept = kept_of.get(hit.id, hit.id)
+    kept_of = {id: kept for kept, group in find_duplicates([[*shown, *entries]]) for id, _ in group}
+    seen, new = {kept_of.get(entry.id, entry.id) for entry in shown}, []
+    for entry in entries:
+        kept = kept_of.get(entry.id, entry.id)
         if kept not in seen:
             seen.add(kept)
-            found.append(hit)
-    return found
+            new.append(entry)
+    return new

@@ -164,11 +164,14 @@ def test_drift_starts_from_a_document_or_a_text(location: Location, ammi: Run):
     with Collection.open(location.index) as collection:
         expected = collection.drift("note-1", distances=[0, 2, 4])
         from_text = collection.drift(query="wheat soil")
+        distinct = collection.drift("note-1", distinct=True)
     drifted = ammi("drift", location.index, "note-1", "--distances", "0,2,4", "--json").json
     assert drifted == {"start": "note-1", "steps": [step._asdict() for step in expected]}
     assert ammi("drift", location.index, "--text", "wheat soil", "--json").json["steps"] == [
         step._asdict() for step in from_text
     ]
+    steps = ammi("drift", location.index, "note-1", "--distinct", "--json").json["steps"]
+    assert steps == [step._asdict() for step in distinct]
     shown = ammi("drift", location.index, "note-1").out
     assert re.search(r"from +note-1 ", shown)
 

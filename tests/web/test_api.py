@@ -79,6 +79,8 @@ def test_like_and_drift_give_what_the_collection_gives(web, here):
     assert without_codes(near["hits"]) == as_json(here.like("d3", 6))
     drift = web.get("/api/documents/d3/drift", params={"distances": "0,3,6,12"}).json()
     assert without_codes(drift["steps"]) == as_json(here.drift("d3", distances=[0, 3, 6, 12]))
+    distinct = web.get("/api/documents/d3/drift", params={"distinct": True}).json()
+    assert without_codes(distinct["steps"]) == as_json(here.drift("d3", distinct=True))
     from_text = web.get("/api/drift", params={"q": QUESTIONS[2]}).json()
     assert without_codes(from_text["steps"]) == as_json(here.drift(query=QUESTIONS[2]))
     distances = [step["distance"] for step in from_text["steps"]]

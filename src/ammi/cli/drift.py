@@ -17,6 +17,9 @@ def drift(
     id: Annotated[str | None, argument("ID", "Id of the document to start from.")] = None,
     text: Annotated[str | None, typer.Option(metavar="TEXT", help="Start from this text instead.")] = None,
     distances: Annotated[str, typer.Option(metavar="D,D,...", help="Smallest distance of each step.")] = DEFAULT,
+    distinct: Annotated[
+        bool, typer.Option("--distinct", help="Leave out near-duplicates of it, and of documents before them.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show how the subject drifts with distance.
@@ -36,7 +39,7 @@ def drift(
         if text is not None:
             check_query_kind(collection, "text")
         start = text if id is None else collection.get(id).text
-        steps = collection.drift(id, query=text, distances=steps_at)
+        steps = collection.drift(id, query=text, distances=steps_at, distinct=distinct)
     if as_json:
         say_json({"start": text if id is None else id, "steps": [step._asdict() for step in steps]})
         return

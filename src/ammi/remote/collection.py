@@ -154,16 +154,23 @@ class RemoteCollection(AnyCollection):
         return self._all(answer) if radius is not None else _hits(answer["hits"])
 
     def drift(
-        self, id: Id | None = None, *, query: Query | None = None, distances: Sequence[int] | None = None
+        self,
+        id: Id | None = None,
+        *,
+        query: Query | None = None,
+        distances: Sequence[int] | None = None,
+        distinct: bool = False,
     ) -> Hits:
         check_start(id, query)
         steps = None if distances is None else [int(distance) for distance in distances]
         if query is not None:
-            answer = self._server.ask("POST", "/api/drift", {**_as_json(query), "distances": steps})
+            answer = self._server.ask(
+                "POST", "/api/drift", {**_as_json(query), "distances": steps, "distinct": distinct}
+            )
         else:
             listed_steps = None if steps is None else ",".join(map(str, steps))
             path = f"/api/documents/{quote(str(id), safe='')}/drift"
-            answer = self._server.ask("GET", path, distances=listed_steps)
+            answer = self._server.ask("GET", path, distances=listed_steps, distinct=distinct or None)
         return _hits(answer["steps"])
 
     def duplicates(self, threshold: float | None = None, *, advance: Advance = no_progress) -> list[Duplicates]:

@@ -290,6 +290,7 @@ class DriftRequest(QueryRequest):
     """A query to start from, and the least distances."""
 
     distances: list[Annotated[int, Field(ge=0)]] | None = Field(default=None, max_length=4096, examples=[[0, 1, 5, 10]])
+    distinct: Distinct = False
     length: Length = None
 
 

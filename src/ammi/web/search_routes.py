@@ -88,26 +88,35 @@ def like_any(served: ServedHere, request: schemas.LikeRequest) -> schemas.Near:
 
 @router.computed("GET", "/documents/{id}/drift")
 def drift_from_document(
-    served: ServedHere, id: DocumentId, distances: Distances = None, length: schemas.Length = None
+    served: ServedHere,
+    id: DocumentId,
+    distances: Distances = None,
+    distinct: schemas.Distinct = False,
+    length: schemas.Length = None,
 ) -> schemas.Drift:
     """Find documents at growing distance from one of the collection."""
     (entry,) = served.entries([id])
-    steps = served.collection.drift(entry.id, distances=_numbers(distances))
+    steps = served.collection.drift(entry.id, distances=_numbers(distances), distinct=distinct)
     return schemas.Drift(start=served.document(entry, length), steps=served.hits(steps, length))
 
 
 @router.computed("GET", "/drift")
 def drift(
-    served: ServedHere, q: schemas.Text, distances: Distances = None, length: schemas.Length = None
+    served: ServedHere,
+    q: schemas.Text,
+    distances: Distances = None,
+    distinct: schemas.Distinct = False,
+    length: schemas.Length = None,
 ) -> schemas.Drift:
     """Find documents at growing distance from a text."""
-    return drift_long(served, schemas.DriftRequest(text=q, distances=_numbers(distances), length=length))
+    options = {"distances": _numbers(distances), "distinct": distinct, "length": length}
+    return drift_long(served, schemas.DriftRequest(text=q, **options))
 
 
 @router.computed("POST", "/drift")
 def drift_long(served: ServedHere, request: schemas.DriftRequest) -> schemas.Drift:
     """Find documents at growing distance from a text of any length, or a vector."""
-    steps = served.collection.drift(query=request.query, distances=request.distances)
+    steps = served.collection.drift(query=request.query, distances=request.distances, distinct=request.distinct)
     return schemas.Drift(start=served.query(request.query), steps=served.hits(steps, request.length))
 
 

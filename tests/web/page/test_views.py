@@ -23,13 +23,19 @@ HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
 };
 """
 
-SLOW_FRAMES = """
-const soon = window.requestAnimationFrame;
-window.requestAnimationFrame = (callback) => soon((time) => {
-  const end = performance.now() + (window.slow ? 60 : 0);
-  while (performance.now() < end);
-  callback(time);
-});
+# Points that take 20 ms to draw: no time passes, but the clock goes on.
+SLOW_POINTS = """
+window.painted = 0;
+let taken = 0;
+const now = performance.now.bind(performance);
+performance.now = () => now() + taken;
+for (const [{ prototype }, name] of [[WebGL2RenderingContext, "viewport"], [CanvasRenderingContext2D, "clearRect"]]) {
+  const real = prototype[name];
+  prototype[name] = function (...given) {
+    if (this.canvas.className === "dots") [window.painted, taken] = [window.painted + 1, taken + 20];
+    return real.apply(this, given);
+  };
+}
 """
 
 
@@ -105,22 +111,43 @@ def test_the_map_is_drawn_named_and_coloured(open_page: OpenPage, script: str, p
 
 
 @pytest.mark.parametrize("script", ["", NO_WEBGL])
-def test_a_map_that_moves_slowly_is_thinned_out_until_it_stands(open_page: OpenPage, script: str) -> None:
-    page = opened_map(open_page, script=script + SLOW_FRAMES)
-    stage, (x, y) = page.locator(".stage"), middle(page)
-    expect(stage).to_have_attribute("data-stride", "1")
-    page.evaluate("window.slow = true")
+def test_points_that_are_drawn_slowly_move_as_a_picture(open_page: OpenPage, script: str) -> None:
+    page = opened_map(open_page, script=script + SLOW_POINTS)
+    dots, (x, y) = page.locator(".dots"), middle(page)
+    expect(dots).to_have_attribute("style", re.compile("--around: 25%"))
+    page.clock.install()
+    page.clock.pause_at(page.evaluate("Date.now() + 10_000"))  # from here on only `run_for` lets time pass
     page.mouse.move(x, y)
     page.mouse.down()
-    for step in range(200):
-        page.mouse.move(x + step % 50, y)
-        if int(stage.get_attribute("data-stride") or 0) > 1:
-            break
-    else:
-        pytest.fail("all points are drawn in slow frames")
-    page.mouse.up()
-    page.evaluate("window.slow = false")
-    expect(stage).to_have_attribute("data-stride", "1")
+
+    def moved(right: int, down: int, milliseconds: int) -> tuple[int, str, np.ndarray]:
+        """How often the points have been drawn, how they are moved, and what one sees."""
+        page.mouse.move(x + right, y + down)
+        page.clock.run_for(milliseconds)
+        shown = np.asarray(Image.open(BytesIO(page.locator(".atlas").screenshot())).convert("RGB"), float)
+        return page.evaluate("painted"), dots.evaluate("canvas => canvas.style.transform"), shown
+
+    before, _, _ = moved(0, 0, 300)
+    painted, transform, shown = moved(90, -40, 40)
+    assert (painted, transform) == (before, "translate(90px, -40px) scale(1)")
+    painted, transform, drawn = moved(90, -40, 300)  # it stands
+    assert (painted, transform) == (before + 1, "translate(0px, 0px) scale(1)")
+    assert np.abs(drawn - shown).mean() < 0.1
+    painted, transform, _ = moved(700, -40, 40)  # farther than the picture reaches
+    assert (painted, transform) == (before + 2, "translate(0px, 0px) scale(1)")
+
+
+def test_points_that_are_drawn_fast_are_drawn_in_every_frame(open_page: OpenPage) -> None:
+    fast = SLOW_POINTS.replace("taken + 20", "taken").replace("now() +", "")  # no drawing takes any time
+    page = opened_map(open_page, script=fast)
+    x, y = middle(page)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    painted = page.evaluate("painted")
+    for step in range(1, 4):
+        page.mouse.move(x + 20 * step, y)
+        until(page, f"painted >= {painted + step}")
+    assert "25%" not in (page.locator(".dots").get_attribute("style") or "")
 
 
 def distinct_colours(page: Page) -> int:

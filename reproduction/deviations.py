@@ -12,8 +12,8 @@ ROWS = (
     (
         "search",
         "random, an unknown number of trials, to their end",
-        "random, the number of trials below, hopeless ones given up early",
-        "two cores instead of a GPU",
+        "random, the number of trials below, hopeless ones given up early; the best three run again with three seeds",
+        "two cores instead of a GPU; some parameters work with the seed of their trial only",
     ),
     (
         "ranges of AMMI",

@@ -6,11 +6,41 @@ sets on which nothing was chosen, `pairs/` the sets of article pairs, `figures/`
 
 from dataclasses import replace
 from pathlib import Path
+from statistics import mean
+from typing import NamedTuple
 
 from ammi.files import read_json
 from ammi.tuning.experiments import Experiment, Parameters, Results
 from ammi.tuning.search import TrialRow
-from reproduction.plan import SEARCHED_PARTS, WHO_DID_WHAT, Place, Plan, PlannedSearch, Scale, file_name
+from reproduction.plan import (
+    FINALIST_SEEDS,
+    FINALISTS,
+    SEARCHED_PARTS,
+    WHO_DID_WHAT,
+    Place,
+    Plan,
+    PlannedSearch,
+    Scale,
+    file_name,
+)
+
+
+class Finalist(NamedTuple):
+    """One of the best trials of a search: its number, and its experiments, one per seed."""
+
+    trial: int
+    experiments: list[Experiment]
+
+    @property
+    def parameters(self) -> Parameters:
+        return self.experiments[0].parameters
+
+
+class Winner(NamedTuple):
+    """The finalist with the highest mean validation precision, and that mean."""
+
+    finalist: Finalist
+    validation: float
 
 
 class PaperFolder:
@@ -55,16 +85,25 @@ class PaperFolder:
     def plan(self) -> Plan:
         """Return the plan, with the parameters that searches have found so far."""
         plan = Plan(self.scale)
-        found = {planned.place: self.found(planned.place) for planned in all_searches(plan)}
-        return replace(plan, found={place: parameters for place, parameters in found.items() if parameters is not None})
+        winners = {planned.place: self.winner(planned) for planned in all_searches(plan)}
+        return replace(plan, found={place: won.finalist.parameters for place, won in winners.items() if won})
 
-    def found(self, place: Place) -> Parameters | None:
-        """Return the best parameters of a search, None before its first trial."""
-        path = self.search(place) / "best.json"
-        if not path.exists():
+    def finalists(self, planned: PlannedSearch) -> list[Finalist]:
+        """Return the best complete trials of a search, the best first."""
+        complete = [trial for trial in self.trials(planned.place) if trial["state"] == "complete"]
+        best = sorted(complete, key=lambda trial: trial["validation"], reverse=True)[:FINALISTS]
+        seeds = self.scale.seeds[:FINALIST_SEEDS]
+        experiments = {trial["trial"]: planned.search.experiment(trial["parameters"]) for trial in best}
+        return [Finalist(n, [replace(one, seed=seed) for seed in seeds]) for n, one in experiments.items()]
+
+    def winner(self, planned: PlannedSearch) -> Winner | None:
+        """Return the winner of a search, None before all runs of its finalists."""
+        finalists = self.finalists(planned)
+        results = [[self.results.get(one) for one in finalist.experiments] for finalist in finalists]
+        if not finalists or not all(map(all, results)):
             return None
-        parameters = read_json(path)["parameters"]
-        return {name: value for name, value in parameters.items() if name != "n_bits"}
+        means = [mean(result["validation"] for result in runs if result) for runs in results]
+        return Winner(finalists[means.index(max(means))], max(means))
 
     def trials(self, place: Place) -> list[TrialRow]:
         """Return the finished trials of a search."""

@@ -36,6 +36,8 @@ WHO_DID_WHAT = "who-did-what"  # the paper's own pairs: matrices without texts
 TINY, TINY_PAIRS = "docstrings", "docstring-halves"  # exist on every machine
 WORDS = {"tmc_small": 5_393, "ng20": 9_988, "reuters": 7_164}  # of the matrices; of pairs at most 20,000
 MOST_WORDS = 20_000
+FINALISTS = 3  # trials of a search that are run with several seeds; a trial's own seed may be a lucky one
+FINALIST_SEEDS = 3
 DECODER_BUDGET = 40_000_000  # weights of DVQ's decoder, a limit of the published program
 
 

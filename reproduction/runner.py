@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from itertools import chain
 
 from ammi.data.pairs import read_pair_texts, read_pairs
 from ammi.files import write_json
@@ -41,7 +42,7 @@ class Runner:
         self.sets = PaperSets(folder, display)
 
     def run(self, part: str) -> None:
-        """Run what is missing of a part: its searches, its experiments, and what else it has."""
+        """Run what is missing of a part: its searches, their finalists, its experiments, and what else it has."""
         if part == "unseen":
             self._score_unseen_sets()
             return
@@ -49,11 +50,16 @@ class Runner:
             self._bound_entropies()
         of = "table2" if part == "table3" else part
         self._search(of)
-        experiments = [experiment for cell in self.folder.plan().cells(of) for experiment in cell.experiments]
-        with self.display.bar(f"runs of {of}", len(self.folder.results.missing(experiments))) as advance:
-            self.folder.results.complete(experiments, self.sets.task, lambda experiment: advance(1))
+        finalists = chain.from_iterable(self.folder.finalists(planned) for planned in Plan(self.scale).searches(of))
+        self._complete(f"finalists of {of}", [one for finalist in finalists for one in finalist.experiments])
+        self._complete(f"runs of {of}", [one for cell in self.folder.plan().cells(of) for one in cell.experiments])
         if part == "table3":
             self._walk_all()
+
+    def _complete(self, what: str, experiments: list[Experiment]) -> None:
+        """Run the missing ones of some experiments."""
+        with self.display.bar(what, len(self.folder.results.missing(experiments))) as advance:
+            self.folder.results.complete(experiments, self.sets.task, lambda experiment: advance(1))
 
     def _search(self, part: str) -> None:
         """Run the missing trials of the searches, each search by one process at a time."""

@@ -20,6 +20,7 @@ from tests.release import problems
 pytest.importorskip("hatchling")
 Metadata = pytest.importorskip("packaging.metadata").Metadata
 Requirement = pytest.importorskip("packaging.requirements").Requirement
+Version = pytest.importorskip("packaging.version").Version
 trove_classifiers = pytest.importorskip("trove_classifiers")
 
 ROOT = Path(__file__).parents[1]
@@ -73,6 +74,17 @@ def test_the_lock_file_has_hashes_and_the_versions_that_were_tested():
     assert {name: version for name, version in locked.items() if versions.get(name, version) != version} == {}
     needed = {Requirement(text).name for text in PROJECT["dependencies"]}
     assert needed - locked.keys() == {"torch"}
+
+
+# Earlier ones run code of a model, read past the end of its files, or take requests that SECURITY.md calls refused.
+SAFE = {"h11": "0.16", "sentence-transformers": "6.0", "sentencepiece": "0.2.1", "starlette": "0.49.1", "torch": "2.6"}
+
+
+def test_no_version_is_taken_of_which_security_is_not_true():
+    optional = PROJECT["optional-dependencies"].values()
+    taken = [Requirement(text) for texts in (PROJECT["dependencies"], *optional) for text in texts]
+    least = {one.name: bound.version for one in taken for bound in one.specifier if bound.operator == ">="}
+    assert {name: least[name] for name in SAFE if Version(least[name]) < Version(SAFE[name])} == {}
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 from torch import nn
 
 from ammi.chain import Chain, Tree
-from ammi.nets.networks import build_network
+from ammi.nets.encoder import build_network
 from ammi.nets.prior import Prior
 from ammi.parts import part_from_json, part_to_json, parts, register_part
 from ammi.training.adversaries import ExactAdversary, GradientAdversary

@@ -17,20 +17,6 @@ if TYPE_CHECKING:
     from ammi.quantised import quantize
     from ammi.search import HammingIndex
 
-_HOME = {
-    "AMMI": "ammi.hashers",
-    "BMMI": "ammi.hashers",
-    "Collection": "ammi.collection",
-    "DocumentHasher": "ammi.hashers",
-    "HammingIndex": "ammi.search",
-    "ITQ": "ammi.hashers",
-    "LSH": "ammi.hashers",
-    "MarkovBits": "ammi.chain",
-    "information": "ammi.hashers.measured",
-    "load": "ammi.hashers",
-    "quantize": "ammi.quantised",
-}
-
 __all__ = [
     "AMMI",
     "BMMI",
@@ -47,9 +33,18 @@ __all__ = [
 ]
 
 _ROOMS = {"chain", "data", "evaluate", "features", "hashers", "search"}
-
-
-_names = lazy_names(__name__, __all__, (f"{module}:{name}" for name, module in _HOME.items()))
+_names = lazy_names(
+    __name__,
+    __all__,
+    [
+        "ammi.chain:MarkovBits",
+        "ammi.collection:Collection",
+        "ammi.hashers.measured:information",
+        "ammi.quantised:quantize",
+        "ammi.search:HammingIndex",
+        *(f"ammi.hashers:{name}" for name in ("AMMI", "BMMI", "ITQ", "LSH", "DocumentHasher", "load")),
+    ],
+)
 
 
 def __getattr__(name: str):

@@ -16,6 +16,7 @@ from ammi.search.documents import Id
 from ammi.search.filters import Where
 from ammi.search.hamming import Codes
 from ammi.search.ranking import Query
+from ammi.search.store_methods import Location
 
 if TYPE_CHECKING:
     from ammi.data import Document, KnownCode
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from ammi.ingest import Block
     from ammi.syncing import Report, Synced
 
-Location = str | PathLike[str]
 Advance = Callable[[int], None]  # called with the number of documents done since the last call
 
 _PROGRESS_STEP = 1000  # documents between two calls of `advance` in an export
@@ -53,7 +53,7 @@ class Duplicates(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A document, and what a collection has that is like it."""
+    """A document, with its near-duplicate and the nearest documents in a collection."""
 
     id: Id
     duplicate: tuple[Id, float] | None  # the most similar near-duplicate and its similarity, if there is one
@@ -131,10 +131,9 @@ class AnyCollection(Protocol):
     ) -> "Synced":
         """Make the collection hold what a source holds: add what is new, replace what changed, delete what is gone.
 
-        Of files and folders, a file is known again by its path and the digest of its content. Documents of files
-        elsewhere, and those that are of no file, stay. Of a table, whose documents must have ids, each is compared by
-        its content, and all documents that are of no file and not in the table are deleted. After a stop at any moment,
-        the same call goes on.
+        A file is recognised by its path and the digest of its content; documents of files outside of the source, and
+        documents without a file, stay. A table must have ids, and its documents are compared by their content; all
+        documents without a file that are not in the table are deleted. If a sync is interrupted, the next one goes on.
 
         Args:
             source: the path of a file or a folder, or a list of paths; or documents with ids, as `add` takes them.
@@ -190,13 +189,7 @@ class AnyCollection(Protocol):
         """Return all documents at most radius bits from a text or a vector, the nearest first."""
 
     def like(
-        self,
-        id: Id,
-        k: int = 10,
-        where: Where | None = None,
-        *,
-        radius: int | None = None,
-        distinct: bool = False,
+        self, id: Id, k: int = 10, where: Where | None = None, *, radius: int | None = None, distinct: bool = False
     ) -> Hits:
         """Return the k documents nearest to one of the collection, or all within a radius, without itself.
 
@@ -251,7 +244,7 @@ class AnyCollection(Protocol):
         vector: str = "vector",
         advance: Advance = no_progress,
     ) -> Iterator[Match]:
-        """Yield for each of other documents its near-duplicate in this collection, if there is one, and the k nearest.
+        """For each of other documents, yield its near-duplicate in this collection, if there is one, and the k nearest.
 
         All texts of the collection are compared with the new ones. A near-duplicate is defined as in `duplicates`: the
         similarity is the share of the shorter text that stands in the longer one, whichever of the two is the new one.

@@ -53,11 +53,7 @@ def collection_card(
     rows: Rows = {"documents": about["documents"], "bits": n_bits, "bytes of a code": -(-n_bits // 8)}
     rows |= {key: about[key] for key in _OF_COLLECTIONS if about.get(key)}
     use = f'with ammi.Collection.open("{SCHEME}{name}") as collection:\n    hits = collection.search(query)'
-    fields = {
-        "license": licence,
-        "tags": ["ammi", "binary-codes", "semantic-search"],
-        "datasets": list(datasets),
-    }
+    fields = {"license": licence, "tags": ["ammi", "binary-codes", "semantic-search"], "datasets": list(datasets)}
     opening = f"A collection of documents that are found by binary codes of {n_bits} bits."
     return _card(fields, name, opening, rows, figures, use)
 
@@ -78,7 +74,8 @@ def measured(figures: Figures) -> Rows:
     """Return the rows of figures by name: numbers and short texts; anything else is refused."""
     given = dict(figures._asdict() if isinstance(figures, Named) else figures)
     if {"precision", "k"} <= given.keys():  # of `evaluate`
-        given = {f"precision at {given.pop('k')}": _percent(given.pop("precision"))} | given
+        precision, k = given.pop("precision"), given.pop("k")
+        given = {f"precision at {k}": f"{float(precision):.2f} %" if isinstance(precision, Real) else precision} | given
     for name, value in given.items():
         if not isinstance(value, Real | str):
             raise ValueError(f"the figure {name!r} is {value!r:.60}: give a number or a text")
@@ -87,10 +84,6 @@ def measured(figures: Figures) -> Rows:
     if not given:
         raise ValueError("there are no figures: leave them out, or give names with numbers")
     return given
-
-
-def _percent(value: object) -> object:
-    return f"{float(value):.2f} %" if isinstance(value, Real) else value
 
 
 def _table(rows: Rows) -> str:

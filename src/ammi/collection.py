@@ -14,7 +14,7 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from ammi import displays
+from ammi import displays, nearby
 from ammi.any_collection import (
     Advance,
     AnyCollection,
@@ -32,7 +32,6 @@ from ammi.files import check_writable
 from ammi.hub import is_on_hub
 from ammi.search import (
     Entry,
-    Hit,
     Hits,
     OtherModelError,
     Repaired,
@@ -45,15 +44,12 @@ from ammi.search import (
     repair_store,
     store_exists,
 )
-from ammi.search.checks import checked_k
 from ammi.search.copying import Copied, backup_store, copy_store, restore_store
 from ammi.search.documents import Id
 from ammi.search.filters import Where
 from ammi.search.hamming import Codes
 from ammi.search.locations import check_folder, is_url, store_class
-from ammi.search.neighbours import TIES, by_words, word_similarities
 from ammi.search.rank_policy import RankPolicy
-from ammi.search.ranking import VectorRanking
 from ammi.search.store_methods import ChangeKey
 from ammi.search.vectors import KeptVectors, checked_kind
 from ammi.search.word_counts import WordCount, this_month
@@ -182,23 +178,10 @@ class Collection(AnyCollection):
         """Return whether there is a collection at a location."""
         return is_served(location) or is_on_hub(location) or store_exists(location)
 
-    @staticmethod
-    def check(location: Location, *, advance: Advance = no_progress) -> list[str]:
-        """Return what is damaged in the collection at a location, one sentence each.
+    def close(self) -> None:
+        self.store.close()
 
-        Everything that is stored redundantly is compared: pages and documents with their checksums; counts, keys and
-        words with the documents. `advance` is called with the number of documents checked.
-        """
-        return check_store(location, advance=advance)
-
-    @staticmethod
-    def repair(location: Location, *, advance: Advance = no_progress) -> Repaired:
-        """Keep all intact documents, and replace the collection by them in one step.
-
-        The damaged file is kept; the result says where, and what was lost. Other processes that have the collection
-        open must open it again. An intact collection stays as it is.
-        """
-        return repair_store(location, advance=advance)
+    # What it is
 
     @property
     def location(self) -> str:
@@ -221,48 +204,70 @@ class Collection(AnyCollection):
         """The model that makes the codes."""
         return self._stored().whole
 
+    def ranks(self) -> list[str]:
+        model = self._stored_if_any()
+        return self._rank_policy(model).ranks() if model else []
+
+    def distinct_codes(self) -> int:
+        return len(np.unique(self.codes()[1], axis=0))
+
+    def describe(self) -> dict[str, Any]:
+        files = self.store.files()
+        about_model = StoredModel(files).describe() if files else {"fingerprint": self.fingerprint}
+        about_vectors = {}
+        if kept := self.store.vectors:
+            about_vectors = {
+                "vectors": f"{kept.kind}, {kept.width} numbers each",
+                "vector_bytes": kept.n_bytes * len(self),
+            }
+        return {
+            "kind": "collection",
+            "documents": len(self),
+            "bits": self.n_bits,
+            "distinct_codes": self.distinct_codes(),
+            "keys": self.keys(),
+            "indexed_keys": self.indexed_keys(),
+            "language": self.store.language,
+            **about_vectors,
+            **about_model,
+            **self._described_words(),
+        }
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self.store
+
+    def __iter__(self) -> Iterator[Entry]:
+        return (entry for block in self.store.entries() for entry in block)
+
+    def _repr_html_(self) -> str:
+        from ammi.explore.picture import collection_html
+
+        try:
+            return collection_html(self, self._stored_if_any())
+        except (ValueError, OSError) as error:  # it was closed, or is damaged
+            return displays.framed(displays.note(str(error)))
+
+    # Documents, one by one or by a filter
+
     def _add_blocks(self, blocks: "Iterator[Block]", advance: Advance) -> list[Id]:
-        keeps_vectors = self.store.vectors is not None
         added: list[Id] = []
         for block in blocks:
-            added += self._with_model(lambda model: self._add_block(block, model, keeps_vectors))  # noqa: B023
-            advance(len(block.documents))
+            added += self._add_block(block)
+            advance(len(block))
         self.store.optimize()
         return added
-
-    def _add_block(
-        self, block: "Block", model: StoredModel, keeps_vectors: bool, key: ChangeKey | None = None
-    ) -> list[Id]:
-        if keeps_vectors:
-            codes, vectors = block.codes_and_vectors(model.whole, model.fingerprint)
-        else:
-            codes, vectors = block.codes(model.encoder(len(block)), model.fingerprint), None
-
-        words = model.count_words(block.counted)
-
-        def add() -> int:
-            ids = self.store.add_records(
-                codes,
-                block.records,
-                numbered=block.numbered,
-                vectors=vectors,
-                fingerprint=model.fingerprint,
-                words=words,
-            )
-            return int(ids[0]) if block.numbered else 0
-
-        return block.ids(self.store.once(key, add))
 
     def add_once(self, documents: "Sequence[Document]", key: ChangeKey | None = None) -> list[Id]:
         """Add or replace documents in one transaction; under a key that was used for them before, add nothing."""
         from ammi.ingest import Block
 
         block = Block(list(documents))
-        outcome = None if key is None else self.store.outcome(key)
-        if outcome is not None:
+        if key is not None and (outcome := self.store.outcome(key)) is not None:
             return block.ids(outcome)
-        keeps_vectors = self.store.vectors is not None
-        added = self._with_model(lambda model: self._add_block(block, model, keeps_vectors, key))
+        added = self._add_block(block, key)
         self.store.optimize()
         return added
 
@@ -277,6 +282,47 @@ class Collection(AnyCollection):
             advance(len(ids[block]))
         self.store.optimize()
         return added
+
+    def _add_block(self, block: "Block", key: ChangeKey | None = None) -> list[Id]:
+        def add(model: StoredModel) -> list[Id]:
+            encoded = block.encoded(model, keep_vectors=self.store.vectors is not None)
+            return block.ids(self.store.once(key, lambda: encoded.add_to(self.store)))
+
+        return self._with_model(add)
+
+    def _get(self, ids: Iterable[Id]) -> list[Entry]:
+        return self.store.get(ids)
+
+    def ids(self, where: Where | None = None) -> list[Id]:
+        """Return the ids of the documents that pass a filter, in insertion order."""
+        return self.store.ids(where)
+
+    def codes(self) -> tuple[list[Id], Codes]:
+        """Return the ids and the codes of all documents, in insertion order."""
+        return self.store.export()
+
+    def delete(self, ids: Id | Iterable[Id] | None = None, *, where: Where | None = None) -> int:
+        check_deletion(ids, where)
+        return self.store.delete_where(where) if ids is None else self.store.delete(listed(ids))
+
+    def set_metadata(self, ids: Id | Iterable[Id], metadata: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
+        self.store.set_metadata(listed(ids), metadata)
+
+    def keys(self) -> dict[str, int]:
+        return self.store.keys()
+
+    def key_kinds(self) -> dict[str, list[str]]:
+        found = self.store.key_kinds()
+        return {key: sorted({kind for row in found[key] for kind in row.split()}) for key in sorted(found)}
+
+    def indexed_keys(self) -> list[str]:
+        return list(self.store.indexed_keys)
+
+    def index_keys(self, keys: Iterable[str]) -> None:
+        """Index these metadata keys, so that filters on them are fast from now on."""
+        self.store.index_keys(keys)
+
+    # Search
 
     def search_many(
         self,
@@ -315,32 +361,28 @@ class Collection(AnyCollection):
         return self._with_model(find)
 
     def like(
-        self,
-        id: Id,
-        k: int = 10,
-        where: Where | None = None,
-        *,
-        radius: int | None = None,
-        distinct: bool = False,
+        self, id: Id, k: int = 10, where: Where | None = None, *, radius: int | None = None, distinct: bool = False
     ) -> Hits:
         with self.store.snapshot():
             own = self.get(id)
-            by_distance = own.vector is None or radius is not None
-            n = checked_k(k) + 1  # it finds itself, too
-            n = max(n, TIES) if by_distance or distinct else n
-            if radius is not None:
-                hits = self.store.within(own.code[None], radius, where)[0]
-            elif own.vector is None:
-                hits = self.store.search(own.code[None], n, where)[0]
-            else:
-                hits = self.store.search_ranked(own.code[None], [VectorRanking(own.vector)], n, where)[0]
-            others = [hit for hit in hits if hit.id != own.id]
-            wanted = len(others) if radius is not None else k
-            if by_distance:
-                others = by_words(own.text, others, len(others) if distinct else wanted, self.store.language)
-            if distinct:
-                others = self._distinct(own, others)
-        return self._with_codes(Hits(others[:wanted]), own)
+            return self._with_codes(Hits(nearby.like(self.store, own, k, where, radius, distinct)), own)
+
+    def drift(
+        self, id: Id | None = None, *, query: Query | None = None, distances: Sequence[int] | None = None
+    ) -> Hits:
+        check_start(id, query)
+        with self.store.snapshot():
+            if id is not None:
+                own = self.get(id)
+                found = nearby.at_distances(self.store, own.code, own.text, distances, without=own.id)
+                return self._with_codes(Hits(found), own)
+            assert query is not None
+            text = query if isinstance(query, str) else None
+            found = nearby.at_distances(self.store, self.encode([query])[0], text, distances)
+            return self._with_codes(Hits(found), query)
+
+    def _nearest_codes(self, code: "KnownCode", k: int) -> Hits:
+        return self.store.search(code.packed[None], k, fingerprint=code.fingerprint)[0]
 
     def _with_codes(self, hits: Hits, asked: Query | Entry) -> Hits:
         """Let a display of hits compare their codes with that of what was asked."""
@@ -360,44 +402,11 @@ class Collection(AnyCollection):
         hits._codes = codes
         return hits
 
-    def _distinct(self, own: Entry, hits: list[Hit]) -> list[Hit]:
-        """Return hits without near-duplicates of a document, and of hits before them."""
-        from ammi.search.duplicates import find_duplicates
+    def _rank_policy(self, model: StoredModel) -> RankPolicy:
+        about = self.store.about
+        return RankPolicy(model, about.text_index, about.vectors is not None, about.language)
 
-        entries = [own, *self.store.get(hit.id for hit in hits)]
-        kept_of = {id: kept for kept, group in find_duplicates([entries]) for id, _ in group}
-        seen = {kept_of.get(own.id, own.id)}
-        found = []
-        for hit in hits:
-            kept = kept_of.get(hit.id, hit.id)
-            if kept not in seen:
-                seen.add(kept)
-                found.append(hit)
-        return found
-
-    def drift(
-        self, id: Id | None = None, *, query: Query | None = None, distances: Sequence[int] | None = None
-    ) -> Hits:
-        from ammi.evaluate.drift import DISTANCES, drift
-
-        check_start(id, query)
-        with self.store.snapshot():
-            ids, codes = self.codes()
-            asked: Query | Entry
-            if query is not None:
-                asked, code, text = query, self.encode([query])[0], query if isinstance(query, str) else None
-            elif id is not None:
-                asked = own = self.get(id)
-                others = [position for position, other in enumerate(ids) if other != own.id]
-                ids, codes, code, text = [ids[position] for position in others], codes[others], own.code, own.text
-            away = np.bitwise_count(codes ^ code).sum(axis=1, dtype=np.int64)
-            found = []
-            for step in drift(code, codes, DISTANCES if distances is None else distances):
-                ties = self.store.get(ids[position] for position in np.flatnonzero(away == step.distance)[:TIES])
-                best = ties[np.argmax(word_similarities(text, [entry.text for entry in ties], self.store.language))]
-                score = 1 - step.distance / self.n_bits
-                found.append(Hit(best.id, step.distance, score, best.text, best.metadata))
-        return self._with_codes(Hits(found), asked)
+    # All documents together
 
     def duplicates(self, threshold: float | None = None, *, advance: Advance = no_progress) -> list[Duplicates]:
         from ammi.search.duplicates import find_duplicates
@@ -452,9 +461,6 @@ class Collection(AnyCollection):
 
         return picture(self, colour)
 
-    def _nearest_codes(self, code: "KnownCode", k: int) -> Hits:
-        return self.store.search(code.packed[None], k, fingerprint=code.fingerprint)[0]
-
     def evaluate(
         self,
         labels: str = "labels",
@@ -495,33 +501,45 @@ class Collection(AnyCollection):
         query_codes = np.concatenate([block.codes(model.whole, model.fingerprint) for block in blocks])
         return labelled_precision(codes, document_labels, k, query_codes, query_labels)
 
-    def _get(self, ids: Iterable[Id]) -> list[Entry]:
-        return self.store.get(ids)
+    # Its model
 
-    def delete(self, ids: Id | Iterable[Id] | None = None, *, where: Where | None = None) -> int:
-        check_deletion(ids, where)
-        return self.store.delete_where(where) if ids is None else self.store.delete(listed(ids))
+    def knows(self, query: Query) -> bool:
+        return self._stored().knows(query)
 
-    def ids(self, where: Where | None = None) -> list[Id]:
-        """Return the ids of the documents that pass a filter, in insertion order."""
-        return self.store.ids(where)
+    def encode(self, queries: Sequence[Query]) -> Codes:
+        return self._with_model(lambda model: model.encode(list(queries)))
 
-    def set_metadata(self, ids: Id | Iterable[Id], metadata: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
-        self.store.set_metadata(listed(ids), metadata)
+    def bit_probabilities(self, queries: Sequence[Query]) -> NDArray[np.floating]:
+        logits = self._with_model(lambda model: model.logits(list(queries)))
+        return 1 / (1 + np.exp(-np.clip(logits.astype(np.float64), -500, 500)))
 
-    def keys(self) -> dict[str, int]:
-        return self.store.keys()
+    def word_weights(self) -> tuple[list[str], NDArray[np.floating]] | None:
+        """Return the model's words, the most frequent first, and how far each moves each bit towards 1, (V, m).
 
-    def key_kinds(self) -> dict[str, list[str]]:
-        found = self.store.key_kinds()
-        return {key: sorted({kind for row in found[key] for kind in row.split()}) for key in sorted(found)}
+        None without a model, or if the model is not one of hyperplanes over words.
+        """
+        model = self._stored_if_any()
+        return model.quick.word_weights() if model and model.quick else None
 
-    def indexed_keys(self) -> list[str]:
-        return list(self.store.indexed_keys)
+    def unknown_words(self, documents: int = 200) -> WordCount | None:
+        """Count the words in a sample of documents, and those that the model does not know.
 
-    def index_keys(self, keys: Iterable[str]) -> None:
-        """Index these metadata keys, so that filters on them are fast from now on."""
-        self.store.index_keys(keys)
+        None if the model does not read words, or if no document has a text. `describe` has the counts by the month in
+        which documents were added.
+        """
+        ids, _ = self.codes()
+        chosen = {ids[row] for row in np.linspace(0, len(ids) - 1, min(documents, len(ids))).astype(np.int64).tolist()}
+        texts = [entry.text for entry in self.store.get(chosen) if entry.text is not None]
+        model = self._stored_if_any()
+        return model.count_words(texts) if model and texts else None
+
+    def _described_words(self) -> dict[str, Any]:
+        """Return the share of unknown words by month of adding; of a sample where the documents were not counted."""
+        counts = self.store.word_counts()
+        if not counts and (sampled := self.unknown_words()):
+            counts = {"in a sample": sampled}
+        described = {when: {**one._asdict(), "share": round(one.share, 4)} for when, one in counts.items()}
+        return {"unknown_words": described} if described else {}
 
     def rebuild(
         self, model: "DocumentHasher | Hasher | str | PathLike[str]", *, advance: Advance = no_progress
@@ -551,6 +569,66 @@ class Collection(AnyCollection):
         if counted:
             total = WordCount(*map(sum, zip(*counted, strict=True)))
             self.store.count_words(total, new.fingerprint, f"before {this_month()}")
+
+    def _with_model(self, job: Callable[[StoredModel], T]) -> T:
+        """Run a job with the store's model; again, if another process has changed the model meanwhile."""
+        for _ in range(_TRIES):
+            model = self._stored()
+            try:
+                return job(model)
+            except OtherModelError:
+                self._model = None
+        raise OtherModelError(f"the model of {self.location} was changed {_TRIES} times while it was used: try again")
+
+    def _stored(self) -> StoredModel:
+        """Return the store's current model; ValueError if it has none."""
+        model = self._stored_if_any()
+        if model is None:
+            raise ValueError(
+                f"{self.location} was made from codes alone and has no model to read a text or a vector with: search "
+                "by the id of a document, or create a collection with a model and add the documents"
+            )
+        return model
+
+    def _stored_if_any(self) -> StoredModel | None:
+        """Return the store's current model; None if the collection was made from codes alone."""
+        model = self._model
+        if model is None or model.fingerprint != self.store.fingerprint:
+            files = self.store.files()
+            self._model = model = StoredModel(files) if files else None
+        return model
+
+    # The collection as a whole
+
+    def compact(self) -> tuple[int, int]:
+        """Free the space of deleted documents; return the bytes on disk before and after.
+
+        Other processes can read meanwhile; their changes wait. It needs as much free space as the collection takes.
+        """
+        return self.store.compact()
+
+    @staticmethod
+    def check(location: Location, *, advance: Advance = no_progress) -> list[str]:
+        """Return what is damaged in the collection at a location, one sentence each.
+
+        Everything that is stored redundantly is compared: pages and documents with their checksums; counts, keys and
+        words with the documents. `advance` is called with the number of documents checked.
+        """
+        return check_store(location, advance=advance)
+
+    @staticmethod
+    def repair(location: Location, *, advance: Advance = no_progress) -> Repaired:
+        """Keep all intact documents, and replace the collection by them in one step.
+
+        The damaged file is kept; the result says where, and what was lost. Other processes that have the collection
+        open must open it again. An intact collection stays as it is.
+        """
+        return repair_store(location, advance=advance)
+
+    @staticmethod
+    def upgrade(location: Location, *, advance: Advance = no_progress) -> Upgraded:
+        """Convert a collection of an earlier format to that of this version, in one step; the old file is kept."""
+        return store_class(location).upgrade(location, advance=advance)
 
     def copy(self, location: Location, *, advance: Advance = no_progress) -> Copied:
         """Copy the collection to a location in any store; called again, it resumes an interrupted copy.
@@ -609,138 +687,3 @@ class Collection(AnyCollection):
         repository = checked_name(name, "dataset")
         text = collection_card(repository.name, self.describe(), licence, figures, datasets)
         return push_store(self.store, repository, text, private, advance)
-
-    @staticmethod
-    def upgrade(location: Location, *, advance: Advance = no_progress) -> Upgraded:
-        """Convert a collection of an earlier format to that of this version, in one step; the old file is kept."""
-        return store_class(location).upgrade(location, advance=advance)
-
-    def knows(self, query: Query) -> bool:
-        return self._stored().knows(query)
-
-    def encode(self, queries: Sequence[Query]) -> Codes:
-        return self._with_model(lambda model: model.encode(list(queries)))
-
-    def unknown_words(self, documents: int = 200) -> WordCount | None:
-        """Count the words in a sample of documents, and those that the model does not know.
-
-        None if the model does not read words, or if no document has a text. `describe` has the counts by the month in
-        which documents were added.
-        """
-        ids, _ = self.codes()
-        chosen = {ids[row] for row in np.linspace(0, len(ids) - 1, min(documents, len(ids))).astype(np.int64).tolist()}
-        texts = [entry.text for entry in self.store.get(chosen) if entry.text is not None]
-        model = self._stored_if_any()
-        return model.count_words(texts) if model and texts else None
-
-    def _described_words(self) -> dict[str, Any]:
-        """Return the share of unknown words by month of adding; of a sample where the documents were not counted."""
-        counts = self.store.word_counts()
-        if not counts and (sampled := self.unknown_words()):
-            counts = {"in a sample": sampled}
-        described = {when: {**one._asdict(), "share": round(one.share, 4)} for when, one in counts.items()}
-        return {"unknown_words": described} if described else {}
-
-    def codes(self) -> tuple[list[Id], Codes]:
-        """Return the ids and the codes of all documents, in insertion order."""
-        return self.store.export()
-
-    def bit_probabilities(self, queries: Sequence[Query]) -> NDArray[np.floating]:
-        logits = self._with_model(lambda model: model.logits(list(queries)))
-        return 1 / (1 + np.exp(-np.clip(logits.astype(np.float64), -500, 500)))
-
-    def word_weights(self) -> tuple[list[str], NDArray[np.floating]] | None:
-        """Return the model's words, the most frequent first, and how far each moves each bit towards 1, (V, m).
-
-        None without a model, or if the model is not one of hyperplanes over words.
-        """
-        model = self._stored_if_any()
-        return model.quick.word_weights() if model and model.quick else None
-
-    def ranks(self) -> list[str]:
-        model = self._stored_if_any()
-        return self._rank_policy(model).ranks() if model else []
-
-    def distinct_codes(self) -> int:
-        return len(np.unique(self.codes()[1], axis=0))
-
-    def describe(self) -> dict[str, Any]:
-        files = self.store.files()
-        about_model = StoredModel(files).describe() if files else {"fingerprint": self.fingerprint}
-        about_vectors = {}
-        if kept := self.store.vectors:
-            about_vectors = {
-                "vectors": f"{kept.kind}, {kept.width} numbers each",
-                "vector_bytes": kept.n_bytes * len(self),
-            }
-        return {
-            "kind": "collection",
-            "documents": len(self),
-            "bits": self.n_bits,
-            "distinct_codes": self.distinct_codes(),
-            "keys": self.keys(),
-            "indexed_keys": self.indexed_keys(),
-            "language": self.store.language,
-            **about_vectors,
-            **about_model,
-            **self._described_words(),
-        }
-
-    def compact(self) -> tuple[int, int]:
-        """Free the space of deleted documents; return the bytes on disk before and after.
-
-        Other processes can read meanwhile; their changes wait. It needs as much free space as the collection takes.
-        """
-        return self.store.compact()
-
-    def close(self) -> None:
-        self.store.close()
-
-    def __len__(self) -> int:
-        return len(self.store)
-
-    def __contains__(self, id: object) -> bool:
-        return id in self.store
-
-    def __iter__(self) -> Iterator[Entry]:
-        return (entry for block in self.store.entries() for entry in block)
-
-    def _repr_html_(self) -> str:
-        from ammi.explore.picture import collection_html
-
-        try:
-            return collection_html(self, self._stored_if_any())
-        except (ValueError, OSError) as error:  # it was closed, or is damaged
-            return displays.framed(displays.note(str(error)))
-
-    def _rank_policy(self, model: StoredModel) -> RankPolicy:
-        about = self.store.about
-        return RankPolicy(model, about.text_index, about.vectors is not None, about.language)
-
-    def _with_model(self, job: Callable[[StoredModel], T]) -> T:
-        """Run a job with the store's model; again, if another process has changed the model meanwhile."""
-        for _ in range(_TRIES):
-            model = self._stored()
-            try:
-                return job(model)
-            except OtherModelError:
-                self._model = None
-        raise OtherModelError(f"the model of {self.location} was changed {_TRIES} times while it was used: try again")
-
-    def _stored(self) -> StoredModel:
-        """Return the store's current model; ValueError if it has none."""
-        model = self._stored_if_any()
-        if model is None:
-            raise ValueError(
-                f"{self.location} was made from codes alone and has no model to read a text or a vector with: search "
-                "by the id of a document, or create a collection with a model and add the documents"
-            )
-        return model
-
-    def _stored_if_any(self) -> StoredModel | None:
-        """Return the store's current model; None if the collection was made from codes alone."""
-        model = self._model
-        if model is None or model.fingerprint != self.store.fingerprint:
-            files = self.store.files()
-            self._model = model = StoredModel(files) if files else None
-        return model

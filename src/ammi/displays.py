@@ -231,7 +231,7 @@ def plane(points: NDArray[np.floating], colours: Sequence[str], labels: Iterable
 
 
 def hits(found: Sequence[_Hit], codes: CodesOf | None, notes: Iterable[str]) -> str:
-    """Return the display of the hits of a search, with their codes if they can be had."""
+    """Return the display of the hits of a search, with their codes if `codes` gives them."""
     if not found:
         return framed(note("no hits"), *map(note, notes))
     columns, texts = ("", "score", "distance", "id", "text"), [_passage(hit) for hit in found[:_MOST_ROWS]]

@@ -160,7 +160,7 @@ def file_digest(path: Path) -> str:
 
 
 def cache_folder() -> Path:
-    """Return the folder of what can be made, or fetched, again."""
+    """Return the folder of the cache, all of which can be made or fetched again."""
     return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "ammi")
 
 

@@ -153,7 +153,7 @@ def _explained(repository: Repository, *, pushes: bool = False) -> Iterator[None
     except errors.EntryNotFoundError as error:
         raise FileNotFoundError(f"{name} is not a {what} of ammi, or lacks a file of it: name another one") from error
     except errors.OfflineModeIsEnabled as error:
-        raise ConnectionError(f"HF_HUB_OFFLINE forbids to reach the Hub for {name}: unset it") from error
+        raise ConnectionError(f"the Hub cannot be reached for {name} while HF_HUB_OFFLINE is set: unset it") from error
     except errors.HfHubHTTPError as error:
         raise _refused(error.response.status_code, str(error), repository, pushes) from error
     except RuntimeError as error:
@@ -166,7 +166,7 @@ def _explained(repository: Repository, *, pushes: bool = False) -> Iterator[None
 
 
 def _refused(status: int, cause: str, repository: Repository, pushes: bool) -> Exception:
-    """Return the error for an answer of the Hub that is none."""
+    """Return the error for a request that the Hub refuses."""
     if pushes and status in (401, 403, 404):
         return PermissionError(
             f"the Hub does not let you write to {repository.name}: {_LOG_IN}, with a token that may write"

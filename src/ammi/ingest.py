@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -14,9 +14,12 @@ from ammi.data import Document, KnownCode, VectorMatrix, documents_from, holds_m
 from ammi.data.documents import blocks, content_of
 from ammi.data.reading import chosen_names
 from ammi.plain import Id, checked_id
-from ammi.search.documents import Entry, Record
+from ammi.search import Entry, Store
+from ammi.search.documents import Record
 from ammi.search.hamming import Codes
 from ammi.search.vectors import KeptVectors, Rows
+from ammi.search.word_counts import WordCount
+from ammi.stored_model import StoredModel
 
 if TYPE_CHECKING:
     from ammi.hashers import DocumentHasher
@@ -62,7 +65,7 @@ class Block:
         return model.encode(self._contents(model)) if known is None else known
 
     def codes_and_vectors(self, model: "DocumentHasher", fingerprint: str) -> tuple[Codes, Rows]:
-        """Codes, and the vectors that the model makes them of; exported ones if all documents have them."""
+        """Return codes, and the vectors they are made of: exported ones if all documents have them, else new ones."""
         known = self._known_codes(fingerprint)
         exported = [document.vector for document in self.documents if document.vector is not None]
         if known is not None and len(exported) == len(self.documents):
@@ -71,6 +74,14 @@ class Block:
         if issparse(rows[-1]):
             raise ValueError("the vectors are sparse, and a collection keeps dense ones: pass them as an array")
         return model.encode_rows(rows) if known is None else known, rows[-1]
+
+    def encoded(self, model: StoredModel, *, keep_vectors: bool) -> "EncodedBlock":
+        """Return the block with all that a store keeps of it."""
+        words = model.count_words(self.counted)
+        if keep_vectors:
+            return EncodedBlock(self, *self.codes_and_vectors(model.whole, model.fingerprint), words, model.fingerprint)
+        codes = self.codes(model.encoder(len(self)), model.fingerprint)
+        return EncodedBlock(self, codes, None, words, model.fingerprint)
 
     def _known_codes(self, fingerprint: str) -> Codes | None:
         known = [document.code for document in self.documents]
@@ -100,8 +111,30 @@ class Block:
                 )
 
 
+class EncodedBlock(NamedTuple):
+    """A block, its codes, its vectors if they are kept, and the counts of its words; of one model."""
+
+    block: Block
+    codes: Codes
+    vectors: Rows | None
+    words: WordCount | None
+    fingerprint: str
+
+    def add_to(self, store: Store) -> int:
+        """Add or replace the documents; return the first of their new ids, or 0 if they have ids of their own."""
+        ids = store.add_records(
+            self.codes,
+            self.block.records,
+            numbered=self.block.numbered,
+            vectors=self.vectors,
+            fingerprint=self.fingerprint,
+            words=self.words,
+        )
+        return int(ids[0]) if self.block.numbered else 0
+
+
 def vector_width(model: "DocumentHasher") -> int:
-    """Return the width of the vectors that a model's last bits are made of; refuse sparse ones, which no one keeps."""
+    """Return the dimension of the vectors that a collection keeps of this model; refuse a model of sparse ones."""
     features = model.parts[-1].features_
     if features.reads == "text" and issparse(features.transform([""])):
         raise ValueError(
@@ -145,17 +178,15 @@ def _encoded_texts(model: "DocumentHasher", entries: list[Entry], keep: bool) ->
 
 def blocks_from(documents: Any, *, ids: Iterable[Id] | None, text: str, id: str, vector: str) -> Iterator[Block]:
     """Yield blocks of the documents that a program passes; `ids` name documents that have no ids."""
-    matrix = _matrix(documents, text, id, vector)
-    if matrix is not None:
-        return blocks_of(matrix if ids is None else matrix.with_ids(ids))
-    given = documents_from(documents, text=text, id=id, vector=vector)
-    return blocks_of(given if ids is None else _with_ids(given, ids))
+    found = _read(documents, text, id, vector)
+    if ids is not None:
+        found = found.with_ids(ids) if isinstance(found, VectorMatrix) else _with_ids(found, ids)
+    return blocks_of(found)
 
 
 def documents_in(documents: Any, *, text: str, id: str, vector: str) -> list[Document]:
     """Return the documents that a program passes, each with its vector if they are a matrix."""
-    matrix = _matrix(documents, text, id, vector)
-    return list(documents_from(documents, text=text, id=id, vector=vector) if matrix is None else matrix)
+    return list(_read(documents, text, id, vector))
 
 
 def stored_documents(entries: Iterable[Entry], n_bits: int, fingerprint: str | None) -> list[Document]:
@@ -173,15 +204,15 @@ def blocks_of(documents: Iterable[Document]) -> Iterator[Block]:
     return (Block(block) for block in blocks(documents))
 
 
-def _matrix(documents: Any, text: str, id: str, vector: str) -> VectorMatrix | None:
-    """Return the documents as a matrix, if they are one, in memory or in a file."""
+def _read(documents: Any, text: str, id: str, vector: str) -> VectorMatrix | Iterator[Document]:
+    """Return the documents that a program passes: as a matrix if they are one, in memory or in a file."""
     if isinstance(documents, VectorMatrix):
         return documents
     if isinstance(documents, PathLike) and holds_matrix(Path(documents)):
         return read_matrix(Path(documents), **chosen_names(text, id, vector))
     if getattr(documents, "ndim", 0) == 2 and hasattr(documents, "dtype"):  # a DataFrame has dtypes
         return VectorMatrix("the matrix", documents.tocsr() if hasattr(documents, "tocsr") else np.asarray(documents))
-    return None
+    return documents_from(documents, text=text, id=id, vector=vector)
 
 
 def _with_ids(documents: Iterator[Document], ids: Iterable[Id]) -> Iterator[Document]:

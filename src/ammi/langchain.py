@@ -10,8 +10,7 @@ from uuid import uuid4
 
 from ammi.collection import Collection
 from ammi.data import Document as Stored
-from ammi.search import Hit
-from ammi.search.documents import Id
+from ammi.search import Entry, Hit
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -110,15 +109,14 @@ class AmmiVectorStore(VectorStore):
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """Return the documents that there are of these ids."""
-        found = self.collection.get(self._there(ids))
-        return [_document(entry.id, entry.text, entry.metadata) for entry in found]
+        return list(map(_document, self.collection.get(self._there(ids))))
 
     def similarity_search(self, query: str, k: int = _K, **options: Any) -> list[Document]:
         """Return the k documents that answer a question best; `options` are filter, rank and shortlist."""
         return [document for document, _ in self.similarity_search_with_score(query, k, **options)]
 
     def similarity_search_with_score(self, query: str, k: int = _K, **options: Any) -> list[tuple[Document, float]]:
-        """The same with their scores, the highest first: cosines of vectors, or the score of words and codes."""
+        """Return these documents, the best first, with scores: cosines of vectors, or scores of words and codes."""
         return self._found(self._embedding.embed_query(query) if self._embedding else query, k, **options)
 
     def similarity_search_by_vector(self, embedding: list[float], k: int = _K, **options: Any) -> list[Document]:
@@ -129,7 +127,7 @@ class AmmiVectorStore(VectorStore):
         self, query: str | list[float], k: int, *, filter: dict[str, Any] | None = None, **options: Any
     ) -> list[tuple[Document, float]]:
         hits = self.collection.search(query, k, where=filter, **options)
-        return [(_of_hit(hit), hit.score) for hit in hits]
+        return [(_document(hit), hit.score) for hit in hits]
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
         if self._embedding is None:
@@ -156,9 +154,5 @@ class AmmiRetriever(BaseRetriever):
         return self.vectorstore.similarity_search(query, **{"k": self.k, "filter": self.filter, **options})
 
 
-def _of_hit(hit: Hit) -> Document:
-    return _document(hit.id, hit.text, hit.metadata)
-
-
-def _document(id: Id, text: str | None, metadata: dict[str, Any]) -> Document:
-    return Document(id=str(id), page_content=text or "", metadata=metadata)
+def _document(found: Hit | Entry) -> Document:
+    return Document(id=str(found.id), page_content=found.text or "", metadata=found.metadata)

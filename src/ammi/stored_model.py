@@ -1,6 +1,6 @@
 """The model that a collection stores: from its files, each part loaded when it is first used."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from os import PathLike
 from pathlib import Path
@@ -34,6 +34,7 @@ class StoredModel:
 
     def __init__(self, files: Mapping[str, bytes], *, verify: bool = True):
         self.files: Files = verified(files, _LOCATION) if verify else dict(files)
+        self._rows_of_text = lru_cache(_CACHED_TEXTS)(lambda text: self.whole.rows([text]))
 
     @classmethod
     def of(cls, model: "DocumentHasher | Hasher | str | PathLike[str]") -> Self:
@@ -146,22 +147,13 @@ class StoredModel:
 
     def knows(self, query: Query) -> bool:
         """Return whether the model knows a word of a text, or a vector is not zero."""
-        documents = self._documents([query])
-        if self.quick:
-            return self.quick.knows(documents[0])
-        from ammi.hashers.documents import known_rows
-
-        return bool(known_rows(self._rows(documents))[0])
+        return bool(self.read([query]).known[0])
 
     def _rows(self, documents: list[str] | NDArray[np.floating]) -> "PartRows":
         """Return the rows of queries; those of a text are kept, because an answer needs them several times."""
         if len(documents) == 1 and isinstance(documents[0], str):
             return self._rows_of_text(documents[0])
         return self.whole.rows(documents)
-
-    @cached_property
-    def _rows_of_text(self) -> "Callable[[str], PartRows]":
-        return lru_cache(_CACHED_TEXTS)(lambda text: self.whole.rows([text]))
 
     def knows_word(self, word: str) -> bool:
         """Return whether the model learned this word; False if it cannot tell, as a model of embeddings."""

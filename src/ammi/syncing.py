@@ -1,8 +1,8 @@
 """Make a collection hold what files or a table hold: add what is new, replace what changed, delete what is gone.
 
-The metadata of a collection's documents alone tell which files it has whole (`ammi.data.files`). New documents are
-written before old ones are deleted. So after a stop at any moment the next call finds the files that are not whole and
-reads them again.
+Which files a collection has whole is told by the metadata of its documents alone (`ammi.data.files`). New documents
+are written before old ones are deleted. So if a sync is interrupted, the next one finds the files that are not whole,
+and reads them again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -127,9 +127,10 @@ class _Files:
             self._complain(problem)
         self._write(changed)
         if not unread:  # else files may be there that were not found
-            for path in [path for path in self._known if path not in files and self._is_of_source(path)]:
-                self._delete(self._known[path].ids)
-                self._done("deleted", path)
+            for path in [path for path in self._known if path not in files]:
+                if any(Path(path).is_relative_to(root) for root in self._roots):
+                    self._delete(self._known[path].ids)
+                    self._done("deleted", path)
         return len(files) - len(changed)
 
     def _is_whole(self, path: str, file: File) -> bool:
@@ -138,9 +139,6 @@ class _Files:
             return known is not None and known.is_whole(file.digest())
         except OSError:  # reading it will say why
             return False
-
-    def _is_of_source(self, path: str) -> bool:
-        return any(Path(path).is_relative_to(root) for root in self._roots)
 
     def _write(self, files: list[File]) -> None:
         """Add the documents of files, and delete those that they had before; a file is reported when it is whole."""

@@ -310,6 +310,7 @@ def test_a_full_disk_leaves_everything_whole(location: Location, ammi: Run, tmp_
     assert "could not be written" in full.err
     assert "make space and try again" in full.err
     assert "documents were added before this, and stay in" in full.err
+    assert "as it was" not in full.err
     assert "Traceback" not in full.err
     with Collection.open(index) as opened:
         n = len(opened)

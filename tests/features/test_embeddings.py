@@ -150,6 +150,32 @@ def test_what_the_cache_holds_is_not_embedded_again(asked, tmp_path):
     assert asked == [["aeiou"]]
 
 
+def test_embeddings_that_exist_are_put_into_the_cache(asked, tmp_path):
+    texts = [f"{text} {n}" for n in range(5) for text in TEXTS]
+    rows = np.array(letters(texts), np.float32)
+    maker = EmbeddingFeatures(letters, cache=tmp_path).fit(TEXTS)
+    maker.seed_cache(texts, rows)
+    asked.clear()
+    np.testing.assert_array_equal(maker.transform(texts), rows)
+    assert asked == []
+
+
+def test_embeddings_of_another_model_are_not_put_into_the_cache(asked, tmp_path):
+    rows = np.array(letters(TEXTS), np.float32)
+    maker = EmbeddingFeatures(letters, cache=tmp_path).fit(TEXTS)
+    with pytest.raises(ValueError, match=r"^row 0 is not the embedding of its text by the model "):
+        maker.seed_cache(TEXTS, 2 * rows)
+    with pytest.raises(ValueError, match=r"^embeddings of 11 texts, of shape \(10, 5\): expected finite .*\(11, 5\)$"):
+        maker.seed_cache(TEXTS, rows[1:])
+    with pytest.raises(ValueError, match=r"expected finite numbers"):
+        maker.seed_cache(TEXTS, np.where(rows == rows[3], np.nan, rows))
+    with pytest.raises(ValueError, match=r"^these features have no cache"):
+        EmbeddingFeatures(letters).fit(TEXTS).seed_cache(TEXTS, rows)
+    asked.clear()
+    maker.transform(TEXTS)
+    assert asked
+
+
 def test_an_interrupted_run_goes_on_where_it_was(asked, tmp_path):
     def interrupted(texts: list[str]) -> list[list[float]]:
         if TEXTS[4] in texts:

@@ -14,8 +14,7 @@ from torch import Tensor, nn
 import ammi
 from ammi import AMMI, BMMI
 from ammi.hashers import BMSH, DVQ, GMSH, NASH, VDSH
-from ammi.nets.encoder import FirstLayer, initialise
-from ammi.nets.networks import build_network
+from ammi.nets.encoder import FirstLayer, build_network, initialise
 from ammi.nets.rows import Rows, to_rows
 from ammi.parts import parts, register_part
 from tests.conftest import topics

@@ -74,10 +74,16 @@ def all_experiments(plan: Plan) -> list[Experiment]:
     return [experiment for part in SEARCHED_PARTS for cell in plan.cells(part) for experiment in cell.experiments]
 
 
+def finalists(folder: PaperFolder) -> list[Experiment]:
+    searches = all_searches(Plan(folder.scale))
+    return [one for planned in searches for finalist in folder.finalists(planned) for one in finalist.experiments]
+
+
 def complete_folder(place: Path) -> PaperFolder:
     """A folder with every result there can be."""
     folder = PaperFolder(place, SCALE)
     write_searches(folder)
+    write_results(folder, finalists(folder))
     write_results(folder, all_experiments(folder.plan()))
     write_bounds_and_walks(folder)
     write_unseen(folder)
@@ -85,14 +91,14 @@ def complete_folder(place: Path) -> PaperFolder:
 
 
 def write_searches(folder: PaperFolder) -> None:
-    """Searches of which the best is known, the last trial of each given up."""
+    """Searches of three trials, of which the first two were run to their end and the second is the better one."""
     for planned in all_searches(Plan(folder.scale)):
-        states = ("complete", "complete", "pruned")
-        cost = {"seconds": 1800.0, "cpu_seconds": None, "parameters": {"batch_size": 32}}
-        trials = [{"trial": i, "state": state, "validation": 70.0 + i, **cost} for i, state in enumerate(states)]
-        write_json(folder.search(planned.place) / "trials.json", {"trials": trials})
-        best = {"n_bits": 64, **planned.search.fixed, "batch_size": 32}
-        write_json(folder.search(planned.place) / "best.json", {"parameters": best})
+        trials = [
+            {"trial": i, "state": state, "validation": 70.0 + i, "parameters": {"batch_size": 64 - 32 * i}}
+            for i, state in enumerate(("complete", "complete", "pruned"))
+        ]
+        costing = [{**trial, "seconds": 1800.0, "cpu_seconds": None} for trial in trials]
+        write_json(folder.search(planned.place) / "trials.json", {"trials": costing})
 
 
 def write_results(folder: PaperFolder, experiments: Iterable[Experiment]) -> None:

@@ -40,7 +40,7 @@ def test_a_figure_with_a_seed_missing_is_none(tmp_path):
 def test_a_search_that_is_done_on_one_set_and_not_on_another(tmp_path):
     folder = complete_folder(tmp_path)
     place = next(planned.place for planned in folder.plan().searches("table1") if planned.search.method == "bmsh")
-    (folder.search(place) / "best.json").unlink()
+    (folder.search(place) / "trials.json").unlink()
     findings = read_findings(folder)
     everywhere = set(product(SCALE.sets, SCALE.bits))
     assert {(name, bits) for row, name, bits in findings.precision if row == "BMSH"} == everywhere - {

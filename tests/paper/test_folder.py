@@ -24,14 +24,32 @@ def test_places():
 def test_nothing_is_found_in_a_folder_that_is_not_there(tmp_path):
     folder = PaperFolder(tmp_path / "new", PAPER)
     assert folder.plan() == Plan(PAPER)
-    assert (folder.found(PLACE), folder.trials(PLACE)) == (None, [])
+    assert folder.trials(PLACE) == []
     assert not (tmp_path / "new").exists()
 
 
-def test_what_a_search_found_is_in_the_plan(tmp_path):
+def test_a_search_finds_the_trial_that_is_best_with_several_seeds(tmp_path):
+    """The best trial had a lucky seed; the fourth is not run again, and the one that was given up neither."""
     folder = PaperFolder(tmp_path, PAPER)
-    write_json(folder.search(PLACE) / "best.json", {"parameters": {"n_bits": 64, "dimension": 2}})
-    assert folder.found(PLACE) == {"dimension": 2}
+    planned = next(one for one in Plan(PAPER).searches("table1") if one.place == PLACE)
+    trials = [
+        {"trial": n, "state": "pruned" if n == 4 else "complete", "validation": score, "parameters": {"dimension": n}}
+        for n, score in enumerate((70.0, 82.0, 81.0, 80.0, 83.0))
+    ]
+    write_json(folder.search(PLACE) / "trials.json", {"trials": trials})
+    finalists = folder.finalists(planned)
+    assert [finalist.trial for finalist in finalists] == [1, 2, 3]
+    assert [one.seed for one in finalists[0].experiments] == [0, 1, 2]
+
+    scores = {1: (82.0, 43.0, 42.0), 2: (81.0, 79.0, 80.0), 3: (80.0, 79.0, 78.0)}
+    for n, finalist in enumerate(finalists):
+        assert folder.winner(planned) is None
+        assert folder.plan().found == {}
+        for one, score in zip(finalist.experiments, scores[n + 1], strict=True):
+            write_json(folder.results.path(one), {"validation": score})
+    winner = folder.winner(planned)
+    assert winner is not None
+    assert (winner.finalist, winner.validation) == (finalists[1], 80.0)
     assert folder.plan().found == {PLACE: {"dimension": 2}}
 
 

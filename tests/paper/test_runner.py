@@ -65,12 +65,12 @@ def test_table_1_is_searched_for_and_done_once(tmp_path):
     cells = plan.cells("table1")
     assert len(cells) == 13 * 2 + 2
     assert runner.folder.results.missing(experiment for cell in cells for experiment in cell.experiments) == []
-    assert recorder.bars == {"trials of table1": (9, 9), "runs of table1": (len(cells), len(cells))}
+    assert recorder.bars == {"trials of table1": (9, 9), "finalists of table1": (9, 9), "runs of table1": (19, 19)}
 
     before, (again, nothing) = files(tmp_path), runner_in(tmp_path)
     again.run("table1")
     assert files(tmp_path) == before
-    assert nothing.bars == {"trials of table1": (0, 0), "runs of table1": (0, 0)}
+    assert nothing.bars == {"trials of table1": (0, 0), "finalists of table1": (0, 0), "runs of table1": (0, 0)}
 
 
 def test_a_search_without_its_plot_is_drawn_and_not_searched_again(tmp_path):
@@ -90,15 +90,16 @@ def test_a_search_without_its_plot_is_drawn_and_not_searched_again(tmp_path):
 def test_figure_1_is_done_once(tmp_path):
     runner, recorder = runner_in(tmp_path)
     runner.run("figure1")
-    counts = {"bounds of figure1": (2, 2), "trials of figure1": (4, 4), "runs of figure1": (4, 4)}
-    assert recorder.bars == counts  # BMMI, and AMMI with r = 0 and r = 1, and o = r = 1
+    searched = {"trials of figure1": (4, 4), "finalists of figure1": (4, 4)}  # BMMI; r = 0 and 1; o = r = 1
+    assert recorder.bars == {"bounds of figure1": (2, 2), **searched, "runs of figure1": (0, 0)}
     bound = json.loads(runner.folder.bound(1, 0).read_text())
     assert (bound["order"], bound["seed"]) == (1, 0)
 
     before, (again, nothing) = files(tmp_path), runner_in(tmp_path)
     runner.folder.bound(0, 0).unlink()
     again.run("figure1")
-    assert nothing.bars == {"bounds of figure1": (1, 1), "trials of figure1": (0, 0), "runs of figure1": (0, 0)}
+    done = {"trials of figure1": (0, 0), "finalists of figure1": (0, 0), "runs of figure1": (0, 0)}
+    assert nothing.bars == {"bounds of figure1": (1, 1), **done}
     after = files(tmp_path)
     assert {path for path in before if before[path] != after[path]} <= {runner.folder.bound(0, 0)}
     assert json.loads(after[runner.folder.bound(0, 0)]) == json.loads(before[runner.folder.bound(0, 0)])

@@ -4,6 +4,9 @@ import re
 
 import pytest
 
+from ammi.hashers.bmsh import LARGEST_LOGIT
+from ammi.tuning.grids import GRIDS
+from reproduction.deviations import ROWS, deviations_section
 from reproduction.figures import FigureFiles
 from reproduction.findings import Findings, read_findings
 from reproduction.plan import PAPER, PARTS
@@ -96,3 +99,15 @@ def test_a_set_of_which_only_words_were_compared_has_no_picture(tmp_path):
     assert f"### {name}" in text
     assert f"matching-{name}.png" not in text
     assert f"matching-{PAPER.pair_sets[0]}.png" in text
+
+
+def test_deviations_are_one_table_with_the_ranges_that_are_searched():
+    assert sum(line.startswith("| ") for line in "\n".join(deviations_section()).splitlines()) == len(ROWS) + 2
+    here = {what: ours for what, _, ours, _ in ROWS}
+    ammi, bmsh, dvq = (GRIDS[name] for name in ("ammi", "bmsh", "dvq"))
+    assert all(f"{alpha}" in here["ranges of AMMI"] for alpha in ammi["init_range"])
+    rates = [[rate for rate in grid["learning_rate"] if rate] for grid in (bmsh, dvq)]
+    assert f"η from {max(map(max, rates))} to {min(rates[0])} (DVQ {min(rates[1])})" in here["ranges of BMSH and DVQ"]
+    *dimensions, largest = dvq["dimension"]
+    assert f"{', '.join(map(str, dimensions))} or {largest}," in here["DVQ's D"]
+    assert f"cut at ±{LARGEST_LOGIT:g}" in here["BMSH's conditional prior (table 2)"]

@@ -151,7 +151,7 @@ def test_a_file_that_may_not_grow(tmp_path):
     added, counted, found, words = finish(start("write_until_full", tmp_path, 400_000)).split(maxsplit=3)
     assert int(added) == int(counted) == int(found) > 0
     assert "could not be written" in words
-    assert "is as it was: make space and try again" in words
+    assert "and has all changes before this one: make space and try again" in words
     with HammingIndex.open(tmp_path) as index:
         assert index.export()[0] == list(range(int(added)))
         index.add(np.zeros((1000, 8), np.uint8))

@@ -152,6 +152,7 @@ def test_work_of_a_client_that_has_gone_is_not_begun_and_its_place_is_free(here,
 
 
 def test_one_search_for_near_duplicates_at_a_time(here, monkeypatch):
+    half, more = here.duplicates(0.5), here.duplicates(0.7)
     with blocked(monkeypatch, "duplicates") as (calls, go):
         monkeypatch.setattr("ammi.web.live._SECONDS_TO_WAIT", 0.01)
         live = LiveExplorer(here, 100)
@@ -159,13 +160,13 @@ def test_one_search_for_near_duplicates_at_a_time(here, monkeypatch):
         assert progress == [0.0] * 40
         assert len(calls) == 1
         go.set()
-        wait_for(lambda: live.duplicates(0.5) == here.duplicates(0.5))
+        wait_for(lambda: live.duplicates(0.5) == half)
         monkeypatch.setattr("ammi.web.live._SECONDS_UNTIL_UNWANTED", -1.0)
         go.clear()
         live.duplicates(0.6)
         assert live.duplicates(0.7) == 0.0  # which stops the other one
         go.set()
-        wait_for(lambda: live.duplicates(0.7) == here.duplicates(0.7))
+        wait_for(lambda: live.duplicates(0.7) == more)
 
 
 def test_cached_answers_are_bounded_in_bytes(here):
@@ -230,6 +231,16 @@ def test_a_request_with_two_lengths_is_refused(here):
             b"0\r\n\r\n"
         )
         assert connection.recv(100).startswith(b"HTTP/1.1 400")
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("wrong", [b"\n", b"\n\r\n", b"\r\n"])
+def test_lines_of_a_head_end_with_cr_lf(here, end, wrong):
+    with running(here, Settings()) as address, connect(address) as connection:
+        for part in (b"GET /health HTTP/1.1", end, b"Host: localhost", wrong, b"A: b\r\n\r\n"):
+            connection.sendall(part)
+        is_right = {end, wrong} == {b"\r\n"}
+        assert connection.recv(100).startswith(b"HTTP/1.1 200" if is_right else b"HTTP/1.1 400")
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library has other heaps")

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ammi.cli.options import AsJson, Location
+import ammi
+from ammi.cli.options import Location, TableOptions, argument
 from ammi.cli.progress import counter
 from ammi.cli.screen import (
     beginning,
@@ -21,7 +22,6 @@ from ammi.cli.screen import (
 from ammi.urls import shown
 
 if TYPE_CHECKING:
-    from ammi.collection import Collection
     from ammi.explore.classify import Label, Prediction, Predictions
 
 _SHOWN = 20  # documents, in a table
@@ -31,12 +31,7 @@ _COLUMNS = ("id", "label", "probability", "margin")
 def classify(
     location: Location,
     labels: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="LABELS",
-            show_default=False,
-            help="Table with the columns id and label: .csv, .tsv, .jsonl, .parquet, ...",
-        ),
+        Path | None, argument("LABELS", "Table with the columns id and label: .csv, .tsv, .jsonl, .parquet, ...")
     ] = None,
     key: Annotated[
         str | None,
@@ -47,8 +42,8 @@ def classify(
         typer.Option("-n", min=1, help="Number of documents to print.", show_default="20; all with --csv and --json"),
     ] = None,
     sure: Annotated[bool, typer.Option("--sure", help="Print the surest documents first.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print a table as CSV.")] = False,
-    as_json: AsJson = False,
+    *,
+    output: TableOptions,
 ) -> None:
     """Label some documents, and get the labels of all others: those to label next come first.
 
@@ -66,21 +61,17 @@ def classify(
     ammi classify articles --key topic --csv > topics.csv
     ammi classify articles labels.jsonl --sure -n 100 --json
     """
-    from ammi.collection import Collection
-
-    if as_csv and as_json:
-        raise typer.BadParameter("choose one of --csv and --json.", param_hint="'--csv'")
     if (labels is None) == (key is None):
         raise typer.BadParameter("name a table of labels or --key KEY, one of the two.", param_hint="'LABELS'")
     given = key if labels is None else _read_labels(labels)
-    with Collection.open(location) as collection:
+    with ammi.Collection.open(location) as collection:
         with counter("reading documents", 2 * len(collection)) as advance:
             found = collection.classify(given or {}, advance=advance)
         order = range(len(found) - 1, -1, -1) if sure else range(len(found))
-        chosen = order[: n or (None if as_csv or as_json else _SHOWN)]
-        if as_csv:
+        chosen = order[: n or (None if output.is_piped else _SHOWN)]
+        if output.as_csv:
             say_csv(_COLUMNS, (_cells(found[row]) for row in chosen))
-        elif as_json:
+        elif output.as_json:
             for row in chosen:
                 say_json(_as_json(found, row))
         elif found:
@@ -123,7 +114,7 @@ def _as_json(found: "Predictions", row: int) -> dict[str, object]:
     return {**dict(zip(_COLUMNS, _cells(found[row]), strict=True)), "probabilities": rounded}
 
 
-def _show(collection: "Collection", found: "list[Prediction]") -> None:
+def _show(collection: "ammi.Collection", found: "list[Prediction]") -> None:
     table = new_table("label", "probability", "id", numbers=["probability"])
     table.expand = True
     table.add_column("text", no_wrap=True, overflow="ellipsis", ratio=1)

@@ -16,6 +16,7 @@ from ammi.cli.options import (
     SkipBad,
     Sources,
     TextColumn,
+    argument,
     checked_seed,
 )
 from ammi.cli.progress import counter
@@ -47,8 +48,8 @@ def list_(as_json: AsJson = False) -> None:
 
 
 def import_(
-    name: Annotated[str, typer.Argument(metavar="reuters|newsgroups", show_default=False, help="Which data set.")],
-    path: Annotated[Path, typer.Argument(metavar="PATH", show_default=False, help="Its folder or tar archive.")],
+    name: Annotated[str, argument("reuters|newsgroups", "Which data set.")],
+    path: Annotated[Path, argument("PATH", "Its folder or tar archive.")],
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File to write.", show_default="NAME.jsonl.gz")
     ] = None,

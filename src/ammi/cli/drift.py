@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from ammi.cli.options import AsJson, Location
+import ammi
+from ammi.cli.options import AsJson, Location, argument
 from ammi.cli.queries import check_query_kind
 from ammi.cli.screen import beginning, document_id, documents_table, results, say_json
 
@@ -13,9 +14,7 @@ DEFAULT = "0,1,5,10,20,50,90"
 
 def drift(
     location: Location,
-    id: Annotated[
-        str | None, typer.Argument(metavar="ID", show_default=False, help="Id of the document to start from.")
-    ] = None,
+    id: Annotated[str | None, argument("ID", "Id of the document to start from.")] = None,
     text: Annotated[str | None, typer.Option(metavar="TEXT", help="Start from this text instead.")] = None,
     distances: Annotated[str, typer.Option(metavar="D,D,...", help="Smallest distance of each step.")] = DEFAULT,
     as_json: AsJson = False,
@@ -30,12 +29,10 @@ def drift(
     ammi drift articles scipy.linalg.inv
     ammi drift articles --text "oil prices rose" --distances 0,2,4,8,16,32
     """
-    from ammi.collection import Collection
-
     if (id is None) == (text is None):
         raise typer.BadParameter("start from a document or from a text: give an ID, or --text TEXT.")
     steps_at = _numbers(distances)
-    with Collection.open(location) as collection:
+    with ammi.Collection.open(location) as collection:
         if text is not None:
             check_query_kind(collection, "text")
         start = text if id is None else collection.get(id).text

@@ -1,18 +1,18 @@
 """`ammi duplicates`: find near-duplicates, and which document of each group to keep."""
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import ammi
 from ammi.cli.command import if_stopped
-from ammi.cli.options import AsJson, Location
+from ammi.cli.options import AsJson, Location, check_can_ask
 from ammi.cli.progress import counter
 from ammi.cli.screen import beginning, confirmed, document_id, documents_table, note, results, say_json
 from ammi.urls import shown
 
 if TYPE_CHECKING:
-    from ammi.collection import Collection, Duplicates
+    from ammi.collection import Duplicates
 
 
 def duplicates(
@@ -49,16 +49,11 @@ def duplicates(
     ammi duplicates articles --apply
     ammi duplicates articles --threshold 0.95 --apply --yes > deleted.txt
     """
-    from ammi.collection import Collection
-
     if yes and not apply:
         raise typer.BadParameter("it needs --apply.", param_hint="'--yes'")
-    if apply and not yes and (sys.stdin is None or not sys.stdin.isatty()):
-        raise typer.BadParameter(
-            "nobody can be asked, since standard input is no terminal: add --yes to delete without asking.",
-            param_hint="'--apply'",
-        )
-    with Collection.open(location) as collection:
+    if apply and not yes:
+        check_can_ask("--apply")
+    with ammi.Collection.open(location) as collection:
         n = len(collection)
         with counter("comparing documents", 2 * n) as advance:
             groups = collection.duplicates(threshold, advance=advance)
@@ -79,7 +74,7 @@ def duplicates(
             note(f"{len(found):,} deleted; {len(collection):,} documents are left in {shown(location)}")
 
 
-def _show(collection: "Collection", groups: "list[Duplicates]") -> None:
+def _show(collection: "ammi.Collection", groups: "list[Duplicates]") -> None:
     table = documents_table(numbers=["similarity"])
     for group in groups:
         kept, *duplicates = collection.get([group.kept, *(id for id, _ in group.duplicates)])

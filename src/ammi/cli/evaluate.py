@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from ammi.cli.options import AsJson, Location, ReadOptions, refuse
+import ammi
+from ammi.cli.options import AsJson, Location, ReadOptions, argument, refuse
 from ammi.cli.progress import counter
 from ammi.cli.screen import facts, note, say_json
 from ammi.cli.sources import Documents, content_for
@@ -14,10 +15,9 @@ def evaluate(
     location: Location,
     queries: Annotated[
         str | None,
-        typer.Argument(
-            metavar="QUERIES",
-            show_default=False,
-            help="Labelled documents, from any source. Without it, each document of the collection is a query among "
+        argument(
+            "QUERIES",
+            "Labelled documents, from any source. Without it, each document of the collection is a query among "
             "the others.",
         ),
     ] = None,
@@ -38,11 +38,9 @@ def evaluate(
     ammi evaluate articles
     ammi evaluate articles test.jsonl --labels topic -k 10
     """
-    from ammi.collection import Collection
-
     if queries is None:
         refuse("it is for QUERIES", options.given())
-    with Collection.open(location) as collection:
+    with ammi.Collection.open(location) as collection:
         documents = None if queries is None else Documents(queries, options, **content_for(collection))
         with counter("searching for each document" if documents is None else f"searching for {documents.name}"):
             measured = collection.evaluate(labels, queries=None if documents is None else documents.to_collect, k=k)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
+import ammi
 from ammi.cli.command import STOPPED, if_stopped
-from ammi.cli.options import DOCUMENTS, AsJson, Assignments, ReadOptions, checked_seed, refuse
+from ammi.cli.options import DOCUMENTS, AsJson, Assignments, ReadOptions, argument, checked_seed, refuse
 from ammi.cli.progress import training_progress
 from ammi.cli.screen import facts, note, say_json
 from ammi.cli.settings import make_features, make_hasher, read_config
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ammi.features import FeatureMaker
-    from ammi.hashers import DocumentHasher, Hasher
+    from ammi.hashers import Hasher
     from ammi.training.loop import Callback
     from ammi.training.progress import Progress
 
@@ -36,27 +37,8 @@ class FitArguments(TypedDict, total=False):
     views: "list[np.ndarray]"
 
 
-def _methods() -> list[str]:
-    from ammi.hashers import methods
-
-    return methods.names()
-
-
-def _feature_names() -> list[str]:
-    from ammi.features import features
-
-    return features.names()
-
-
 def fit(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SOURCE",
-            show_default=False,
-            help=f"{DOCUMENTS} Or a folder of pairs ([bold]ammi data pairs[/]).",
-        ),
-    ],
+    source: Annotated[str, argument("SOURCE", f"{DOCUMENTS} Or a folder of pairs ([bold]ammi data pairs[/]).")],
     out: Annotated[Path, typer.Option("--out", metavar="MODEL", show_default=False, help="Folder to write.")],
     method: Annotated[
         str | None,
@@ -64,7 +46,7 @@ def fit(
             help="Method: ammi, bmmi, bmsh, bow, dvq, gmsh, itq, lsh, nash, sph, srbm, sth, vdsh, or one of another "
             "package. An unknown name lists all.",
             show_default="ammi for words and pieces, itq for embeddings and vectors",
-            autocompletion=_methods,
+            autocompletion=lambda: ammi.hashers.methods.names(),
         ),
     ] = None,
     bits: Annotated[
@@ -99,7 +81,7 @@ def fit(
             "(by a sentence-transformers model); vectors; or a feature maker of another package. An unknown name lists "
             "all.",
             show_default="words; vectors for a matrix or with --vector",
-            autocompletion=_feature_names,
+            autocompletion=lambda: ammi.features.features.names(),
         ),
     ] = None,
     vocabulary: Annotated[
@@ -196,7 +178,6 @@ def fit(
     hasher = _hasher(method, parameters, assignments or [], config, seed)
 
     from ammi.data.pairs import holds_pairs
-    from ammi.hashers import DocumentHasher
     from ammi.hashers.saving import check_model_folder, holds_model
 
     check_model_folder(out)
@@ -216,7 +197,7 @@ def fit(
             if sample:
                 refuse("a view has a row for each document, not for each of a sample", {"--view": view})
                 documents.keep_sample(sample, getattr(hasher, "random_state", seed) or 0)
-            model, report = _fit(DocumentHasher(hasher, maker, beside=beside), documents, labels, arguments)
+            model, report = _fit(ammi.DocumentHasher(hasher, maker, beside=beside), documents, labels, arguments)
         if holds_model(out):
             note(f"The model that {out} held is replaced. Collections keep theirs until ammi index rebuild.")
         model.save(out)
@@ -235,14 +216,12 @@ def _to_index(source: str, options: ReadOptions) -> str:
 
 def fit_defaults(
     kind: str, documents: Documents, source: str, embedder: str | None, cache: Path | None
-) -> "DocumentHasher":
+) -> "ammi.DocumentHasher":
     """Learn a model by the default method and length from these features of documents, with progress."""
-    from ammi.hashers import DocumentHasher
-
     method, bits = _default_method(kind, source, embedder)
     hasher = _hasher(method, {"n_bits": bits}, [], None, None)
     maker, beside = _features(kind, None, embedder, cache)
-    model, _ = _fit(DocumentHasher(hasher, maker, beside=beside), documents, None, _arguments(hasher, None, []))
+    model, _ = _fit(ammi.DocumentHasher(hasher, maker, beside=beside), documents, None, _arguments(hasher, None, []))
     if getattr(model.hasher_, "interrupted_", False):
         raise KeyboardInterrupt
     return model
@@ -259,14 +238,12 @@ def _default_method(kind: str, source: str, embedder: str | None) -> tuple[str, 
 
 def _features(
     kind: str, vocabulary: int | None, embedder: str | None, cache: Path | None
-) -> "tuple[FeatureMaker, DocumentHasher | None]":
+) -> "tuple[FeatureMaker, ammi.DocumentHasher | None]":
     """Return the feature maker of a model, and the model of embeddings beside it if an embedder is named."""
-    from ammi.hashers import ITQ, DocumentHasher
-
     if kind not in ("words", "pieces") or embedder is None:
         return make_features(kind, vocabulary=vocabulary, embedder=embedder, cache=cache), None
     of_embedding = make_features("embeddings", embedder=embedder, cache=cache)
-    beside = DocumentHasher(ITQ(BITS_OF_VECTORS, random_state=0), of_embedding)
+    beside = ammi.DocumentHasher(ammi.ITQ(BITS_OF_VECTORS, random_state=0), of_embedding)
     return make_features(kind, vocabulary=vocabulary), beside
 
 
@@ -310,8 +287,8 @@ def _opened_view(path: Path) -> "np.ndarray":
 
 
 def _fit(
-    model: "DocumentHasher", documents: Documents, labels: str | None, arguments: FitArguments
-) -> "tuple[DocumentHasher, Report]":
+    model: "ammi.DocumentHasher", documents: Documents, labels: str | None, arguments: FitArguments
+) -> "tuple[ammi.DocumentHasher, Report]":
     """Fit a model to documents; return it with what to report."""
     from ammi.data import label_column
     from ammi.hashers.fitting import fit_held_out
@@ -338,7 +315,7 @@ def _fit(
     return model, {"documents": n, **drawn, "skipped": documents.n_skipped, **report}
 
 
-def _fit_pairs(hasher: "Hasher", folder: str, arguments: FitArguments) -> "tuple[DocumentHasher, Report]":
+def _fit_pairs(hasher: "Hasher", folder: str, arguments: FitArguments) -> "tuple[ammi.DocumentHasher, Report]":
     """Fit a model to pairs; return it with what to report."""
     from ammi.data.pairs import describe_pairs
     from ammi.hashers.fitting import fit_pairs
@@ -348,7 +325,7 @@ def _fit_pairs(hasher: "Hasher", folder: str, arguments: FitArguments) -> "tuple
     return model, report if matching is None else {**report, "matching_at_100": round(matching, 2)}
 
 
-def _print_report(model: "DocumentHasher", out: Path, report: Report, as_json: bool) -> None:
+def _print_report(model: "ammi.DocumentHasher", out: Path, report: Report, as_json: bool) -> None:
     rows: Report = {
         "model": str(out),
         **model.features_.describe(),

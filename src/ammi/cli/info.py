@@ -5,9 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from ammi.cli.options import AsJson, Format, TextColumn
+import ammi
+from ammi.cli.options import AsJson, Format, TextColumn, argument
 from ammi.cli.progress import counter
 from ammi.cli.screen import facts, note, plain, say_json
 from ammi.hub import is_on_hub
@@ -20,10 +19,9 @@ _MONTHS = 12  # to show; --json has all
 def info(
     path: Annotated[
         str,
-        typer.Argument(
-            metavar="PATH",
-            show_default=False,
-            help="A model, a collection or its URL, either also hf://OWNER/NAME; pairs, a file of codes, or a source.",
+        argument(
+            "PATH",
+            "A model, a collection or its URL, either also hf://OWNER/NAME; pairs, a file of codes, or a source.",
         ),
     ],
     text: TextColumn = None,
@@ -63,7 +61,6 @@ def _shares(unknown: dict[str, dict[str, float]]) -> str:
 
 
 def _about(path: str, text: str | None, format: str | None) -> Description:
-    from ammi.collection import Collection
     from ammi.hashers.saving import describe_files, holds_model, read_model
     from ammi.search.locations import is_url
 
@@ -72,8 +69,8 @@ def _about(path: str, text: str | None, format: str | None) -> Description:
     if is_on_hub(path):
         with suppress(FileNotFoundError):  # a collection
             return {"kind": "model", **describe_files(read_model(path), Path(path))}
-    if path != "-" and (is_url(path) or Collection.exists(path)):
-        with Collection.open(path) as collection:
+    if path != "-" and (is_url(path) or ammi.Collection.exists(path)):
+        with ammi.Collection.open(path) as collection:
             return collection.describe()
     from ammi.data import holds_codes  # imports SciPy, which the above does not need
     from ammi.data.pairs import describe_pairs, holds_pairs
@@ -90,9 +87,7 @@ def _in_words(value: object) -> object:
 
 
 def _codes(path: str) -> Description:
-    from ammi.data import read_codes
-
-    file = read_codes(path)
+    file = ammi.data.read_codes(path)
     return {"kind": "codes", "documents": len(file.ids), "bits": file.n_bits, "fingerprint": file.fingerprint}
 
 

@@ -2,9 +2,8 @@
 
 from typing import Annotated
 
-import typer
-
-from ammi.cli.options import DOCUMENTS, AsJson, Model, ReadOptions
+import ammi
+from ammi.cli.options import DOCUMENTS, AsJson, Model, ReadOptions, argument
 from ammi.cli.screen import results, say_json
 from ammi.cli.settings import load_model
 from ammi.cli.sources import Contents, Documents, content_for
@@ -14,11 +13,7 @@ def information(
     model: Model,
     source: Annotated[
         str,
-        typer.Argument(
-            metavar="SOURCE",
-            show_default=False,
-            help=f"{DOCUMENTS} Or a folder of pairs ([bold]ammi data pairs[/]), whose test part is used.",
-        ),
+        argument("SOURCE", f"{DOCUMENTS} Or a folder of pairs ([bold]ammi data pairs[/]), whose test part is used."),
     ],
     *,
     options: ReadOptions,
@@ -36,17 +31,16 @@ def information(
     ammi information model reuters-pairs
     """
     from ammi.data.pairs import holds_pairs, read_pair_texts
-    from ammi.hashers.measured import information as measure
 
     hasher = load_model(model)
     if holds_pairs(source):
         pairs = read_pair_texts(source)["test"]
         related, documents = ([pair[side]["text"] for pair in pairs] for side in (0, 1))
-        found = measure(hasher, documents, related=related)
+        found = ammi.information(hasher, documents, related=related)
     else:
         read = Documents(source, options, **content_for(hasher))
         rows = Contents(read, learns=False) if hasher.reads == "text" else read.vectors()
-        found = measure(hasher, rows)
+        found = ammi.information(hasher, rows)
     if as_json:
         say_json(found.to_dict())
     else:

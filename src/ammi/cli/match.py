@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 from rich.table import Table
 
-from ammi.cli.options import DOCUMENTS, AsJson, Location, ReadOptions, refuse
+import ammi
+from ammi.cli.options import DOCUMENTS, Location, ReadOptions, TableOptions, argument, refuse
 from ammi.cli.progress import counter
 from ammi.cli.screen import beginning, document_id, documents_table, note, results, say_csv, say_json
 from ammi.cli.sources import Documents, content_for, is_collection
@@ -16,7 +17,6 @@ from ammi.urls import shown
 
 if TYPE_CHECKING:
     from ammi.any_collection import Match
-    from ammi.collection import Collection
     from ammi.plain import Id
 
 
@@ -31,9 +31,7 @@ class Row(NamedTuple):
 
 
 def match(
-    source: Annotated[
-        str, typer.Argument(metavar="SOURCE", show_default=False, help=f"{DOCUMENTS} Or another collection.")
-    ],
+    source: Annotated[str, argument("SOURCE", f"{DOCUMENTS} Or another collection.")],
     location: Location,
     options: ReadOptions,
     k: Annotated[int, typer.Option("-k", min=1, help="Number of results to show for each document.")] = 1,
@@ -45,8 +43,8 @@ def match(
             show_default="that of ammi duplicates",
         ),
     ] = None,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print a table as CSV.")] = False,
-    as_json: AsJson = False,
+    *,
+    output: TableOptions,
 ) -> None:
     """Look up documents in a collection: which of them are there already, and what is nearest to the others?
 
@@ -64,14 +62,13 @@ def match(
     ammi match new.csv articles --text body -k 3 --csv > matches.csv
     ammi match drafts articles --threshold 0.95 --json
     """
-    from ammi.collection import Collection
-
-    if as_csv and as_json:
-        raise typer.BadParameter("choose one of --csv and --json.", param_hint="'--csv'")
     of_collection = is_collection(source)
     if of_collection:
         refuse("a collection is read as it is", options.given())
-    with Collection.open(location) as collection, Collection.open(source) if of_collection else nullcontext() as other:
+    with (
+        ammi.Collection.open(location) as collection,
+        ammi.Collection.open(source) if of_collection else nullcontext() as other,
+    ):
         documents = list(Documents(source, options, **content_for(collection))) if other is None else other
         n, n_duplicates = len(documents), 0
         lines: list[dict[str, object]] = []
@@ -79,13 +76,13 @@ def match(
         with counter("comparing documents", 2 * len(collection) + 3 * n) as advance:
             for found in collection.match(documents, k, threshold, advance=advance):
                 n_duplicates += found.duplicate is not None
-                if as_json:
+                if output.as_json:
                     lines.append(_as_json(found))
                 else:
                     rows += islice(_rows(found, collection), k)
-    if as_csv:
+    if output.as_csv:
         say_csv(Row._fields[:-1], (row[:-1] for row in rows))
-    elif as_json:
+    elif output.as_json:
         for line in lines:
             say_json(line)
     else:
@@ -99,7 +96,7 @@ def _as_json(found: "Match") -> dict[str, object]:
     return {"id": found.id, "duplicate": duplicate, "nearest": nearest}
 
 
-def _rows(found: "Match", collection: "Collection") -> Iterator[Row]:
+def _rows(found: "Match", collection: "ammi.Collection") -> Iterator[Row]:
     """Yield the near-duplicate, and then the nearest that are others; a row without a match if there is nothing."""
     duplicate, similarity = found.duplicate or (None, 0.0)
     if duplicate is not None:

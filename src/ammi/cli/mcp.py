@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+import ammi
 from ammi.cli.command import if_stopped
 from ammi.cli.options import Location
 from ammi.cli.screen import note
@@ -40,14 +41,12 @@ def mcp(
 
     {"mcpServers": {"notes": {"command": "ammi", "args": ["mcp", "/home/me/notes"]}}}
     """
-    from ammi.collection import Collection
-
     with needs("mcp"):
         from ammi.web.assistant import make_assistant, make_assistant_app
         from ammi.web.server import Server
         from ammi.web.settings import Settings
     settings = Settings(token=token or None, hosts=tuple(hosts or ()))
-    with Collection.open(location) as collection:
+    with ammi.Collection.open(location) as collection:
         collection.ranks()  # loads the model, which may take seconds, before the first question
         with if_stopped("the server has ended"):
             if port is None:

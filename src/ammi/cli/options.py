@@ -1,10 +1,11 @@
 """Arguments and options that several commands share."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,8 +18,12 @@ DOCUMENTS = (
     "('*.jsonl'), [bold]-[/] for standard input, or the name of a data set ([bold]ammi data list[/])."
 )
 
-
 COLUMN_TYPES = ("number", "date", "boolean", "text")
+
+
+def argument(metavar: str, help: str) -> Any:
+    """Declare an argument of a command."""
+    return typer.Argument(metavar=metavar, show_default=False, help=help)
 
 
 def checked_seed(seed: int | None) -> int | None:
@@ -35,18 +40,9 @@ class OnError(StrEnum):
     skip = "skip"
 
 
-Source = Annotated[str, typer.Argument(metavar="SOURCE", show_default=False, help=DOCUMENTS)]
-Sources = Annotated[list[str], typer.Argument(metavar="SOURCE", show_default=False, help=DOCUMENTS)]
-Location = Annotated[
-    str,
-    typer.Argument(
-        metavar="COLLECTION", show_default=False, help="Folder or URL of a collection, also hf://OWNER/NAME."
-    ),
-]
-Model = Annotated[
-    Path, typer.Argument(metavar="MODEL", show_default=False, help="Folder of a model, or hf://OWNER/NAME.")
-]
-DocumentId = Annotated[str, typer.Argument(metavar="ID", show_default=False, help="Id of a document.")]
+Sources = Annotated[list[str], argument("SOURCE", DOCUMENTS)]
+Location = Annotated[str, argument("COLLECTION", "Folder or URL of a collection, also hf://OWNER/NAME.")]
+Model = Annotated[Path, argument("MODEL", "Folder of a model, or hf://OWNER/NAME.")]
 TextColumn = Annotated[
     str | None, typer.Option("--text", metavar="COLUMN", help="Column of the texts.", show_default="text")
 ]
@@ -90,6 +86,23 @@ Assignments = Annotated[
         "--set", metavar="NAME=VALUE", help="Set a parameter of the method, such as batch_size=64. May be repeated."
     ),
 ]
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """Whether to print a table as CSV or as JSON lines: a group of options."""
+
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print a table as CSV.")] = False
+    as_json: AsJson = False
+
+    def __post_init__(self) -> None:
+        if self.as_csv and self.as_json:
+            raise typer.BadParameter("choose one of --csv and --json.", param_hint="'--csv'")
+
+    @property
+    def is_piped(self) -> bool:
+        """Whether another program reads the table."""
+        return self.as_csv or self.as_json
 
 
 @dataclass(frozen=True)
@@ -151,8 +164,7 @@ class RayOptions:
         ),
     ] = None
     workers: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="With --ray: number of workers.", show_default="one per core"),
+        int | None, typer.Option(min=1, metavar="N", help="With --ray: number of workers.", show_default="one per core")
     ] = None
 
     def __post_init__(self) -> None:
@@ -171,10 +183,19 @@ def read_filter(conditions: list[str] | None) -> "Where | None":
 
 
 def refuse(reason: str, options: Mapping[str, object]) -> None:
-    """Refuse options that were given."""
+    """Refuse each of these options that was given, for a reason."""
     for option, value in options.items():
         if value is not None:
             raise typer.BadParameter(f"{reason}.", param_hint=f"'{option}'")
+
+
+def check_can_ask(option: str) -> None:
+    """Refuse an option that asks for confirmation if nobody can be asked."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise typer.BadParameter(
+            "nobody can be asked, since standard input is no terminal: add --yes to delete without asking.",
+            param_hint=f"'{option}'",
+        )
 
 
 def refuse_types(options: TypedOptions) -> None:

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from ammi.cli.options import AsJson, Location
+import ammi
+from ammi.cli.options import Location, TableOptions
 from ammi.cli.progress import counter
 from ammi.cli.screen import beginning, counted_documents, document_id, documents_table, note, results, say_csv, say_json
 from ammi.urls import shown
@@ -13,8 +14,8 @@ from ammi.urls import shown
 def outliers(
     location: Location,
     k: Annotated[int, typer.Option("-k", min=1, help="Number of results to show.")] = 20,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print a table as CSV.")] = False,
-    as_json: AsJson = False,
+    *,
+    output: TableOptions,
 ) -> None:
     """Find the odd documents of a collection: those that no neighbour explains.
 
@@ -30,19 +31,15 @@ def outliers(
     ammi outliers articles
     ammi outliers articles -k 100 --csv > odd.csv
     """
-    from ammi.collection import Collection
-
-    if as_csv and as_json:
-        raise typer.BadParameter("choose one of --csv and --json.", param_hint="'--csv'")
-    with Collection.open(location) as collection:
+    with ammi.Collection.open(location) as collection:
         n_documents = len(collection)
         with counter("comparing documents", 2 * n_documents) as advance:
             found = collection.outliers(k, advance=advance)
         rows = [(one.id, round(one.score, 2), round(one.distance, 2)) for one in found]
-        texts = [] if as_csv or as_json else [entry.text for entry in collection.get([one.id for one in found])]
-    if as_csv:
+        texts = [] if output.is_piped else [entry.text for entry in collection.get([one.id for one in found])]
+    if output.as_csv:
         say_csv(["id", "score", "distance"], rows)
-    elif as_json:
+    elif output.as_json:
         for id, score, distance in rows:
             say_json({"id": id, "score": score, "distance": distance})
     elif rows:

@@ -161,10 +161,7 @@ def _bar_columns() -> tuple[ProgressColumn, ...]:
 class Screen(Display):
     """The display of a search for hyperparameters and of the paper's experiments."""
 
-    @contextmanager
-    def bar(self, title: str, total: float | None = None) -> Iterator[Advance]:
-        with counter(title, total) as advance:
-            yield advance
+    bar = staticmethod(counter)
 
     @contextmanager
     def search(self, title: str, trials: int, finished: int) -> Iterator[SearchView]:

@@ -5,21 +5,17 @@ from typing import Annotated, Any
 
 import typer
 
+import ammi
 from ammi.cli.command import if_stopped
-from ammi.cli.options import AsJson
+from ammi.cli.options import AsJson, argument
 from ammi.cli.progress import counter
 from ammi.cli.screen import show
 from ammi.urls import shown
 
 
 def push(
-    path: Annotated[
-        str,
-        typer.Argument(metavar="PATH", show_default=False, help="Folder of a model, or folder or URL of a collection."),
-    ],
-    name: Annotated[
-        str, typer.Argument(metavar="OWNER/NAME", show_default=False, help="Repository of the Hub; made if need be.")
-    ],
+    path: Annotated[str, argument("PATH", "Folder of a model, or folder or URL of a collection.")],
+    name: Annotated[str, argument("OWNER/NAME", "Repository of the Hub; made if need be.")],
     private: Annotated[
         bool, typer.Option("--private", help="For you alone; a public repository that is there is refused.")
     ] = False,
@@ -54,7 +50,6 @@ def push(
     ammi push model me/articles-64 --licence mit --figures figures.json
     ammi push articles me/articles --private
     """
-    from ammi.collection import Collection
     from ammi.files import read_json
     from ammi.hashers.saving import holds_model
 
@@ -64,15 +59,13 @@ def push(
     about: dict[str, Any] = {"private": private, "licence": licence, "figures": measured, "datasets": datasets or []}
     outcome = f"{name} was not changed"
     if holds_model(path):
-        from ammi.hashers import load
-
         kind = "model"
         with if_stopped(outcome):
-            address = load(path).push_to_hub(name, **about)
+            address = ammi.load(path).push_to_hub(name, **about)
     else:
         kind = "collection"
         with (
-            Collection.open(path) as collection,
+            ammi.Collection.open(path) as collection,
             if_stopped(outcome),
             counter(f"reading {shown(path)}") as advance,
         ):

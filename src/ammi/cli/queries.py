@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import ammi
+
 if TYPE_CHECKING:
     import numpy as np
-
-    from ammi.collection import Collection
 
 _INSTEAD = {
     "text": "search for a text, or with --like ID",
@@ -15,7 +15,7 @@ _INSTEAD = {
 }
 
 
-def check_query_kind(collection: "Collection", kind: str) -> None:
+def check_query_kind(collection: "ammi.Collection", kind: str) -> None:
     """Refuse a "vector" if the collection's model reads texts, and a "text" that neither it nor a word index reads."""
     if collection.reads != kind and not (kind == "text" and "text" in collection.ranks()):
         raise ValueError(

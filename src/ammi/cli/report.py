@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+import ammi
 from ammi.cli.options import Location
 from ammi.cli.progress import counter
 from ammi.cli.screen import note
@@ -29,12 +30,10 @@ def report(
 
     ammi report articles --out page.html
     """
-    from ammi.collection import Collection
-
     with needs("web"):
         from ammi.web.report import make_report
     check_not_read(out, location)
-    with Collection.open(location) as collection, counter("making the report"):
+    with ammi.Collection.open(location) as collection, counter("making the report"):
         page = make_report(collection, documents)
         n = min(documents, len(collection))
     with replacing_file(out) as file:

@@ -99,7 +99,7 @@ def facts(rows: Mapping[str, object]) -> None:
     results.print(table)
 
 
-def new_table(*columns: str, numbers: Sequence[str] = (), title: str | None = None) -> Table:
+def new_table(*columns: str, numbers: Sequence[str], title: str | None = None) -> Table:
     """Return an empty table; columns of numbers are aligned to the right."""
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:

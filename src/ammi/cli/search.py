@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from ammi.cli.options import AsJson, FilterOption, Location, read_filter
+import ammi
+from ammi.cli.options import AsJson, FilterOption, Location, argument, read_filter
 from ammi.cli.queries import check_query_kind, query_lines, query_vectors
 from ammi.cli.screen import beginning, document_id, documents_table, marked_passage, note, results, say, say_json
 
 if TYPE_CHECKING:
     from ammi.any_collection import Query
-    from ammi.collection import Collection
     from ammi.search import Hits
     from ammi.search.filters import Where
 
@@ -70,10 +70,9 @@ def search(
     location: Location,
     texts: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="TEXT",
-            show_default=False,
-            help='Queries. Without any, each line of standard input is one: a text, or {"vector": [...]} if the model '
+        argument(
+            "TEXT",
+            'Queries. Without any, each line of standard input is one: a text, or {"vector": [...]} if the model '
             "reads vectors.",
         ),
     ] = None,
@@ -105,14 +104,12 @@ def search(
     ammi search articles --vector queries.npy -k 3
     ammi search articles -k 3 --where lang=en --where 'year>=1987' < queries.txt
     """
-    from ammi.collection import Collection
-
     if not texts and not like and not vector and (sys.stdin is None or sys.stdin.isatty()):
         raise typer.BadParameter("nothing to search for: give a text, --like ID, --vector FILE, or lines on a pipe.")
     if distinct and not like:
         raise typer.BadParameter("--distinct is for documents like one of the collection: give --like ID, too.")
     where = options.filter()
-    with Collection.open(location) as collection:
+    with ammi.Collection.open(location) as collection:
         for id in like or []:
             found = collection.like(id, options.k, where, radius=options.radius, distinct=distinct)
             _show(f"like {id}", found, where, as_json)
@@ -122,7 +119,7 @@ def search(
                 _show(name, hits, where, as_json)
 
 
-def _queries(collection: "Collection", texts: list[str], file: Path | None) -> "Iterator[tuple[str, Query]]":
+def _queries(collection: "ammi.Collection", texts: list[str], file: Path | None) -> "Iterator[tuple[str, Query]]":
     """Yield the name of each query, and the query: texts, or vectors of a file or of standard input."""
     if file is not None or (not texts and collection.reads == "vector"):
         check_query_kind(collection, "vector")
@@ -136,10 +133,7 @@ def _queries(collection: "Collection", texts: list[str], file: Path | None) -> "
 
 
 def _answers(
-    collection: "Collection",
-    queries: "Iterator[tuple[str, Query]]",
-    options: SearchOptions,
-    where: "Where | None",
+    collection: "ammi.Collection", queries: "Iterator[tuple[str, Query]]", options: SearchOptions, where: "Where | None"
 ) -> "Iterator[tuple[str, Hits]]":
     """Yield the name and the hits of each query; many queries are searched for in one call."""
     at_once = max(1, QUERIES_AT_ONCE // -(-options.k // HITS_AT_ONCE))

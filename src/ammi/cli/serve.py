@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+import ammi
 from ammi.cli.command import if_stopped
 from ammi.cli.options import Location
 from ammi.cli.progress import counter
@@ -29,9 +30,7 @@ Token = Annotated[
 Names = Annotated[
     list[str] | None,
     typer.Option(
-        "--name",
-        metavar="NAME",
-        help="Another host name of the server, such as that of a proxy. May be repeated.",
+        "--name", metavar="NAME", help="Another host name of the server, such as that of a proxy. May be repeated."
     ),
 ]
 
@@ -81,10 +80,7 @@ def serve(
     ammi serve articles --searchers 4
     AMMI_TOKEN=$(openssl rand -hex 16) ammi serve articles --host 0.0.0.0
     """
-    from ammi.collection import Collection
-    from ammi.search import is_served
-
-    if is_served(location):
+    if ammi.search.is_served(location):
         raise ValueError(f"{shown(location)} is a server already: open it in a browser, or name the collection itself")
     with needs("web"):
         from ammi.web.memory import return_memory
@@ -100,7 +96,7 @@ def serve(
     )
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a client that hangs up must not end the server
-    with Collection.open(location) as collection:
+    with ammi.Collection.open(location) as collection:
         with counter("loading the model"):
             collection.ranks()  # loads the model, which may take seconds, before the page asks for it
         server = Server(collection, host, port, settings)

@@ -8,24 +8,23 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 
 import typer
 
+import ammi
 from ammi.parts import is_part, part_from_json
 from ammi.plain import from_json
 
 if TYPE_CHECKING:
     from ammi.features import FeatureMaker
-    from ammi.hashers import DocumentHasher, Hasher
+    from ammi.hashers import Hasher
 
 NO, YES = {"false", "no", "0"}, {"true", "yes", "1"}
 
 Parameters = dict[str, Any]  # a parameter of a method has any type
 
 
-def load_model(folder: Path) -> "DocumentHasher":
+def load_model(folder: Path) -> "ammi.DocumentHasher":
     """Load the model in a folder; a hasher that was saved alone becomes a model of vectors."""
-    from ammi.hashers import DocumentHasher, load
-
-    model = load(folder)
-    return model if isinstance(model, DocumentHasher) else DocumentHasher.of(model)
+    model = ammi.load(folder)
+    return model if isinstance(model, ammi.DocumentHasher) else ammi.DocumentHasher.of(model)
 
 
 def read_config(path: Path) -> tuple[str, Parameters]:
@@ -46,9 +45,7 @@ def make_features(
     name: str, *, vocabulary: int | None = None, embedder: str | None = None, cache: Path | None = None
 ) -> "FeatureMaker":
     """Make the feature maker of this name; refuse options that it does not have."""
-    from ammi.features import by_name
-
-    kind = by_name(name)
+    kind = ammi.features.by_name(name)
     known = kind().get_params()
     if embedder is not None and Path(embedder).is_dir():
         embedder = os.path.abspath(embedder)  # later commands may run in another folder
@@ -68,16 +65,12 @@ def make_features(
 
 def make_hasher(method: str, parameters: Parameters, assignments: Iterable[str]) -> "Hasher":
     """Make a hasher with these parameters, overridden by texts NAME=VALUE."""
-    from ammi.hashers import by_name
-
-    return by_name(method)(**checked_parameters(method, parameters, assignments))
+    return ammi.hashers.by_name(method)(**checked_parameters(method, parameters, assignments))
 
 
 def checked_parameters(method: str, parameters: Parameters, assignments: Iterable[str]) -> Parameters:
     """Add texts NAME=VALUE to parameters; refuse names that the method does not have."""
-    from ammi.hashers import by_name
-
-    kind = by_name(method)
+    kind = ammi.hashers.by_name(method)
     known = list(kind().get_params())
     hints = get_type_hints(kind.__init__)
     for assignment in assignments:

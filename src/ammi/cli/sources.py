@@ -10,6 +10,7 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, TypedDict, TypeVar
 from weakref import finalize
 
+import ammi
 from ammi.cli.options import COLUMN_TYPES, OnError, ReadOptions, TypedOptions
 from ammi.cli.progress import Advance, counter
 from ammi.cli.screen import note
@@ -20,9 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from scipy.sparse import csr_matrix
 
-    from ammi.collection import Collection
     from ammi.data import BadRecordError, Document, VectorMatrix
-    from ammi.hashers import DocumentHasher
 
 T = TypeVar("T")
 
@@ -36,23 +35,21 @@ class Content(TypedDict):
     width: int | None
 
 
-def content_for(model: "DocumentHasher | Collection") -> Content:
+def content_for(model: "ammi.DocumentHasher | ammi.Collection") -> Content:
     """Return the part of a document that a model, or the model of a collection, reads."""
     if model.reads == "text":
         return {"reads": "text", "width": None}
-    from ammi.hashers import DocumentHasher
-
-    fitted = model if isinstance(model, DocumentHasher) else model.model
+    fitted = model if isinstance(model, ammi.DocumentHasher) else model.model
     return {"reads": "vector", "width": fitted.n_features_in_}
 
 
-def keys_of_texts(collection: "Collection") -> list[str]:
+def keys_of_texts(collection: "ammi.Collection") -> list[str]:
     """Return the metadata keys of which a collection has texts alone."""
     return [key for key, kinds in collection.key_kinds().items() if kinds == ["text"]]
 
 
 class Skipped(logging.Handler):
-    """Bad records that are skipped, counted by kind; and what readers detected, as they log it. Both are told once."""
+    """Reports each skipped record, counted by kind, and each thing that readers detect and log, once."""
 
     def __init__(self, name: str, refuses: bool):
         super().__init__()
@@ -121,6 +118,7 @@ class Documents:
     ):
         from ammi.data import holds_matrix, locate, read_documents, read_matrix
         from ammi.data.column_types import ColumnTypes
+        from ammi.data.conversion import CONVERTED
         from ammi.data.reading import Needed
 
         sources = [source] if isinstance(source, str) else [*source]
@@ -130,7 +128,9 @@ class Documents:
         self.name = f"{len(sources)} sources" if alone is None else "standard input" if alone == "-" else alone
         self.is_pipe = any(map(is_pipe, sources))
         # One pass over them converts files, or uses up a pipe.
-        self._keeps = self.is_pipe or alone is None or not Path(alone).is_file() or _is_converted(alone)
+        self._keeps = (
+            self.is_pipe or alone is None or not Path(alone).is_file() or Path(alone).suffix.lower() in CONVERTED
+        )
         self.skipped = Skipped(self.name, options.on_error == OnError.refuse)
         self.n_seen: int | None = None  # documents from which a sample was drawn
         self.matrix: VectorMatrix | None = None  # set if the source is a matrix
@@ -169,20 +169,18 @@ class Documents:
 
     def keep_sample(self, n: int, seed: int) -> None:
         """Read the source once and keep a uniform sample of n documents, which then stand for the source."""
-        from ammi.data import uniform_sample
-
         with counter(f"drawing a sample of {self.name}") as advance:
             if self.matrix is not None:
                 self.matrix, self.n_seen = self.matrix.sample(n, seed=seed)
             else:
-                kept, self.n_seen = uniform_sample(counted(self, advance), n, seed=seed)
+                kept, self.n_seen = ammi.data.uniform_sample(counted(self, advance), n, seed=seed)
                 self._read = lambda: iter(kept)
         self.end_of_reading()
         if self.n_seen <= n:
             note(f"{self.name} has {self.n_seen:,} documents, no more than the sample of {n:,}: all of them are used.")
 
     def note_types(self) -> None:
-        """Tell the types of columns that came without."""
+        """Tell which types were inferred for columns of texts."""
         told: dict[str, list[str]] = {}  # the tables with the same columns
         for name, types in (self.types.tables or {self.name: self.types}).items():
             found = types.found or {}
@@ -266,12 +264,6 @@ class _Kept:
         self._file = file
 
 
-def _is_converted(source: str) -> bool:
-    from ammi.data.conversion import CONVERTED
-
-    return Path(source).suffix.lower() in CONVERTED
-
-
 class Contents:
     """The texts of documents, with progress while a model learns features and then makes rows of them.
 
@@ -279,16 +271,14 @@ class Contents:
     made before. Any further iteration is part of work that shows its own progress.
     """
 
-    def __init__(self, documents: "Iterable[Document]", learns: bool = True, embeds: bool = False):
+    def __init__(self, documents: "Iterable[Document]", learns: bool, embeds: bool = False):
         self._documents = documents
         self._steps = ["embedding documents"] if embeds else []
         self._steps += ["reading documents", "making rows of them"] if learns else ["making rows of documents"]
         self.count = 0
 
     def __iter__(self) -> Iterator[str]:
-        from ammi.data import content_of
-
-        texts: Iterator[str] = (content_of(document, "text") for document in self._documents)
+        texts: Iterator[str] = (ammi.data.content_of(document, "text") for document in self._documents)
         if not self._steps:
             yield from texts
             return
@@ -313,9 +303,8 @@ def is_pipe(source: str) -> bool:
 
 def default_features(sources: Sequence[str], options: ReadOptions) -> str:
     """Choose the features if the user did not: vectors where the sources have them, else words."""
-    from ammi.data import holds_matrix
-
-    return "vectors" if options.vector or all(holds_matrix(one, options.format) for one in sources) else "words"
+    are_matrices = all(ammi.data.holds_matrix(one, options.format) for one in sources)
+    return "vectors" if options.vector or are_matrices else "words"
 
 
 def _stacked(documents: "Iterable[Document]", advance: Advance) -> "np.ndarray":
@@ -332,10 +321,9 @@ def _stacked(documents: "Iterable[Document]", advance: Advance) -> "np.ndarray":
 
 def is_collection(source: str) -> bool:
     """Return whether a source is a collection, whose files are not documents."""
-    from ammi.collection import Collection
     from ammi.search.locations import is_url
 
-    return is_url(source) or is_on_hub(source) or (Path(source).is_dir() and Collection.exists(source))
+    return is_url(source) or is_on_hub(source) or (Path(source).is_dir() and ammi.Collection.exists(source))
 
 
 def _refuse_collection(source: str) -> None:

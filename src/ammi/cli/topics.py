@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ammi.cli.options import AsJson, Location
+import ammi
+from ammi.cli.options import Location, TableOptions
 from ammi.cli.progress import counter
 from ammi.cli.screen import beginning, new_table, note, plain, results, say_csv, say_json
 from ammi.urls import shown
@@ -20,8 +21,8 @@ _WIDE = 100  # or more characters, for more than one key
 def topics(
     location: Location,
     n: Annotated[int, typer.Option("-n", min=1, max=216, help="Number of topics; small collections have fewer.")] = 24,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print a table as CSV.")] = False,
-    as_json: AsJson = False,
+    *,
+    output: TableOptions,
 ) -> None:
     """Show what the documents are about: topics with their size, words, categories and documents.
 
@@ -38,20 +39,16 @@ def topics(
     ammi topics articles -n 8
     ammi topics articles -n 72 --csv > topics.csv
     """
-    from ammi.collection import Collection
-
-    if as_csv and as_json:
-        raise typer.BadParameter("choose one of --csv and --json.", param_hint="'--csv'")
-    with Collection.open(location) as collection:
+    with ammi.Collection.open(location) as collection:
         with counter("drawing the map"):
             found = collection.topics(n)
         n_documents = len(collection)
         shown_ids = [topic.typical[0] for topic in found]
-        texts = [] if as_json or as_csv else [entry.text for entry in collection.get(shown_ids)]
-    if as_json:
+        texts = [] if output.is_piped else [entry.text for entry in collection.get(shown_ids)]
+    if output.as_json:
         for topic in found:
             say_json(topic._asdict())
-    elif as_csv:
+    elif output.as_csv:
         _say_csv(found)
     elif found:
         _show(found, texts)

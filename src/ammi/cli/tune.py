@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from ammi.cli.command import if_stopped
-from ammi.cli.options import AsJson, Assignments, RayOptions, ReadOptions, checked_seed, refuse
+from ammi.cli.options import AsJson, Assignments, RayOptions, ReadOptions, argument, checked_seed, refuse
 from ammi.cli.progress import Screen
 from ammi.cli.screen import new_table, note, plain, results, say_json
 from ammi.cli.settings import checked_parameters
@@ -31,15 +31,12 @@ class Sampler(StrEnum):
 
 
 def tune(
-    method: Annotated[
-        str, typer.Argument(metavar="METHOD", show_default=False, help="Method to tune: ammi, bmsh, dvq, ...")
-    ],
+    method: Annotated[str, argument("METHOD", "Method to tune: ammi, bmsh, dvq, ...")],
     data: Annotated[
         str,
-        typer.Argument(
-            metavar="DATA",
-            show_default=False,
-            help="A benchmark set ([bold]ammi data list[/]: kind matrices) or its .mat file, a folder of pairs "
+        argument(
+            "DATA",
+            "A benchmark set ([bold]ammi data list[/]: kind matrices) or its .mat file, a folder of pairs "
             "([bold]ammi data pairs[/]), or with --labels any source of documents.",
         ),
     ],

@@ -71,9 +71,10 @@ def _parsed(path: Path) -> ast.Module:
 
 
 def _docstrings(node: ast.Module | Definition, name: str) -> Iterator[tuple[str, str, str]]:
-    """Kind, name and text of a docstring and of those inside it; what is inside a function is private."""
+    """Yield kind, name and text of a docstring and of those inside it, except inside functions, which is private."""
     if text := ast.get_docstring(node):
-        yield _kind(node), name, text
+        kind = {ast.Module: "module", ast.ClassDef: "class"}.get(type(node), "function")
+        yield kind, name, text
     if isinstance(node, ast.Module | ast.ClassDef):
         for child in _definitions(node):
             if not child.name.startswith("_"):
@@ -86,7 +87,3 @@ def _definitions(node: ast.AST) -> Iterator[Definition]:
             yield child
         elif isinstance(child, ast.If | ast.Try | ast.With):
             yield from _definitions(child)
-
-
-def _kind(node: ast.AST) -> str:
-    return {ast.Module: "module", ast.ClassDef: "class"}.get(type(node), "function")

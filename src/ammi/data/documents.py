@@ -73,7 +73,7 @@ def checked_vector(value: object, name: str) -> Vector:
 
 
 def blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Lists of documents, short enough to be encoded and written at once."""
+    """Yield documents in lists that are short enough to be encoded and written at once."""
     block: list[Document] = []
     size = 0
     for document in documents:

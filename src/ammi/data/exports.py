@@ -95,17 +95,12 @@ def write_columns(path: Path, entries: Callable[[], Iterable[Entry]], kinds: Map
 
 def _write_table(path: Path, records: Iterator[Metadata], kinds: Mapping[str, list[str]]) -> int:
     """Write a Parquet file: numbers, booleans and texts in columns of these types, anything else as JSON."""
-    arrow, parquet = import_extra("pyarrow"), import_extra("pyarrow.parquet")
+    arrow = import_extra("pyarrow")
     types = {"number": arrow.float64(), "bool": arrow.bool_(), "text": arrow.string()}
     plain = {key: types[found[0]] for key, found in kinds.items() if len(found) == 1 and found[0] in types}
-    schema = arrow.schema([(key, plain.get(key, arrow.string())) for key in ("id", "text", *kinds)])
-    n = 0
-    with replacing_file(path) as file, parquet.ParquetWriter(file, schema) as writer:
-        while batch := list(islice(records, BATCH_ENTRIES)):
-            rows = [{key: _of_type(plain, key, record.get(key)) for key in schema.names} for record in batch]
-            writer.write_batch(arrow.RecordBatch.from_pylist(rows, schema))
-            n += len(batch)
-    return n
+    schema = {key: plain.get(key, arrow.string()) for key in ("id", "text", *kinds)}
+    rows = ({key: _of_type(plain, key, record.get(key)) for key in schema} for record in records)
+    return _write_rows(path, rows, schema)
 
 
 class _ListFoundError(Exception):
@@ -151,16 +146,21 @@ def _cell(value: object) -> str:
 
 
 def _write_parquet(path: Path, records: Iterator[Metadata]) -> int:
-    arrow, parquet = import_extra("pyarrow"), import_extra("pyarrow.parquet")
+    arrow = import_extra("pyarrow")
     whole, string = arrow.int64(), arrow.string()
-    kinds = {EXPORT: whole, "id": string, IS_NUMBER: arrow.bool_(), "text": string, "code": string, "bits": whole}
-    kinds |= {"model": string, "vector": arrow.list_(arrow.float32()), "metadata": string}
-    schema = arrow.schema(list(kinds.items()))
-    n = 0
-    with replacing_file(path) as file, parquet.ParquetWriter(file, schema) as writer:
-        while batch := [_parquet_record(record) for record in islice(records, BATCH_ENTRIES)]:
+    schema = {EXPORT: whole, "id": string, IS_NUMBER: arrow.bool_(), "text": string, "code": string, "bits": whole}
+    schema |= {"model": string, "vector": arrow.list_(arrow.float32()), "metadata": string}
+    return _write_rows(path, map(_parquet_record, records), schema)
+
+
+def _write_rows(path: Path, rows: Iterator[Metadata], schema: Mapping[str, object]) -> int:
+    """Write rows to a Parquet file with columns of these types, all or nothing; return how many."""
+    arrow, parquet = import_extra("pyarrow"), import_extra("pyarrow.parquet")
+    fields, n = arrow.schema(list(schema.items())), 0
+    with replacing_file(path) as file, parquet.ParquetWriter(file, fields) as writer:
+        while batch := list(islice(rows, BATCH_ENTRIES)):
             try:
-                writer.write_batch(arrow.RecordBatch.from_pylist(batch, schema))
+                writer.write_batch(arrow.RecordBatch.from_pylist(batch, fields))
             except UnicodeEncodeError:
                 raise ValueError(
                     f"one of the records {n + 1} to {n + len(batch)} holds half a character (a lone surrogate): decode "

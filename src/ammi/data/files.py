@@ -4,7 +4,6 @@ Every document of a file has its `path` and the `digest` of the file, and the la
 are: `ammi.syncing` knows by them which files a collection has whole.
 """
 
-import hashlib
 import mimetypes
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +18,7 @@ from ammi.data.encodings import text_of
 from ammi.data.formats import ENDINGS, format_of, source_name
 from ammi.data.rows import BadRecordError, UnreadFileError
 from ammi.data.streams import BROKEN_COMPRESSION, LONGEST, TOO_LONG, open_bytes
+from ammi.files import file_digest
 from ammi.plain import is_unicode
 
 ARCHIVES = (".zip", ".tar", ".tgz", ".7z", ".rar", ".tar.gz", ".tar.zst", ".tar.xz", ".tar.bz2", ".xz", ".bz2", ".jar")
@@ -48,10 +48,9 @@ class File(NamedTuple):
 
     def digest(self) -> str:
         """Return a digest of the content."""
-        with open(self.path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()[:32]
+        return file_digest(self.path)[:32]
 
-    def unread(self, reason: str, kind: str = "not readable") -> UnreadFileError:
+    def unread(self, reason: str, kind: str) -> UnreadFileError:
         """Return the record of a file without documents."""
         return UnreadFileError(f"{self.path} is left out: {reason}", kind)
 

@@ -78,16 +78,13 @@ def newsgroups_records(path: str | Path) -> Iterator[Metadata]:
     if not files:
         raise ValueError(f"{path} holds no messages GROUP/NUMBER: expected the 20 Newsgroups distribution")
     seen = set()
-    for group, number, content in sorted((*_group_and_number(name), content) for name, content in files):
+    for group, number, content in sorted(
+        (Path(name).parent.name, int(Path(name).name), content) for name, content in files
+    ):
         record = _message(group, number, content)
         if not record["message_id"] or record["message_id"] not in seen:
             seen.add(record["message_id"])
             yield record
-
-
-def _group_and_number(name: str) -> tuple[str, int]:
-    group, number = name.split("/")[-2:]
-    return group, int(number)
 
 
 def _message(group: str, number: int, content: str) -> Metadata:
@@ -113,7 +110,7 @@ def _iso(date: str) -> str:
 
 
 def _files(path: str | Path, pattern: str) -> list[tuple[str, str]]:
-    """Names and contents of the files whose name matches, in a folder or a tar archive, in any order."""
+    """Return names and contents of the files whose name matches, in a folder or a tar archive, in any order."""
     path = Path(path)
     if path.is_dir():
         paths = (file for file in path.rglob("*") if re.search(pattern, file.as_posix()) and file.is_file())

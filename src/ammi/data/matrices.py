@@ -97,7 +97,7 @@ class VectorMatrix:
                 yield replace(document, vector=vector.copy())  # a view would keep the whole block in memory
 
     def blocks(self) -> Iterator[tuple[list[Document], Rows]]:
-        """Documents without their vectors, and the rows that are their vectors."""
+        """Yield blocks of documents without their vectors, and of the rows that are these vectors."""
         return ((self._documents(numbers), rows) for numbers, rows in self._blocks())
 
     def metadata(self) -> Iterator[Metadata]:
@@ -147,7 +147,7 @@ class VectorMatrix:
         return _vstack(parts)
 
     def _blocks(self) -> Iterator[tuple[NDArray[np.intp], Rows]]:
-        """Numbers of rows, and these rows in memory as floating-point numbers, all of them finite."""
+        """Yield blocks of row numbers, and of these rows as finite floating-point numbers in memory."""
         self.zeros = 0
         for start in range(0, len(self), self._step):
             rows = self._rows[start : start + self._step]
@@ -188,7 +188,7 @@ def _check_matrix(name: str, rows: SlicedRows) -> None:
 
 
 def _floating_type(dtype: np.dtype) -> np.dtype:
-    """float32 for types that it holds exactly, such as float16 and int8, and else float64."""
+    """Return float32 for types that it holds exactly, such as float16 and int8, else float64."""
     return np.dtype(np.float32 if np.can_cast(dtype, np.float32) else np.float64)
 
 
@@ -209,6 +209,6 @@ def _not_finite(row: Rows) -> str:
 
 
 def _zero_rows(rows: Rows) -> int:
-    """Number of rows that are zero."""
+    """Count the rows that are zero."""
     nonzero = rows.any(axis=1) if isinstance(rows, np.ndarray) else np.asarray(abs(rows).sum(axis=1))
     return rows.shape[0] - int(np.count_nonzero(nonzero))

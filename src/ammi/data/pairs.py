@@ -82,7 +82,7 @@ def read_pair_features(folder: str | Path) -> Files:
 
 
 def check_place(folder: str | Path) -> None:
-    """Refuse to write pairs over what are none, or where nothing can be written, before the work is done."""
+    """Refuse a folder of anything but pairs, or one that cannot be written, before the work is done."""
     folder = Path(folder)
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not holds_pairs(folder)):
         raise ValueError(f"{folder} is there and does not hold pairs: choose another folder")

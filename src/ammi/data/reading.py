@@ -16,18 +16,7 @@ from ammi.data.encodings import logger
 from ammi.data.exports import exported, is_exported
 from ammi.data.files import File, file_documents, find_files, is_document, sources_of
 from ammi.data.formats import MATRIX_FORMATS, read_rows
-from ammi.data.rows import (
-    ID,
-    TEXT,
-    VECTOR,
-    BadRecordError,
-    OnError,
-    Row,
-    RowStream,
-    UnreadFileError,
-    complaint,
-    listed,
-)
+from ammi.data.rows import ID, TEXT, VECTOR, BadRecordError, OnError, Row, RowStream, UnreadFileError, complaint, listed
 from ammi.data.streams import BROKEN_COMPRESSION, LONGEST, TOO_LONG
 from ammi.data.tables import table_rows
 from ammi.plain import Id, NotUnicodeError, checked_id, checked_metadata, checked_optional_text
@@ -301,7 +290,7 @@ class DocumentMaker:
         self._width = columns.needed.width
 
     def __call__(self, row: Row) -> Document:
-        """The document of a row; raise `BadRecordError` with the row's place if it holds none."""
+        """Return the document of a row, or raise a `BadRecordError` that says where the row is."""
         return self._exported(row) if is_exported(row.columns) else self._of_columns(row)
 
     def _of_columns(self, row: Row) -> Document:

@@ -64,7 +64,7 @@ def refuse_repeated(name: str, header: Sequence[str]) -> None:
 
 
 def listed(names: Iterable[object]) -> str:
-    """Names for a message, the first twenty of many."""
+    """Return names for a message: the first twenty, and how many more there are."""
     every = [str(name) for name in names]
     shown = ", ".join(name if len(name) <= _SHOWN else f"{name[: _SHOWN - 3]}..." for name in every[:_NAMES_SHOWN])
     more = f" and {len(every) - _NAMES_SHOWN:,} more" if len(every) > _NAMES_SHOWN else ""

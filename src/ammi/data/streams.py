@@ -40,7 +40,7 @@ def import_extra(module: str) -> ModuleType:
 
 @contextmanager
 def open_bytes(source: str | Path) -> Iterator[io.BufferedIOBase]:
-    """The bytes of a file, or of standard input for `-`; gzip and zstd are known by their first bytes."""
+    """Open a file, or standard input for `-`; gzip and zstd, known by their first bytes, are unpacked."""
     if source == "-" and sys.stdin is None:
         raise ValueError("standard input is closed: name a file, or pipe documents in")
     if source == "-" and sys.stdin.closed:
@@ -151,7 +151,7 @@ def jsonl(records: Iterable[Mapping[str, object]]) -> Iterator[bytes]:
 
 @contextmanager
 def replacing_compressed(path: Path) -> Iterator[BinaryIO]:
-    """A file to write, as `ammi.files.replacing_file` has it, compressed as the ending `.gz` or `.zst` asks."""
+    """Yield a file to write, which replaces the one at `path` at the end; `.gz` and `.zst` are compressed."""
     with replacing_file(path) as file, _compressing(file, path.suffix) as out:
         yield out
 

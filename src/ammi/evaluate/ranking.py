@@ -56,9 +56,7 @@ def ranking_scores(distances: ArrayLike, relevant: ArrayLike, k: int = 100) -> R
     best = np.concatenate(([0], np.cumsum(discounts)))[np.minimum(n_relevant, k)]
     precisions = hits * np.cumsum(hits, axis=1) / ranks
     return RankingScores(
-        hits[:, :k].mean(axis=1),
-        _share(hits[:, :k] @ discounts, best),
-        _share(precisions.sum(axis=1), n_relevant),
+        hits[:, :k].mean(axis=1), _share(hits[:, :k] @ discounts, best), _share(precisions.sum(axis=1), n_relevant)
     )
 
 

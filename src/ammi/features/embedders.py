@@ -7,9 +7,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from importlib import import_module
-from operator import attrgetter
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 import numpy as np
@@ -91,8 +90,8 @@ def name_to_save(model: Model) -> str:
     if isinstance(model, str | os.PathLike):
         return name
     found = None
-    with suppress(ImportError, AttributeError):
-        found = None if name.startswith("__main__:") else _attribute(name)
+    with suppress(ImportError, AttributeError, ValueError):  # a name such as <lambda> is no value
+        found = None if name.startswith("__main__:") else resolve_name(name)
     if found is not model:
         raise ValueError(
             f"the function {name} cannot be saved, since no import finds it: define it at the top of a module other "
@@ -101,15 +100,10 @@ def name_to_save(model: Model) -> str:
     return name
 
 
-def _attribute(name: str) -> object:
-    module, _, attribute = name.partition(":")
-    return attrgetter(attribute)(import_module(module))
-
-
 def _imported(name: str) -> Embed:
     try:
-        function = _attribute(name)
-    except (ImportError, AttributeError) as error:
+        function = resolve_name(name)
+    except (ImportError, AttributeError, ValueError) as error:
         raise ImportError(f"there is no function {name}: install the package that has it ({error})") from error
     if not callable(function):
         raise ValueError(f"{name} is {function!r:.60}: expected a function from texts to an array")

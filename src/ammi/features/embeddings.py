@@ -32,6 +32,7 @@ from ammi.notebook import bar, in_notebook
 
 BATCHES_AT_ONCE = 4  # sorted by length together, so that little is padded; then added to the cache in one transaction
 SECONDS_BETWEEN_LINES = 10.0
+COMPARED = 10  # texts of which a seeded row is compared with one that the model makes now, about
 SAME = 0.01  # of the largest number: far above rounding, far below the difference of two models
 
 
@@ -101,6 +102,24 @@ class EmbeddingFeatures(FeatureMaker):
                     shown(len(block))
         rows.resize((n, self.n_features_), refcheck=False)
         return rows
+
+    def seed_cache(self, documents: Iterable[str], rows: Embeddings) -> None:
+        """Put embeddings that this model has already made of texts into the cache, for example those of a `.npy` file.
+
+        The model embeds a few of the texts again. If these rows differ, nothing is kept and a ValueError says so.
+        """
+        self._check_is_fitted()
+        if self.cache is None:
+            raise ValueError("these features have no cache: name a folder with set_params(cache=...)")
+        texts, given = list(strings(documents)), np.asarray(rows, np.float32)
+        if given.shape != (len(texts), self.n_features_) or not np.isfinite(given).all():
+            expected = f"finite numbers of shape {(len(texts), self.n_features_)}"
+            raise ValueError(f"embeddings of {len(texts):,} texts, of shape {given.shape}: expected {expected}")
+        for n in range(0, len(texts), max(1, len(texts) // COMPARED)):
+            if not _same(given[n], _rows(self._embedder(), [texts[n]], self.n_features_)[0]):
+                raise ValueError(f"row {n} is not the embedding of its text by the model {name_of(self.model)}")
+        with open_cache(self.cache, self.fingerprint_, self.n_features_) as cache:
+            cache.put(dict(zip(texts, given, strict=True)))
 
     def _block_rows(self, texts: list[str], cache: EmbeddingCache | None) -> Embeddings:
         known = cache.get(texts) if cache else {}

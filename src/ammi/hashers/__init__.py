@@ -26,25 +26,10 @@ if TYPE_CHECKING:
     from ammi.hashers.trained import TrainedHasher
     from ammi.hashers.vdsh import VDSH
 
-_CLASSES = {
-    "AMMI": "ammi",
-    "BMMI": "bmmi",
-    "BMSH": "bmsh",
-    "BOW": "bow",
-    "DVQ": "dvq",
-    "GMSH": "gmsh",
-    "ITQ": "itq",
-    "LSH": "lsh",
-    "NASH": "nash",
-    "SRBM": "srbm",
-    "STH": "sth",
-    "SpH": "sph",
-    "VDSH": "vdsh",
-}
-_HOME = {**_CLASSES, "DocumentHasher": "documents", "Hasher": "base", "TrainedHasher": "trained", "load": "saving"}
+_METHODS = ("AMMI", "BMMI", "BMSH", "BOW", "DVQ", "GMSH", "ITQ", "LSH", "NASH", "SRBM", "STH", "SpH", "VDSH")
 
 methods: "Registry[type[Hasher]]" = Registry(
-    "ammi.methods", "method", {file: f"ammi.hashers.{file}:{name}" for name, file in _CLASSES.items()}
+    "ammi.methods", "method", {name.lower(): f"ammi.hashers.{name.lower()}:{name}" for name in _METHODS}
 )
 
 __all__ = [
@@ -75,7 +60,8 @@ def by_name(name: str) -> "type[Hasher]":
     return methods.get(name)
 
 
-__getattr__ = lazy_names(__name__, __all__, (f"ammi.hashers.{module}:{name}" for name, module in _HOME.items()))
+_OTHERS = ("documents:DocumentHasher", "base:Hasher", "trained:TrainedHasher", "saving:load")
+__getattr__ = lazy_names(__name__, __all__, [*methods.own.values(), *(f"ammi.hashers.{home}" for home in _OTHERS)])
 
 
 def __dir__() -> list[str]:

@@ -1,13 +1,11 @@
 """The interface of every hasher: a scikit-learn transformer from rows to bits that can be saved."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
-from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -15,10 +13,10 @@ from ammi.digests import arrays_digest
 from ammi.displays import Html
 from ammi.files import Files
 from ammi.hashers.hyperplanes import HyperplaneNames
+from ammi.hashers.model import Model
 from ammi.hashers.parameters import check_parameters, estimator, in_words, parameter
-from ammi.hashers.pushing import Pushed
-from ammi.hashers.saving import hasher_to_files, model_from_files, save
-from ammi.hashers.shown import Shown, hasher_html
+from ammi.hashers.saving import hasher_to_files
+from ammi.hashers.shown import hasher_html
 from ammi.nets.matrix import Matrix, MatrixLike, held_by_float32
 
 MOST_BITS = 2**16
@@ -28,10 +26,9 @@ Arrays = Mapping[str, NDArray]
 Facts = dict[str, Any]  # JSON that config.json holds beside the parameters
 
 
-class Hasher(Shown, Pushed, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class Hasher(Model):
     """Rows in, codes out. A method derives from TrainedHasher or ProjectionHasher; this class is what they share."""
 
-    n_bits: int
     n_features_in_: int
     predictive: ClassVar[bool] = False  # whether `fit` takes related documents
     keeps_cosines: ClassVar[bool] = False  # whether codes are near where the cosine of rows is high
@@ -90,15 +87,6 @@ class Hasher(Shown, Pushed, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         check_is_fitted(self)
         return hasher_to_files(self)
 
-    @classmethod
-    def from_files(cls, files: Mapping[str, bytes]) -> Self:
-        """Return the model that `to_files` gave; a damaged file is refused."""
-        return model_from_files(files, cls)
-
-    def save(self, folder: str | PathLike[str]) -> None:
-        """Write the files of the model to a folder; ammi.load(folder) reads it."""
-        save(self, folder)
-
     def _html(self) -> list[Html]:
         return [hasher_html(self)]
 
@@ -106,14 +94,9 @@ class Hasher(Shown, Pushed, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         """Return X as a CSR matrix or an array of float32 or float64 that float32 can hold, copied only if it must."""
         return held_by_float32(validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset))
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_bits
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = []
         return tags
 
 

@@ -1,13 +1,14 @@
 """DocumentHasher: documents in, codes out. A feature maker and a hasher as one model."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from itertools import chain
-from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import available_if
@@ -19,9 +20,9 @@ from ammi.features import FeatureMaker, VectorFeatures, WordFeatures
 from ammi.files import Files
 from ammi.hashers.ammi import AMMI
 from ammi.hashers.base import Hasher
-from ammi.hashers.pushing import Pushed
-from ammi.hashers.saving import model_from_files, model_to_files, save
-from ammi.hashers.shown import Shown, model_html
+from ammi.hashers.model import Model
+from ammi.hashers.saving import model_to_files
+from ammi.hashers.shown import model_html
 from ammi.hashers.training_data import Scorer
 from ammi.nets.matrix import Matrix, MatrixLike
 
@@ -49,7 +50,7 @@ def _has_score(model: "DocumentHasher") -> bool:
     return True
 
 
-class DocumentHasher(Shown, Pushed, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class DocumentHasher(Model):
     """Binary codes of documents.
 
     Documents are what the feature maker reads: texts, as strings in a list, an iterator, a pandas Series or an Arrow
@@ -175,7 +176,7 @@ class DocumentHasher(Shown, Pushed, ClassNamePrefixFeaturesOutMixin, Transformer
         return bool(known_rows(self.rows([document]))[0])
 
     @property
-    def n_bits(self) -> int:
+    def n_bits(self) -> int:  # type: ignore[override]
         """Length m of the codes."""
         return sum(part.hasher_.n_bits for part in self.parts)
 
@@ -202,14 +203,18 @@ class DocumentHasher(Shown, Pushed, ClassNamePrefixFeaturesOutMixin, Transformer
         check_is_fitted(self, msg="this DocumentHasher has learned nothing yet: call fit first")
         return model_to_files(self)
 
-    @classmethod
-    def from_files(cls, files: Mapping[str, bytes]) -> Self:
-        """Return the model that `to_files` gave; a damaged file is refused."""
-        return model_from_files(files, cls)
-
-    def save(self, folder: str | PathLike[str]) -> None:
-        """Write the files of the model to a folder; ammi.load(folder) reads it."""
-        save(self, folder)
+    def _portable(self) -> "DocumentHasher":
+        """Return a model without a cache of embeddings; refuse one whose embedder is a folder of this machine."""
+        features = copy(self.features_)
+        embedder = features.describe().get("embedder")
+        if embedder is not None and Path(str(embedder)).is_dir():
+            raise ValueError(
+                f"the embedder of this model is the folder {embedder}, which others do not have: fit it again with the "
+                "name of an embedding model of the Hub"
+            )
+        if getattr(features, "cache", None) is not None:
+            features.cache = None
+        return DocumentHasher.of(self.hasher_, features, self.beside_ and self.beside_._portable())
 
     def _html(self) -> list[Html]:
         return model_html(self)
@@ -230,10 +235,6 @@ class DocumentHasher(Shown, Pushed, ClassNamePrefixFeaturesOutMixin, Transformer
         """The names of the columns of a DataFrame of vectors it was fitted to."""
         return self.features_.feature_names_in_
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_bits
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "hasher_") and hasattr(self, "features_") and hasattr(self, "beside_")
 
@@ -241,5 +242,4 @@ class DocumentHasher(Shown, Pushed, ClassNamePrefixFeaturesOutMixin, Transformer
         tags = super().__sklearn_tags__()
         features = WordFeatures() if self.features is None else self.features
         tags.input_tags = features.__sklearn_tags__().input_tags
-        tags.transformer_tags.preserves_dtype = []
         return tags

@@ -23,11 +23,11 @@ class DVQObjective(Autoencoder):
         self.codebooks = nn.Parameter(torch.empty(self.n_bits, 2, dimension))
 
     def segments(self, rows: Rows) -> Tensor:
-        """e (B, m, D)."""
+        """Return the segments e, (B, m, D)."""
         return self.encoder(rows).unflatten(1, (self.n_bits, -1))
 
     def nearest(self, segments: Tensor) -> Tensor:
-        """z (B, m): ‖e - C[1]‖² < ‖e - C[0]‖², which is on which side of their middle e lies."""
+        """Return z (B, m): whether ‖e - C[1]‖² < ‖e - C[0]‖², that is, on which side of their middle e lies."""
         zero, one = self.codebooks.unbind(1)  # (m, D)
         return ((segments - (zero + one) / 2) * (one - zero)).sum(-1) > 0
 

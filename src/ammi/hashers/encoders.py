@@ -5,8 +5,7 @@ from torch import nn
 
 from ammi.hashers.parameters import estimator, parameter
 from ammi.hashers.trained import MOST_SIZE, TrainedHasher
-from ammi.nets.encoder import Encoder
-from ammi.nets.networks import Factory, build_network
+from ammi.nets.encoder import Encoder, Factory, build_network
 
 MOST_LAYERS = 100
 

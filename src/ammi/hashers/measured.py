@@ -13,14 +13,7 @@ from torch import Tensor
 
 from ammi import displays
 from ammi.chain import Chain, Distributions
-from ammi.chain.information import (
-    SHARES,
-    bound_terms,
-    certain,
-    contrast_terms,
-    cross_entropies,
-    mixture_terms,
-)
+from ammi.chain.information import SHARES, bound_terms, certain, contrast_terms, cross_entropies, mixture_terms
 from ammi.hashers.base import Hasher
 from ammi.hashers.documents import DocumentHasher, Documents
 from ammi.hashers.information import InformationHasher

@@ -103,15 +103,7 @@ class Stage:
         )
         recipe.objective.to(self.device)
         run = TrainingRun(history=self.history)
-        train(
-            recipe,
-            batches,
-            score,
-            run=run,
-            checkpoint=self.checkpoint,
-            callbacks=callbacks,
-            progress=self.progress,
-        )
+        train(recipe, batches, score, run=run, checkpoint=self.checkpoint, callbacks=callbacks, progress=self.progress)
         return run
 
     def last_figure(self, recipe: Recipe) -> float:

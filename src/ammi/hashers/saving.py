@@ -21,17 +21,7 @@ from safetensors.numpy import save as save_arrays
 
 from ammi.features import features_from_files
 from ammi.features.saved import parse_features
-from ammi.files import (
-    CHECKSUMS,
-    Files,
-    check_writable,
-    in_folder,
-    of_folder,
-    read_folder,
-    verified,
-    with_checksums,
-    write_folder,
-)
+from ammi.files import CHECKSUMS, Files, check_writable, in_folder, of_folder, read_folder, verified, with_checksums
 from ammi.hashers import methods
 from ammi.hub import Repository, fetch_files, is_on_hub
 from ammi.parts import is_part, part_from_json, part_to_json
@@ -41,6 +31,7 @@ from ammi.version import __version__
 if TYPE_CHECKING:
     from ammi.hashers.base import Hasher
     from ammi.hashers.documents import DocumentHasher
+    from ammi.hashers.model import Model
 
 FORMAT = 3
 CONFIG, WEIGHTS = "config.json", "weights.safetensors"
@@ -50,7 +41,7 @@ _OF_A_MODEL = {CONFIG, WEIGHTS, FEATURES, HASHER, BESIDE, CHECKSUMS}
 _COUNTED = {"words": "vocabulary", "pieces": "vocabulary", "embeddings": "columns", "vectors": "columns"}
 
 Config = dict[str, Any]  # the content of config.json
-M = TypeVar("M", bound="Hasher | DocumentHasher")
+M = TypeVar("M", bound="Model")
 
 
 def hasher_to_files(hasher: "Hasher") -> Files:
@@ -78,13 +69,6 @@ def model_to_files(model: "DocumentHasher") -> Files:
     return with_checksums({CONFIG: _config(type(model).__name__, model.fingerprint_, about), **parts})
 
 
-def save(model: "Hasher | DocumentHasher", folder: str | os.PathLike[str]) -> None:
-    """Write a fitted model as a folder, which replaces the model that is there in one step."""
-    files = model.to_files()
-    check_model_folder(Path(folder))
-    write_folder(Path(folder), files)
-
-
 def load(folder: str | os.PathLike[str]) -> "Hasher | DocumentHasher":
     """Return the model that was saved to a folder or pushed to the Hub, `hf://owner/name` or `hf://owner/name@revision`.
 
@@ -94,7 +78,7 @@ def load(folder: str | os.PathLike[str]) -> "Hasher | DocumentHasher":
 
 
 def read_model(location: str | os.PathLike[str]) -> Files:
-    """Return all files of a model in a folder or on the Hub; refuse what is none, or is damaged."""
+    """Return all files of a model in a folder or on the Hub; refuse a damaged model, or a folder without one."""
     if is_on_hub(location):
         return fetch_files(Repository.at(location, "model"), is_of_a_model)
     return read_model_folder(Path(location))

@@ -1,12 +1,10 @@
 """What Jupyter shows of models: what they are, what they learned, and the words of their bits."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from ammi import displays
 from ammi.displays import Html
@@ -19,30 +17,6 @@ if TYPE_CHECKING:
 _MOST_BITS, _WORDS = 64, 5  # shown
 _FREQUENT = 1000  # words; rare ones have large weights, and say little of a bit
 _FIGURES = {"entropy": "H(Z)", "conditional_entropy": "H(Z|Y)", "information": "difference of entropies"}
-
-
-class Shown:
-    """A model that Jupyter shows, in place of scikit-learn's diagram, which has a script."""
-
-    def _html(self) -> list[Html]:
-        """Return the parts of the display of a fitted model."""
-        raise NotImplementedError
-
-    if TYPE_CHECKING:  # it stands before scikit-learn's BaseEstimator, which has it
-
-        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
-
-    def _repr_html_(self) -> str:
-        try:
-            check_is_fitted(self)
-            parts = self._html()
-        except NotFittedError:
-            parts = [displays.facts({"settings": repr(self)}, f"{type(self).__name__}, not fitted")]
-        settings = displays.table(("", ""), [(name, repr(value)) for name, value in self.get_params().items()])
-        return displays.framed(*parts, displays.folded("all settings", settings))
-
-    def _repr_mimebundle_(self, **options: object) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
 def hasher_html(hasher: "Hasher", features: str = "") -> Html:

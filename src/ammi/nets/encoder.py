@@ -1,15 +1,24 @@
-"""Encoders: from a document's row to the numbers that define its code."""
+"""Encoders: from a document's row to the numbers that define its code.
 
+Beside the ReLU layers of `Encoder`, users and other packages add networks: any torch module from rows (B, V) to numbers
+(B, n_outputs), or a function `(n_inputs, n_outputs)` that makes one. `ammi.parts` says how it is saved with a model.
+"""
+
+import copy
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
 
-from ammi.nets.rows import Rows, product
+from ammi.nets.rows import Rows, dense_blocks, product
+
+Factory = Callable[..., nn.Module]
 
 LINEAR = "encoder.0.weight", "encoder.0.bias"  # parameters of a linear Encoder, if a module names it `encoder`
+
+_ROWS = 512  # dense ones at once, where a batch may be cut
 
 
 class FirstLayer(nn.Module):
@@ -61,3 +70,26 @@ def draw_uniform(parameters: Iterable[nn.Parameter], init_range: float) -> None:
 def initialise(module: nn.Module, init_range: float) -> None:
     """Draw every parameter of a module."""
     draw_uniform(module.parameters(), init_range)
+
+
+class DenseInput(nn.Module):
+    """Gives sparse rows as dense tensors to a network that reads nothing else."""
+
+    def __init__(self, network: nn.Module, n_inputs: int):
+        super().__init__()
+        self.network, self.n_inputs = network, n_inputs
+
+    def forward(self, rows: Rows) -> Tensor:
+        if isinstance(rows, Tensor):
+            return self.network(rows)
+        size = None if self.training else _ROWS  # in training, batch normalisation sees the whole batch
+        return torch.cat([self.network(block) for block in dense_blocks(rows, self.n_inputs, size)])
+
+
+def build_network(network: nn.Module | Factory, n_inputs: int, n_outputs: int) -> nn.Module:
+    """Return a copy of a module, or the module that a function makes, so that it reads rows that may be sparse."""
+    made = copy.deepcopy(network) if isinstance(network, nn.Module) else network(n_inputs, n_outputs)
+    if not isinstance(made, nn.Module):
+        raise ValueError(f"the encoder {network!r} gave {made!r:.60}, expected a torch module: return one from it")
+    reads_sparse_rows = any(isinstance(module, FirstLayer) for module in made.modules())
+    return made if reads_sparse_rows else DenseInput(made, n_inputs)

@@ -58,8 +58,8 @@ def to_dense(rows: Rows, n_columns: int) -> Tensor:
     return dense.index_put_((row_of_each, indices.long()), values, accumulate=True)
 
 
-def dense_blocks(rows: SparseRows, n_columns: int, size: int | None = None) -> Iterator[Tensor]:
-    """Yield rows as dense tensors (at most `size`, V); all at once by default."""
+def dense_blocks(rows: SparseRows, n_columns: int, size: int | None) -> Iterator[Tensor]:
+    """Yield rows as dense tensors (at most `size`, V); None yields all at once."""
     starts, indices, values = rows.by_row
     n_rows = len(starts) - 1
     for first in range(0, n_rows, size or max(1, n_rows)):
@@ -94,10 +94,5 @@ class _SparseProduct(torch.autograd.Function):
 
 def _weighted_sums(sparse: Csr, dense: Tensor) -> Tensor:
     return F.embedding_bag(
-        sparse.indices,
-        dense,
-        sparse.starts,
-        mode="sum",
-        per_sample_weights=sparse.values,
-        include_last_offset=True,
+        sparse.indices, dense, sparse.starts, mode="sum", per_sample_weights=sparse.values, include_last_offset=True
     )

@@ -2,9 +2,9 @@
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import fspath
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 from urllib.parse import quote
 
 import numpy as np
@@ -33,6 +33,9 @@ from ammi.search.hamming import Codes
 
 if TYPE_CHECKING:
     from ammi.ingest import Block
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 _GROUPS_PER_PAGE = 100
 _IDS_PER_REQUEST = 1000
@@ -127,35 +130,22 @@ class RemoteCollection(AnyCollection):
         options = {"k": k, "where": plain(where), "rank": rank, "shortlist": shortlist}
         asked = [_as_json(query) for query in queries]
         n = max(1, min(_QUERIES_PER_REQUEST, _HITS_PER_REQUEST // checked_k(k)))
-        blocks = [asked[start : start + n] for start in range(0, len(asked), n)]
-        return [hits for block in blocks for hits in self._search_some(block, options)]
 
-    def _search_some(self, queries: list[Json], options: Json) -> list[Hits]:
-        """Search for queries, in halves if the request or the answer would be too large."""
-        try:
-            answers = self._server.ask("POST", "/api/search_many", {"queries": queries, **options})["answers"]
-        except TooLargeError:
-            if len(queries) == 1:
-                raise
-            half = len(queries) // 2
-            return self._search_some(queries[:half], options) + self._search_some(queries[half:], options)
-        found = [_hits(answer["hits"]) for answer in answers]
-        for hits, answer in zip(found, answers, strict=True):
-            hits.unknown, hits.corrected = answer["unknown"], answer["corrected"]
-        return found
+        def search(block: list[Json]) -> list[Hits]:
+            answers = self._server.ask("POST", "/api/search_many", {"queries": block, **options})["answers"]
+            found = [_hits(answer["hits"]) for answer in answers]
+            for hits, answer in zip(found, answers, strict=True):
+                hits.unknown, hits.corrected = answer["unknown"], answer["corrected"]
+            return found
+
+        return _in_parts(search, asked, n)
 
     def within(self, query: Query, radius: int, where: Where | None = None) -> Hits:
         options = {"radius": radius, "where": plain(where), "k": self._about()["limits"]["k"]}
         return self._all(self._server.ask("POST", "/api/search", {**_as_json(query), **options}))
 
     def like(
-        self,
-        id: Id,
-        k: int = 10,
-        where: Where | None = None,
-        *,
-        radius: int | None = None,
-        distinct: bool = False,
+        self, id: Id, k: int = 10, where: Where | None = None, *, radius: int | None = None, distinct: bool = False
     ) -> Hits:
         if radius is not None:
             k = self._about()["limits"]["k"]
@@ -203,22 +193,11 @@ class RemoteCollection(AnyCollection):
         return Rows(Topic(**topic) for topic in answer["topics"])
 
     def _get(self, ids: Iterable[Id]) -> list[Entry]:
-        asked: list[Id] = plain(list(ids))
-        entries: list[Entry] = []
-        for start in range(0, len(asked), _IDS_PER_REQUEST):
-            entries += self._get_some(asked[start : start + _IDS_PER_REQUEST])
-        return entries
+        def get(some: list[Id]) -> list[Entry]:
+            answer = self._server.ask("POST", "/api/get", {"ids": some, "vectors": True})
+            return [_entry(document) for document in answer["documents"]]
 
-    def _get_some(self, ids: list[Id]) -> list[Entry]:
-        """Get documents, in halves if the answer would be too large."""
-        try:
-            answer = self._server.ask("POST", "/api/get", {"ids": ids, "vectors": True})
-        except TooLargeError:
-            if len(ids) == 1:
-                raise
-            half = len(ids) // 2
-            return self._get_some(ids[:half]) + self._get_some(ids[half:])
-        return [_entry(document) for document in answer["documents"]]
+        return _in_parts(get, plain(list(ids)), _IDS_PER_REQUEST)
 
     def delete(self, ids: Id | Iterable[Id] | None = None, *, where: Where | None = None) -> int:
         check_deletion(ids, where)
@@ -314,6 +293,20 @@ class RemoteCollection(AnyCollection):
                 "most: use a smaller radius"
             )
         return _hits(answer["hits"])
+
+
+def _in_parts(ask: Callable[[list[S]], list[T]], items: list[S], n: int) -> list[T]:
+    """Return the answers for items, asked for n at a time, or in halves of that where too large for the server."""
+    found: list[T] = []
+    for start in range(0, len(items), n):
+        part = items[start : start + n]
+        try:
+            found += ask(part)
+        except TooLargeError:
+            if len(part) == 1:
+                raise
+            found += _in_parts(ask, part, -(-len(part) // 2))
+    return found
 
 
 def _new_documents(block: "Block") -> list[Json]:

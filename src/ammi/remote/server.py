@@ -132,12 +132,7 @@ class Server:
         return connection
 
     def _answer(
-        self,
-        connection: HTTPConnection,
-        method: str,
-        target: str,
-        content: bytes | None = None,
-        key: str | None = None,
+        self, connection: HTTPConnection, method: str, target: str, content: bytes | None = None, key: str | None = None
     ) -> HTTPResponse:
         headers = {"Accept": "application/json"}
         if key is not None:

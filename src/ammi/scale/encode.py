@@ -4,13 +4,14 @@ A shard of codes is written whole or not at all, and its footer has the digests 
 the right footer is not encoded again.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from ammi.collection import Advance
 from ammi.data.codes import MANIFEST, CodeBlock, about_code_table, code_tables, write_code_table
 from ammi.digests import joint_digest
-from ammi.files import write_json
+from ammi.files import file_digest, write_json
 from ammi.ingest import blocks_of
 from ammi.scale.shards import Reading, Shard
 from ammi.scale.workers import ModelFiles, Shared, Worker, pool, run_jobs
@@ -35,7 +36,7 @@ class Encoder(Worker):
         """Write the codes of a shard, unless they are there."""
         self.know(files)
         path = out / f"{shard.name}.parquet"
-        made_of = {"source": shard.digest(), "reading": joint_digest(*map(repr, asdict(reading).items()))}
+        made_of = {"source": file_digest(shard.path), "reading": joint_digest(*map(repr, asdict(reading).items()))}
         wanted = {**made_of, "model": self.kept.fingerprint, "bits": self.kept.n_bits}
         there = about_code_table(path)
         if there is not None and all(there.get(name) == value for name, value in wanted.items()):
@@ -57,12 +58,7 @@ class Encoder(Worker):
 
 
 def encode_shards(
-    shards: Sequence[Shard],
-    files: Mapping[str, bytes],
-    out: Path,
-    reading: Reading,
-    workers: int,
-    advance: Callable[[int], None] = lambda n_documents: None,
+    shards: Sequence[Shard], files: Mapping[str, bytes], out: Path, reading: Reading, workers: int, advance: Advance
 ) -> list[Encoded]:
     """Encode shards into a folder, then write its manifest; return the shards of codes.
 

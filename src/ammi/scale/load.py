@@ -6,35 +6,17 @@ loading the same shards again continues after the blocks that are there.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ammi.collection import Collection
+from ammi.collection import Advance, Collection
 from ammi.data import Document, blocks
-from ammi.ingest import Block
+from ammi.ingest import Block, EncodedBlock
 from ammi.scale.shards import Reading, Shard
 from ammi.scale.workers import Handle, ModelFiles, Shared, Worker, original_errors, pool, run_jobs
-from ammi.search.vectors import Rows
-from ammi.search.word_counts import WordCount
 
 _BLOCKS_AHEAD = 8  # blocks of a shard that may wait for the writer
-
-Advance = Callable[[int], None]
-
-
-class EncodedBlock(NamedTuple):
-    """Documents, their codes, and their vectors if the collection keeps them."""
-
-    documents: list[Document]
-    codes: NDArray[np.uint8]
-    vectors: Rows | None
-    skipped: list[str]  # bad records before them
-    words: WordCount | None = None
 
 
 @dataclass
@@ -51,15 +33,16 @@ class Loader(Worker):
 
     def blocks(
         self, files: ModelFiles, shard: Shard, reading: Reading, n_there: int, keep_vectors: bool
-    ) -> Iterator[EncodedBlock]:
-        """Yield the documents of a shard after the first `n_there`, which are in the collection."""
+    ) -> Iterator[tuple[EncodedBlock | None, list[str]]]:
+        """Yield the blocks after the first `n_there` documents, which are in the collection, each with the bad records
+        before it."""
         self.know(files)
         skipped: list[str] = []
-        for block in blocks(islice(reading.documents(shard, skipped), n_there, None)):
-            yield self._encoded(block, keep_vectors, skipped)
+        for documents in blocks(islice(reading.documents(shard, skipped), n_there, None)):
+            yield Block(documents).encoded(self.kept, keep_vectors=keep_vectors), list(skipped)
             skipped.clear()
         if skipped:
-            yield EncodedBlock([], np.empty((0, 0), np.uint8), None, skipped)
+            yield None, skipped
 
     def load(self, files: ModelFiles, shard: Shard, reading: Reading, location: str) -> Loaded:
         """Add the documents of a shard to a collection, after those that are there."""
@@ -68,18 +51,11 @@ class Loader(Worker):
             skipped: list[str] = []
             n_there, rest = split_there(collection, reading.documents(shard, skipped))
             loaded = Loaded(n_there, 0, skipped)
-            for block in rest:
-                encoded = self._encoded(block, collection.store.vectors is not None, skipped)
-                loaded.added += add(collection, encoded, self.kept.fingerprint)
+            for documents in rest:
+                block = Block(documents)
+                block.encoded(self.kept, keep_vectors=collection.store.vectors is not None).add_to(collection.store)
+                loaded.added += len(block)
             return loaded
-
-    def _encoded(self, documents: list[Document], keep_vectors: bool, skipped: list[str]) -> EncodedBlock:
-        block, fingerprint = Block(documents), self.kept.fingerprint
-        counts = self.model.count_words(block.counted)  # None if it reads no words
-        words = counts and WordCount(*counts)
-        if keep_vectors:
-            return EncodedBlock(documents, *block.codes_and_vectors(self.model, fingerprint), list(skipped), words)
-        return EncodedBlock(documents, block.codes(self.model, fingerprint), None, list(skipped), words)
 
 
 def load_shards(
@@ -89,7 +65,7 @@ def load_shards(
     files: Mapping[str, bytes],
     reading: Reading,
     workers: int,
-    advance: Advance = lambda n_documents: None,
+    advance: Advance,
 ) -> Loaded:
     """Add the documents of shards to a collection, which is open at this location and has the model of these files."""
     total, shared = Loaded(0, 0, []), Shared(dict(files))
@@ -119,29 +95,13 @@ def split_there(collection: Collection, documents: Iterator[Document]) -> tuple[
     return n_there, coming
 
 
-def add(collection: Collection, encoded: EncodedBlock, fingerprint: str) -> int:
-    """Add a block in one transaction; return its number of documents."""
-    block = Block(encoded.documents)
-    if encoded.documents:
-        collection.store.add_records(
-            encoded.codes,
-            block.records,
-            numbered=block.numbered,
-            vectors=encoded.vectors,
-            fingerprint=fingerprint,
-            words=encoded.words,
-        )
-    return len(encoded.documents)
-
-
 def _in_order(
     collection: Collection, files: ModelFiles, shards: Sequence[Shard], reading: Reading, actors: list[Handle]
 ) -> Iterator[Loaded]:
     """Write the blocks of all shards in their order, while workers encode the next ones."""
     import ray
 
-    keep_vectors, fingerprint = collection.store.vectors is not None, collection.fingerprint
-    assert fingerprint is not None
+    keep_vectors = collection.store.vectors is not None
     coming = _remaining(collection, shards, reading)
     streams: deque[tuple[Handle, int, Handle]] = deque()
 
@@ -157,8 +117,10 @@ def _in_order(
             actor, n_there, stream = streams.popleft()
             yield Loaded(n_there, 0, [])
             for reference in stream:
-                encoded = ray.get(reference)
-                yield Loaded(0, add(collection, encoded, fingerprint), encoded.skipped)
+                encoded, skipped = ray.get(reference)
+                if encoded is not None:
+                    encoded.add_to(collection.store)
+                yield Loaded(0, 0 if encoded is None else len(encoded.block), skipped)
             begin(actor)
 
 

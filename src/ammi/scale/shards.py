@@ -1,6 +1,5 @@
 """Shards: files of documents that workers read one at a time."""
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,11 +16,6 @@ class Shard:
 
     path: Path
     name: str
-
-    def digest(self) -> str:
-        """Return the digest of the file."""
-        with open(self.path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,8 @@ class Experiment:
     @property
     def path(self) -> Path:
         """The path of its result, with a digest of the parameters."""
-        digest = parameters_digest(self.effective_parameters)
+        content = json.dumps(self.effective_parameters, sort_keys=True).encode()
+        digest = hashlib.blake2b(content, digest_size=4).hexdigest()
         return Path(self.task, f"{self.method}-{self.bits}-{digest}-{self.seed}.json")
 
     def hasher(self) -> Hasher:
@@ -57,11 +58,6 @@ class Experiment:
         known = default_parameters(self.method)
         own = {name: value for name, value in general.items() if name in known}
         return by_name(self.method)(**own, **self.parameters)
-
-
-def parameters_digest(parameters: Parameters) -> str:
-    """Return a short digest of parameters."""
-    return hashlib.blake2b(json.dumps(parameters, sort_keys=True).encode(), digest_size=4).hexdigest()
 
 
 def default_parameters(method: str) -> dict[str, Any]:

@@ -9,6 +9,8 @@ import ipaddress
 from functools import partial
 from typing import Any
 
+from h11 import RemoteProtocolError
+from h11._receivebuffer import ReceiveBuffer
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ammi.web.guard import END_CONNECTION
@@ -59,11 +61,23 @@ class OpenConnections:
             self._waiting.pop(one, None)
 
 
+class CompleteLines(ReceiveBuffer):
+    """Refuses a head with a line that ends in LF alone, which h11 takes: a proxy may see other requests there."""
+
+    def maybe_extract_lines(self) -> list[bytearray] | None:
+        size = len(self)
+        lines = super().maybe_extract_lines()
+        if lines is not None and size - len(self) != sum(len(line) + 2 for line in lines) + 2:
+            raise RemoteProtocolError("a line of the head ends without CR")
+        return lines
+
+
 class LimitedConnection(H11Protocol):
     """A connection that must send the whole head of its next request in time."""
 
     def __init__(self, connections: OpenConnections, **given: Any):
         super().__init__(**given)
+        self.conn._receive_buffer = CompleteLines()
         self.network = ""
         self._connections = connections
         self._deadline: asyncio.TimerHandle | None = None

@@ -3,19 +3,16 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+import ammi
 from ammi.cli.command import if_stopped
-from ammi.cli.options import AsJson, Location
+from ammi.cli.options import AsJson, Location, argument
 from ammi.cli.progress import counter
 from ammi.cli.screen import show
 from ammi.urls import shown
 
 
 def backup(
-    location: Location,
-    file: Annotated[Path, typer.Argument(metavar="FILE", show_default=False, help="File to write.")],
-    as_json: AsJson = False,
+    location: Location, file: Annotated[Path, argument("FILE", "File to write.")], as_json: AsJson = False
 ) -> None:
     """Write a collection, as it is at one moment, to one file; others read and write it meanwhile.
 
@@ -26,10 +23,8 @@ def backup(
     ammi index backup articles articles.backup
     ammi index backup postgresql://db.example.org/news#articles articles.backup
     """
-    from ammi.collection import Collection
-
     with (
-        Collection.open(location) as collection,
+        ammi.Collection.open(location) as collection,
         if_stopped(f"{file} was not written"),
         counter(f"writing {file}") as advance,
     ):
@@ -38,9 +33,7 @@ def backup(
 
 
 def restore(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", show_default=False, help="File that [bold]ammi index backup[/] wrote.")
-    ],
+    file: Annotated[Path, argument("FILE", "File that [bold]ammi index backup[/] wrote.")],
     location: Location,
     as_json: AsJson = False,
 ) -> None:
@@ -54,11 +47,9 @@ def restore(
 
     ammi index restore articles.backup articles
     """
-    from ammi.collection import Collection
-
     name = shown(location)
     with if_stopped(f"{name} is as it was"), counter(f"restoring {name}") as advance:
-        restored = Collection.restore(file, location, advance=advance)
+        restored = ammi.Collection.restore(file, location, advance=advance)
     old = f"; the file before it is {restored.old}" if restored.old else ""
     show(restored._asdict(), as_json, f"{restored.documents:,} documents of {file} are in {name}{old}")
 
@@ -72,11 +63,9 @@ def upgrade(location: Location, as_json: AsJson = False) -> None:
 
     ammi index upgrade articles
     """
-    from ammi.collection import Collection
-
     name = shown(location)
     with if_stopped(f"{name} is as it was"), counter(f"converting {name}") as advance:
-        upgraded = Collection.upgrade(location, advance=advance)
+        upgraded = ammi.Collection.upgrade(location, advance=advance)
     outcome = "is of this format" if upgraded.format == upgraded.now else f"had format {upgraded.format}"
     outcome += f"; the old file is {upgraded.old}" if upgraded.old else ""
     show({"location": name, **upgraded._asdict()}, as_json, f"{name} {outcome}; {upgraded.documents:,} documents")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import ammi
 from ammi.cli.command import if_stopped
 from ammi.cli.fit import fit_defaults
 from ammi.cli.index.incoming import Incoming, codes_of, say_added
@@ -20,9 +21,7 @@ from ammi.urls import shown
 
 if TYPE_CHECKING:
     from ammi.cli.shards import ShardJob
-    from ammi.collection import Collection
     from ammi.data import CodeFile
-    from ammi.hashers import DocumentHasher
 
 
 class VectorType(StrEnum):
@@ -58,12 +57,10 @@ class StoreOptions:
         ),
     ] = None
 
-    def create(self, location: str, model: "DocumentHasher | Path") -> "Collection":
+    def create(self, location: str, model: "ammi.DocumentHasher | Path") -> "ammi.Collection":
         """Create an empty collection with these settings."""
-        from ammi.collection import Collection
-
         keys, vectors, language = self.keys or [], self.keep_vectors, self.language
-        return Collection.create(location, model, keys=keys, vectors=vectors, language=language)
+        return ammi.Collection.create(location, model, keys=keys, vectors=vectors, language=language)
 
 
 def build(
@@ -168,21 +165,19 @@ def build_of_documents(
 
 
 def _check_free(location: str) -> None:
-    from ammi.collection import Collection, check_location
+    from ammi.collection import check_location
 
     check_location(location)
-    if Collection.exists(location):
+    if ammi.Collection.exists(location):
         raise FileExistsError(f"{shown(location)} holds a collection: use ammi index add, or name another location")
 
 
-def _created(location: str, model: Path | None, codes: "CodeFile", store: StoreOptions) -> "Collection":
+def _created(location: str, model: Path | None, codes: "CodeFile", store: StoreOptions) -> "ammi.Collection":
     """Create a collection for codes, with their model if it is known."""
-    from ammi.collection import Collection
-
     keys = store.keys or []
     if model is not None:
-        return Collection.create(location, model, keys=keys)
-    return Collection.create_for_codes(location, codes.n_bits, codes.fingerprint, keys=keys)
+        return ammi.Collection.create(location, model, keys=keys)
+    return ammi.Collection.create_for_codes(location, codes.n_bits, codes.fingerprint, keys=keys)
 
 
 def _check_same_model(model: Path, codes: "CodeFile") -> None:
@@ -218,18 +213,18 @@ def _build_on_ray(
         say_added(collection.location, report, after, as_json)
 
 
-def _opened(location: str, job: "ShardJob", model: Path, store: StoreOptions) -> "Collection":
+def _opened(location: str, job: "ShardJob", model: Path, store: StoreOptions) -> "ammi.Collection":
     """Create a collection once the first documents were encoded; or open the one of the same model that is there."""
-    from ammi.collection import Collection, check_location
+    from ammi.collection import check_location
     from ammi.ingest import blocks_of
 
     check_location(location)
-    if not Collection.exists(location):
+    if not ammi.Collection.exists(location):
         for block in blocks_of(job.reading.documents(job.shards[0], [])):
             block.codes(job.model.whole, job.model.fingerprint)
             break
         return store.create(location, model)
-    collection = Collection.open(location)
+    collection = ammi.Collection.open(location)
     if collection.fingerprint != job.model.fingerprint:
         found = collection.fingerprint
         collection.close()

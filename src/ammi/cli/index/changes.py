@@ -1,22 +1,23 @@
 """`ammi index add`, `delete`, `set`, `keys` and `rebuild`: change a collection."""
 
 import json
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+import ammi
 from ammi.cli.command import if_stopped
 from ammi.cli.index.incoming import Incoming, codes_of
 from ammi.cli.index.learn import learned_anew
 from ammi.cli.options import (
     AsJson,
-    DocumentId,
     FilterOption,
     Location,
     Sources,
     TypedOptions,
+    argument,
+    check_can_ask,
     read_filter,
     refuse_types,
 )
@@ -41,9 +42,6 @@ from ammi.cli.sources import Documents, content_for, keys_of_texts
 from ammi.plain import from_json
 from ammi.urls import shown
 
-if TYPE_CHECKING:
-    from ammi.collection import Collection
-
 _SHOWN = 5  # documents, before they are deleted
 _SAMPLED = 2000  # documents, whose unknown words are counted
 
@@ -63,9 +61,7 @@ def add(location: Location, sources: Sources, options: TypedOptions, as_json: As
     ammi index add articles more-embeddings.npy
     zcat 2024-*.jsonl.gz | ammi index add articles - --text body
     """
-    from ammi.collection import Collection
-
-    with Collection.open(location) as collection:
+    with ammi.Collection.open(location) as collection:
         codes = codes_of(sources, options.format)
         if codes:
             refuse_types(options)
@@ -78,10 +74,7 @@ def add(location: Location, sources: Sources, options: TypedOptions, as_json: As
 
 def delete(
     location: Location,
-    ids: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ID", show_default=False, help="Ids, or [bold]-[/] for one per line of standard input."),
-    ] = None,
+    ids: Annotated[list[str] | None, argument("ID", "Ids, or [bold]-[/] for one per line of standard input.")] = None,
     where: FilterOption = None,
     yes: Annotated[bool, typer.Option("--yes", help="With --where: delete without asking.")] = False,
     as_json: AsJson = False,
@@ -98,18 +91,13 @@ def delete(
     ammi index delete articles --where 'year<1990' --where lang=en
     ammi index delete articles --where draft=true --yes
     """
-    from ammi.collection import Collection
-
     if bool(ids) == bool(where):
         raise typer.BadParameter("name ids or --where FILTER, one of the two.", param_hint="'ID'")
     if yes and not where:
         raise typer.BadParameter("it needs --where.", param_hint="'--yes'")
-    if where and not yes and (sys.stdin is None or not sys.stdin.isatty()):
-        raise typer.BadParameter(
-            "nobody can be asked, since standard input is no terminal: add --yes to delete without asking.",
-            param_hint="'--where'",
-        )
-    with Collection.open(location) as collection, if_stopped("no document was deleted."):
+    if where and not yes:
+        check_can_ask("--where")
+    with ammi.Collection.open(location) as collection, if_stopped("no document was deleted."):
         if ids == ["-"]:
             ids = [line for line in query_lines() if line.strip()]
         if where and not yes:
@@ -123,7 +111,7 @@ def delete(
     show(value, as_json, f"{deleted:,} deleted; {counted_documents(left, 'are')} left in {shown(location)}")
 
 
-def _confirmed(collection: "Collection", ids: list[str]) -> bool:
+def _confirmed(collection: "ammi.Collection", ids: list[str]) -> bool:
     """Show the first of the documents to delete, and ask."""
     table = documents_table(numbers=())
     for entry in collection.get(ids[:_SHOWN]):
@@ -136,14 +124,10 @@ def _confirmed(collection: "Collection", ids: list[str]) -> bool:
 
 def set_(
     location: Location,
-    id: DocumentId,
+    id: Annotated[str, argument("ID", "Id of a document.")],
     assignments: Annotated[
         list[str],
-        typer.Argument(
-            metavar="KEY=VALUE",
-            show_default=False,
-            help="Metadata. A value is read as JSON if it is JSON, else as a text; null clears it.",
-        ),
+        argument("KEY=VALUE", "Metadata. A value is read as JSON if it is JSON, else as a text; null clears it."),
     ],
     as_json: AsJson = False,
 ) -> None:
@@ -154,10 +138,8 @@ def set_(
     ammi index set articles 17 lang=en year=1987
     ammi index set articles 17 'labels=["oil", "trade"]' draft=null
     """
-    from ammi.collection import Collection
-
     values = dict(_assigned(assignment) for assignment in assignments)
-    with Collection.open(location) as collection:
+    with ammi.Collection.open(location) as collection:
         collection.set_metadata(id, values)
         entry = collection.get(id)
     if as_json:
@@ -179,10 +161,7 @@ def _assigned(assignment: str) -> tuple[str, object]:
 
 def keys(
     location: Location,
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="KEY", show_default=False, help="Keys to index, so that filters on them are fast."),
-    ] = None,
+    names: Annotated[list[str] | None, argument("KEY", "Keys to index, so that filters on them are fast.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the metadata keys of a collection with their number of documents, or index keys for fast filters.
@@ -192,9 +171,7 @@ def keys(
     ammi index keys articles
     ammi index keys articles lang year
     """
-    from ammi.collection import Collection
-
-    with Collection.open(location) as collection:
+    with ammi.Collection.open(location) as collection:
         documents = collection.keys()
         for name in names or []:
             if name not in documents:
@@ -239,14 +216,13 @@ def rebuild(
     ammi fit articles.jsonl --bits 128 --out better
     ammi index rebuild articles --model better
     """
-    from ammi.collection import Collection
     from ammi.hashers.saving import read_model
 
     if (model is None) != learn:
         raise typer.BadParameter("name the folder of a model, or --learn one, one of the two.", param_hint="'--model'")
     if model is not None:
         read_model(model)  # refuses a folder that is no model before anything is printed
-    with Collection.open(location) as collection:
+    with ammi.Collection.open(location) as collection:
         name, old, n = shown(location), collection.fingerprint, len(collection)
         with if_stopped(f"{name} is as it was, of model {old}"):
             before = collection.unknown_words(_SAMPLED)

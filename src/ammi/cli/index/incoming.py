@@ -5,6 +5,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import ammi
 from ammi.cli import screen
 from ammi.cli.command import if_stopped
 from ammi.cli.progress import counter
@@ -14,9 +15,7 @@ from ammi.cli.sources import Documents, counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ammi.collection import Collection
     from ammi.data import CodeFile, Document, VectorMatrix
-    from ammi.hashers import DocumentHasher
     from ammi.search.hamming import Codes
 
 
@@ -42,7 +41,7 @@ class Incoming:
         self._coming: Iterable[Document] = documents.to_collect
         self._added = 0
 
-    def try_first(self, model: "DocumentHasher") -> None:
+    def try_first(self, model: "ammi.DocumentHasher") -> None:
         """Encode the first documents, so that a source that cannot be read leaves no collection behind."""
         from ammi.ingest import blocks_of
 
@@ -57,7 +56,7 @@ class Incoming:
         if first:
             first.codes(model, model.fingerprint_)
 
-    def add_to(self, collection: "Collection", as_json: bool) -> None:
+    def add_to(self, collection: "ammi.Collection", as_json: bool) -> None:
         """Add everything, in durable blocks of a thousand documents, and print the outcome."""
         from ammi.data import VectorMatrix
 
@@ -93,14 +92,14 @@ class Incoming:
         report = {"added": self._added - replaced, "replaced": replaced, "skipped": self.documents.n_skipped}
         say_added(collection.location, report, after, as_json)
 
-    def _kept(self, collection: "Collection") -> str:
+    def _kept(self, collection: "ammi.Collection") -> str:
         if not self._added:
             return f"nothing was added to {collection.location}"
         return f"{screen.counted_documents(self._added, 'were')} added before this, and stay in {collection.location}"
 
 
 def named_after(
-    source: str, documents: "Iterable[Document] | VectorMatrix", collection: "Collection | None" = None
+    source: str, documents: "Iterable[Document] | VectorMatrix", collection: "ammi.Collection | None"
 ) -> "Iterable[Document] | VectorMatrix":
     """Give documents without ids the ids SOURCE:POSITION, which are the same whenever the source is read.
 
@@ -115,17 +114,17 @@ def named_after(
     return _named_blocks(name, documents, collection)
 
 
-def _named_blocks(name: str, documents: "Iterable[Document]", collection: "Collection | None") -> "Iterator[Document]":
-    from ammi.data import blocks
-
-    for block in blocks(documents):
+def _named_blocks(
+    name: str, documents: "Iterable[Document]", collection: "ammi.Collection | None"
+) -> "Iterator[Document]":
+    for block in ammi.data.blocks(documents):
         if block[0].numbered:
             block = [replace(document, id=f"{name}:{document.id}", numbered=False) for document in block]
             block = block if collection is None else _missing(block, collection)
         yield from block
 
 
-def _missing(block: "list[Document]", collection: "Collection") -> "list[Document]":
+def _missing(block: "list[Document]", collection: "ammi.Collection") -> "list[Document]":
     """Return the documents that are not in a collection; refuse those for which it has another one of the same id."""
     known = [document for document in block if document.id in collection] if block[0].id in collection else []
     found = collection.get([document.id for document in known])
@@ -140,7 +139,7 @@ def _missing(block: "list[Document]", collection: "Collection") -> "list[Documen
     return [document for document in block if document.id not in there]
 
 
-def _codes_of(collection: "Collection", documents: "list[Document]") -> "Sequence[Codes | None]":
+def _codes_of(collection: "ammi.Collection", documents: "list[Document]") -> "Sequence[Codes | None]":
     """Return the codes of documents without texts, which only their codes tell apart."""
     vectors = [document.vector for document in documents if document.text is None and document.vector is not None]
     if not vectors or len(vectors) < len(documents):

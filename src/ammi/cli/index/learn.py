@@ -1,20 +1,17 @@
 """A new model for `ammi index rebuild --learn`: of the stored documents, with the settings of the present model."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import ammi
 from ammi.cli.progress import counter, training_progress
 from ammi.cli.screen import note
-
-if TYPE_CHECKING:
-    from ammi.collection import Collection
-    from ammi.hashers import DocumentHasher
 
 
 class _Stored:
     """The texts of a collection, read anew by each iteration, with progress."""
 
-    def __init__(self, collection: "Collection"):
+    def __init__(self, collection: "ammi.Collection"):
         self._collection = collection
 
     def __iter__(self) -> Iterator[str]:
@@ -26,14 +23,14 @@ class _Stored:
                 advance(1)
 
 
-def learned_anew(collection: "Collection") -> "DocumentHasher":
+def learned_anew(collection: "ammi.Collection") -> "ammi.DocumentHasher":
     """Learn a model of the stored texts, or of the kept vectors if it reads these; Ctrl-C is passed on."""
     from sklearn.base import clone
 
     from ammi.hashers import TrainedHasher
 
     present = collection.model
-    model: DocumentHasher = clone(present)
+    model: ammi.DocumentHasher = clone(present)
     more: dict[str, Any] = {}
     name = type(present.hasher_).__name__
     if isinstance(present.hasher_, TrainedHasher):
@@ -45,7 +42,7 @@ def learned_anew(collection: "Collection") -> "DocumentHasher":
     return model
 
 
-def _vectors(collection: "Collection") -> Any:
+def _vectors(collection: "ammi.Collection") -> Any:
     import numpy as np
 
     if collection.store.vectors is None:

@@ -3,10 +3,11 @@
 import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+import ammi
 from ammi.cli.command import if_stopped
 from ammi.cli.index.build import StoreOptions, build_of_documents
 from ammi.cli.options import AsJson, IdColumn, Location, OnError, ReadOptions, SkipBad, Sources, TextColumn
@@ -14,9 +15,6 @@ from ammi.cli.progress import counter
 from ammi.cli.screen import counted_documents, note, show
 from ammi.cli.sources import Skipped
 from ammi.urls import shown
-
-if TYPE_CHECKING:
-    from ammi.collection import Collection
 
 SECONDS_BETWEEN_LOOKS = 2.0
 
@@ -46,12 +44,10 @@ def sync(
     ammi index sync notes ~/Documents ~/Mail --watch
     ammi index sync staff staff.csv --text description --id number
     """
-    from ammi.collection import Collection
-
     options = ReadOptions(text=text, id=id, on_error=on_error)
     seen = _look(sources) if watch else {}
-    if Collection.exists(location):
-        with Collection.open(location) as collection:
+    if ammi.Collection.exists(location):
+        with ammi.Collection.open(location) as collection:
             _sync(collection, sources, options, Skipped(", ".join(sources), on_error == OnError.refuse), as_json)
     else:
         build_of_documents(location, sources, None, StoreOptions(), options, as_json)
@@ -61,8 +57,6 @@ def sync(
 
 def _watch(location: str, sources: list[str], options: ReadOptions, seen: Seen, as_json: bool) -> None:
     """Sync whenever files have changed and then stayed as they are for a moment."""
-    from ammi.collection import Collection
-
     note(f"Watching {', '.join(sources)}; stop with Ctrl-C.")
     skipped, last = Skipped(", ".join(sources), options.on_error == OnError.refuse), seen
     with if_stopped(f"{shown(location)} has what was there at the last sync"):
@@ -70,7 +64,7 @@ def _watch(location: str, sources: list[str], options: ReadOptions, seen: Seen, 
             time.sleep(SECONDS_BETWEEN_LOOKS)
             now = _look(sources)
             if now == last and now != seen:
-                with Collection.open(location) as collection:
+                with ammi.Collection.open(location) as collection:
                     _sync(collection, sources, options, skipped, as_json)
                 seen = now
             last = now
@@ -91,7 +85,9 @@ def _look(sources: list[str]) -> Seen:
     return found
 
 
-def _sync(collection: "Collection", sources: list[str], options: ReadOptions, skipped: Skipped, as_json: bool) -> None:
+def _sync(
+    collection: "ammi.Collection", sources: list[str], options: ReadOptions, skipped: Skipped, as_json: bool
+) -> None:
     counts: Counter[str] = Counter()
     name = collection.location
 

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import ammi
 from ammi.cli.command import if_stopped
-from ammi.cli.options import AsJson, Location
+from ammi.cli.options import AsJson, Location, argument
 from ammi.cli.progress import counter
 from ammi.cli.screen import counted_documents, say, say_json, show
 from ammi.urls import shown
@@ -37,8 +38,6 @@ def check(
     ammi index check articles
     ammi index check articles --repair
     """
-    from ammi.collection import Collection
-
     n_checked, name = 0, shown(location)
     with if_stopped(f"{name} is as it was"), counter(f"checking {name}") as advance:
 
@@ -47,26 +46,20 @@ def check(
             n_checked += n_documents
             advance(n_documents)
 
-        repaired = Collection.repair(location, advance=count) if repair else None
-        damage = repaired.damage if repaired else Collection.check(location, advance=count)
+        repaired = ammi.Collection.repair(location, advance=count) if repair else None
+        damage = repaired.damage if repaired else ammi.Collection.check(location, advance=count)
     if as_json:
-        found = {"location": name, "documents": n_checked, "damage": damage}
-        say_json({**found, **(_as_json(repaired) if repaired else {})})
+        found: dict[str, object] = {"location": name, "documents": n_checked, "damage": damage}
+        if repaired:
+            found |= {"kept": repaired.kept, "lost": repaired.lost, "lost_without_id": repaired.unnamed}
+            found["old_file"] = repaired.old
+        say_json(found)
     else:
         for sentence in _shortened(damage):
             say(sentence)
         say(_outcome(name, n_checked, damage, repaired))
     if damage and not repaired:
         raise typer.Exit(DAMAGED)
-
-
-def _as_json(repaired: "Repaired") -> dict[str, object]:
-    return {
-        "kept": repaired.kept,
-        "lost": repaired.lost,
-        "lost_without_id": repaired.unnamed,
-        "old_file": repaired.old,
-    }
 
 
 def _outcome(location: str, n_checked: int, damage: list[str], repaired: "Repaired | None") -> str:
@@ -101,18 +94,16 @@ def compact(location: Location, as_json: AsJson = False) -> None:
 
     ammi index compact articles
     """
-    from ammi.collection import Collection
-
     name = shown(location)
-    with Collection.open(location) as collection, counter(f"compacting {name}"):
+    with ammi.Collection.open(location) as collection, counter(f"compacting {name}"):
         before, after = collection.compact()
     outcome = f"took {before:,} bytes, and takes {after:,} now" if before else "is as compact as its server makes it"
     show({"location": name, "bytes_before": before, "bytes_after": after}, as_json, f"{name} {outcome}")
 
 
 def copy(
-    source: Annotated[str, typer.Argument(metavar="FROM", show_default=False, help=f"Collection. {_LOCATION}")],
-    target: Annotated[str, typer.Argument(metavar="TO", show_default=False, help=f"Location of the copy. {_LOCATION}")],
+    source: Annotated[str, argument("FROM", f"Collection. {_LOCATION}")],
+    target: Annotated[str, argument("TO", f"Location of the copy. {_LOCATION}")],
     as_json: AsJson = False,
 ) -> None:
     """Copy a collection to another location, of any store: documents, codes, vectors and model.
@@ -126,11 +117,9 @@ def copy(
     ammi index copy articles postgresql://reader@db.example.org/news#articles
     ammi index copy postgresql://db.example.org/news#articles backup
     """
-    from ammi.collection import Collection
-
     from_, to = shown(source), shown(target)
     with (
-        Collection.open(source) as collection,
+        ammi.Collection.open(source) as collection,
         if_stopped(f"part of {from_} may be in {to}; run the same command to continue"),
         counter(f"copying {from_}", 2 * len(collection)) as advance,
     ):
@@ -142,17 +131,9 @@ def copy(
 
 def export(
     location: Location,
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            show_default=False,
-            help="File to write: .jsonl, .csv or .tsv (also .gz, .zst), or .parquet.",
-        ),
-    ],
+    file: Annotated[Path, argument("FILE", "File to write: .jsonl, .csv or .tsv (also .gz, .zst), or .parquet.")],
     columns: Annotated[
-        bool,
-        typer.Option("--columns", help="Write metadata as columns, without codes and vectors, as in CSV and TSV."),
+        bool, typer.Option("--columns", help="Write metadata as columns, without codes and vectors, as in CSV and TSV.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -167,10 +148,8 @@ def export(
     ammi index export articles articles.parquet --columns
     ammi index export articles articles.csv
     """
-    from ammi.collection import Collection
-
     with (
-        Collection.open(location) as collection,
+        ammi.Collection.open(location) as collection,
         if_stopped(f"{file} was not written"),
         counter(f"writing {file}", len(collection)) as advance,
     ):

@@ -203,7 +203,9 @@ def damaged(folder: Path, cause: str) -> DamagedError:
 
 
 def full(folder: Path, cause: str) -> OSError:
-    return OSError(f"{folder} could not be written ({cause}) and is as it was: make space and try again")
+    return OSError(
+        f"{folder} could not be written ({cause}) and has all changes before this one: make space and try again"
+    )
 
 
 def _code(error: apsw.Error) -> int:

@@ -62,7 +62,8 @@ def _explained(error: psycopg.Error, address: Address, commits: bool) -> Excepti
             )
         case errors.DiskFull() | errors.OutOfMemory():
             return OSError(
-                f"{location} could not be written ({cause}) and is as it was: make space on the server and try again"
+                f"{location} could not be written ({cause}) and has all changes before this one: make space on the "
+                "server and try again"
             )
         case errors.DataCorrupted() | errors.IndexCorrupted():
             return DamagedError(f"{location} is damaged ({cause}): restore a copy of the database")

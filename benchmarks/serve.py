@@ -4,9 +4,9 @@ The collection has so many documents, made of the sentences of real ones as in r
 words, drawn from all words of four letters or more, so that hardly any is asked twice. Requests are for the ten best
 documents with 300 characters of each text, by the rank that a user gets who names none, unless the row says otherwise.
 Bad clients are those of tests/web/bad_clients.py, and come from the address of the good ones. Memory is that of the
-server and its searchers after a tenth of the requests of hostile sizes, when caches are full, and after all; these
-requests go to a collection of 1,000 documents, since large ones only take longer. The map is moved in Chromium, for
-which the processor draws where there is no graphics card.
+server and its searchers after the first 1,000 requests of hostile sizes, when each kind has come and caches are full,
+and after all others; these requests go to a collection of 1,000 documents, since large ones only take longer. The map
+is moved in Chromium, for which the processor draws where there is no graphics card.
 """
 
 import argparse
@@ -47,6 +47,7 @@ from tests.web.bad_clients import crowd, hostile_requests
 
 CONNECTIONS, SILENT, SLOW, WRITERS = 16, 2000, 200, 4
 CLIENTS, HOSTILE_DOCUMENTS = 8, 1000  # of requests of hostile sizes
+WARMING = 1000  # such requests before memory is compared: each kind comes several times, and caches are full
 SEARCHERS = 2  # processes, one for each core
 OPENED = 5  # times the map is opened and moved
 KEPT = (100_000, 1_000_000)  # documents, of which results are written
@@ -248,16 +249,15 @@ def hostile(options: argparse.Namespace, home: Path) -> list[Row]:
     with server(build(HOSTILE_DOCUMENTS, home)) as (address, process), ThreadPoolExecutor(CLIENTS) as threads:
         wait_for_map(address, "ready")
         megabytes = []
-        for part in range(10):
+        for part, requests in enumerate([WARMING, *[options.requests // 10] * 10]):
             jobs = [
-                threads.submit(ask_hostile, address, options.requests // 10 // CLIENTS, part * CLIENTS + client)
+                threads.submit(ask_hostile, address, requests // CLIENTS, part * CLIENTS + client)
                 for client in range(CLIENTS)
             ]
             statuses.update(sum((job.result() for job in jobs), Counter()))
             megabytes.append(memory_mb(process))
             print("hostile", statuses.total(), dict(statuses), f"{megabytes[-1]:.0f} MB", flush=True)
-    first, asked = options.requests // 10, statuses.total()
-    measured = f"megabytes more after {asked:,} requests of hostile sizes than after {first:,}"
+    measured = f"megabytes more after {options.requests:,} requests of hostile sizes than after {WARMING:,} before them"
     return [
         {"measure": measured, "value": megabytes[-1] - megabytes[0], "wanted": "at most 50"},
         {"measure": "of these answered with status 500", "value": statuses[500], "wanted": "0"},
@@ -313,19 +313,21 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=50_000, help="of hostile sizes")
     parser.add_argument("--home", type=Path, help="where collections of earlier runs are")
     options = parser.parse_args()
-    if {"searches", "crowd"} & set(options.parts or PARTS) and shutil.which("wrk") is None:
+    parts = options.parts or PARTS
+    if {"searches", "crowd"} & {*parts} and shutil.which("wrk") is None:
         raise SystemExit("wrk is not installed: run apt-get install wrk")
     table = Table("measure", "value", "wanted", title=f"{options.documents:,} documents, {SEARCHERS} searchers")
     with TemporaryDirectory() as temporary:
         home = options.home or Path(temporary)
         home.mkdir(parents=True, exist_ok=True)
-        for part in options.parts or PARTS:
+        for part in parts:
             rows = PARTS[part](options, home)
             for row in rows:
                 table.add_row(row["measure"], f"{row['value']:,.1f}", row["wanted"])
             if options.documents in KEPT and options.requests == 50_000:
-                name = f"{part}, {options.documents:,} documents"
-                part_of = {"date": str(date.today()), "documents": options.documents, "rows": rows}
+                documents = HOSTILE_DOCUMENTS if part == "hostile" else options.documents
+                name = f"{part}, {documents:,} documents"
+                part_of = {"date": str(date.today()), "documents": documents, "rows": rows}
                 save_part("serve", name, part_of)
     Console().print(table)
 

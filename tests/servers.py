@@ -40,6 +40,10 @@ class PostgresServer:
     def url_of(self, database: str, user: str = "postgres") -> str:
         return f"postgresql://{user}@/{database}?host={self.socket}"
 
+    def program(self, name: str) -> Path:
+        """A program of PostgreSQL beside the server's."""
+        return Path(self._server.get_postmaster_info().process.exe()).with_name(name)
+
     def execute(self, *statements: str, database: str = "postgres") -> list[Any]:
         """Run statements as the superuser; returns the rows of the last."""
         import psycopg
@@ -59,7 +63,7 @@ class PostgresServer:
         """End the server as a crash does, in the middle of whatever it does."""
         process = self._server.get_postmaster_info().process
         process.send_signal(signal.SIGQUIT)
-        process.wait(30)
+        process.wait(300)
 
     def start_again(self) -> None:
         self._server.ensure_postgres_running()

@@ -577,7 +577,7 @@ def test_readers_in_another_process_see_all_old_or_all_new(tmp_path, model, othe
         assert reader.stdout.readline() == "ready\n"
         for number in range(6):
             created.rebuild((other_model, model)[number % 2])
-        seen, _ = reader.communicate("stop\n", timeout=60)
+        seen, _ = reader.communicate("stop\n", timeout=300)
     answers = {tuple(expected_ids(each, "oil")[:5]) for each in (model, other_model)}
     found = {tuple(line.split()) for line in seen.splitlines()}
     assert found

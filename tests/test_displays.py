@@ -206,7 +206,7 @@ hits
 def test_in_a_notebook_long_calls_show_one_bar_each_and_results_tables(tmp_path):
     cell = nbformat.v4.new_code_cell(PROGRAM)
     made = nbformat.v4.new_notebook(cells=[cell])
-    NotebookClient(made, timeout=100, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    NotebookClient(made, timeout=600, startup_timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = made.cells[0].outputs
     assert [one.output_type for one in outputs] == ["display_data", "display_data", "execute_result"]
     training, adding, hits = (one.data["text/html"] for one in outputs)

@@ -319,14 +319,14 @@ def test_whoever_is_killed_a_reader_finds_a_whole_one_and_the_next_writer_tidies
         writer = FORK.Process(target=write_for_ever, args=(folder,))
         writer.start()
         end = time.monotonic() + rng.uniform(0.005, 0.08)
-        while time.monotonic() < end:
+        enough = reads + 2  # also on a busy machine
+        while time.monotonic() < end or reads < enough:
             assert checked(folder) in VERSIONS
             reads += 1
         assert writer.pid
         os.kill(writer.pid, signal.SIGKILL)
         writer.join()
         assert checked(folder) in VERSIONS
-    assert reads > 15
     write_checked(folder, VERSIONS[1])
     with replacing_file(tmp_path / "file") as file:
         file.write(b"done")

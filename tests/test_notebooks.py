@@ -67,7 +67,11 @@ def kernel(tmp_path_factory) -> Iterator[NotebookClient]:
     """A kernel for all notebooks, since each would import torch anew."""
     folder = tmp_path_factory.mktemp("notebooks")
     client = NotebookClient(
-        nbformat.v4.new_notebook(), timeout=250, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
+        nbformat.v4.new_notebook(),
+        timeout=600,
+        startup_timeout=600,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
     )
     with client.setup_kernel():
         yield client

@@ -169,7 +169,6 @@ def test_each_extra_has_a_job_for_an_empty_environment():
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 def test_the_wheel_runs_the_demo_in_an_empty_environment(built, tmp_path):
     """Dependencies are those of this environment, seen through a .pth file: torch is not installed once more."""
     home = tmp_path / "environment"

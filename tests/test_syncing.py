@@ -278,7 +278,7 @@ def test_the_command_watches(tmp_path, folder):
         assert line.startswith("1 added, 3 replaced, 1 deleted, 4 unchanged, 1 skipped; 40 documents are in "), line
         time.sleep(1)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=240)
     finally:
         process.kill()
         process.communicate()

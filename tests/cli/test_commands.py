@@ -28,7 +28,7 @@ def test_version_and_help_are_quick_to_start():
 
 def python(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, env={**ENVIRONMENT, **more})
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, env={**ENVIRONMENT, **more})
 
 
 @pytest.mark.slow
@@ -61,7 +61,8 @@ def test_a_shell_completes_commands_options_and_names():
     assert "--radius" in radius
     assert methods == ["bmmi", "bmsh"]
     by_name = {**ENVIRONMENT, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # the tests' own shell may be any
-    shown = subprocess.run([AMMI, "--show-completion", "bash"], capture_output=True, text=True, timeout=60, env=by_name)
+    command = [str(AMMI), "--show-completion", "bash"]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=240, env=by_name)
     assert "_AMMI_COMPLETE" in shown.stdout
 
 

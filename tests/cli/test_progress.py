@@ -26,17 +26,20 @@ def often(monkeypatch) -> None:
 
 
 def test_where_there_is_no_terminal_a_line_comes_every_so_often(often, capfd):
+    said = ""
+
+    def has_said(pattern: str) -> bool:
+        nonlocal said
+        said += capfd.readouterr().err
+        return re.search(pattern, said, re.MULTILINE) is not None
+
     with progress.counter("counting", 100) as advance:
         advance(40)
-        time.sleep(0.1)
+        wait_until(lambda: has_said(r"^counting:  40/100  [\d,]+/s  \d+ s  about \d+ s left\n"))
         advance(60)
-    lines = capfd.readouterr().err.splitlines()
-    assert len(lines) > 2
-    assert re.fullmatch(r"counting:  40/100  [\d,]+/s  0 s  about 0 s left", lines[0])
-    assert re.fullmatch(r"counting:  100/100  [\d,]+/s  0 s", lines[-1])
+    assert has_said(r"^counting:  100/100  [\d,]+/s  \d+ s\n\Z")
     with progress.counter("thinking"):
-        time.sleep(0.05)
-    assert capfd.readouterr().err.startswith("thinking:  0 s\n")
+        wait_until(lambda: has_said(r"^thinking:  \d+ s\n"))
 
 
 def test_what_is_over_soon_leaves_no_line(capfd):
@@ -113,7 +116,7 @@ def feed(command: subprocess.Popen, lines: str) -> None:
     command.stdin.flush()
 
 
-def wait_until(ready: Callable[[], bool], seconds: float = 120) -> None:
+def wait_until(ready: Callable[[], bool], seconds: float = 600) -> None:
     deadline = time.monotonic() + seconds
     while not ready():
         assert time.monotonic() < deadline
@@ -123,7 +126,7 @@ def wait_until(ready: Callable[[], bool], seconds: float = 120) -> None:
 def interrupted(command: subprocess.Popen) -> list[str]:
     """Press Ctrl-C; what is on standard error, where lines of progress may come before the last word."""
     command.send_signal(signal.SIGINT)
-    _, err = command.communicate(timeout=60)
+    _, err = command.communicate(timeout=240)
     assert command.returncode == 130, err
     assert "Traceback" not in err
     return err.splitlines()

@@ -64,6 +64,6 @@ def test_a_process_finds_the_hub_by_the_variables_of_its_client(hub, location, t
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
     }
     for command in (["push", location.index, "me/notes"], ["search", "hf://me/notes", "ship", "-k", "1", "--json"]):
-        done = subprocess.run([AMMI, *command], env=environment, capture_output=True, text=True, timeout=120)
+        done = subprocess.run([AMMI, *command], env=environment, capture_output=True, text=True, timeout=240)
         assert done.returncode == 0, done.stderr
     assert "ship" in done.stdout

@@ -63,7 +63,7 @@ def test_progress_is_a_bar_on_a_terminal(monkeypatch):
 @pytest.mark.slow
 def test_a_killed_search_goes_on(ammi: Run, source, tmp_path):
     out = tmp_path / "tuned"
-    arguments = ["tune", "ammi", source, *OPTIONS, "--set", "epochs=60", "--set", "patience=60", "--out", out]
+    arguments = ["tune", "ammi", source, *OPTIONS, "--set", "epochs=150", "--set", "patience=150", "--out", out]
     search = subprocess.Popen([AMMI, *map(str, arguments)], env=ENVIRONMENT, stderr=subprocess.DEVNULL)
     while not epochs_reported(out / "study.db"):
         assert search.poll() is None

@@ -448,7 +448,7 @@ def test_a_line_of_gigabytes_in_a_small_file_takes_little_memory(tmp_path, endin
         f"read = [one.text for one in read_documents({str(path)!r}, on_error=lambda problem: print(problem))]; "
         "print(read, peak_kilobytes() - before < 150_000)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=240, check=True)
     assert done.stdout.splitlines() == [
         f"{path} line 1 is longer than 32 MB: cut it into several documents",
         "['b'] True",

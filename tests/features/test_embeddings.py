@@ -388,6 +388,14 @@ def test_a_function_that_only_a_file_names_is_not_called(monkeypatch):
     np.testing.assert_array_equal(loaded.transform(TEXTS), np.array(letters(TEXTS), np.float32))
 
 
+def test_a_named_function_that_fails_is_a_sentence():
+    for name in ("os:system", "subprocess:check_output"):
+        with pytest.raises(
+            ValueError, match=rf"^{name} failed \(\w+: .*\): expected a function from texts to an array$"
+        ):
+            EmbeddingFeatures(name).fit(TEXTS)
+
+
 class Counter:
     def __call__(self, texts: list[str]) -> list[list[float]]:
         return letters(texts)

@@ -4,6 +4,7 @@ They are never written again: a version that reads another format converts these
 """
 
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,9 @@ from ammi.features.embedding_cache import FORMAT as EMBEDDINGS
 from ammi.features.embedding_cache import open_cache
 from ammi.hashers.saving import FORMAT as MODEL
 from ammi.search.embedded.database import FORMAT as COLLECTION
+from ammi.search.postgres.postgres_database import FORMAT as POSTGRES
 from ammi.training.checkpoint import FORMAT as CHECKPOINT
+from tests.servers import postgres
 from tests.torture import flips
 
 HERE = Path(__file__).parent
@@ -59,6 +62,33 @@ def ask_cache(folder: Path) -> Any:
         return {text: row.tolist() for text, row in cache.get(["a", "b"]).items()}
 
 
+def make_dump(folder: Path) -> None:
+    """Write the schema `golden` of a PostgreSQL server as statements."""
+    flips.make_index(folder)
+    server = postgres()
+    server.execute("DROP SCHEMA IF EXISTS golden CASCADE")
+    with Collection.open(folder / "index") as collection:
+        collection.copy(f"{server.url}#golden")
+    (folder / "dump").mkdir()
+    command = [str(server.program("pg_dump")), "--schema", "golden", "--inserts", "--no-owner", server.url]
+    dump = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    # Without comments, and what only psql or a server of this version understands.
+    lines = [line for line in dump.splitlines() if line and not line.startswith(("--", "\\", "SET "))]
+    (folder / "dump" / "golden.sql").write_text("\n".join(lines) + "\n")
+
+
+def ask_dump(folder: Path) -> Any:
+    server = postgres()
+    dump = (folder / "dump" / "golden.sql").read_text()
+    server.execute("DROP SCHEMA IF EXISTS golden CASCADE", dump)
+    location = f"{server.url}#golden"
+    Collection.upgrade(location)
+    with Collection.open(location) as collection:
+        entries = [(one.id, one.code.tobytes(), one.text, one.metadata) for one in collection]
+        hits = [tuple(hit) for hit in collection.search("oil price", k=5, where={"year": {">=": 1985}})]
+        return entries, hits, collection.keys(), Collection.check(location)
+
+
 NOW = {
     f"collection-{COLLECTION}": ("index", flips.make_index),
     f"vectors-{COLLECTION}": ("index", flips.make_vector_index),
@@ -67,6 +97,7 @@ NOW = {
     f"export-{EXPORT}": ("export", make_export),
     f"pairs-{pairs.FORMAT}": ("pairs", make_pairs),
     f"embeddings-{EMBEDDINGS}": ("cache", make_cache),
+    f"postgres-{POSTGRES}": ("dump", make_dump),
 }
 
 

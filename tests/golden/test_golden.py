@@ -10,6 +10,7 @@ import pytest
 import tests.golden as golden_files
 from ammi import Collection
 from tests.golden import HERE, NOW
+from tests.search.stores import PostgresStore
 from tests.torture import flips
 
 ASKED = {
@@ -20,6 +21,7 @@ ASKED = {
     "export": ("export", golden_files.make_export, golden_files.ask_export),
     "pairs": ("pairs", golden_files.make_pairs, golden_files.ask_pairs),
     "embeddings": ("cache", golden_files.make_cache, golden_files.ask_cache),
+    "postgres": ("dump", golden_files.make_dump, golden_files.ask_dump),
 }
 WITHOUT_MODEL = {"collection-1", "collection-2", "vectors-2"}  # made of codes by the programs of these formats
 
@@ -38,7 +40,16 @@ def test_each_format_of_this_version_has_a_golden_file():
     assert [name for name in NOW if not (HERE / name).exists()] == []
 
 
-@pytest.mark.parametrize("golden", sorted(path for path in HERE.glob("*-*")), ids=lambda path: path.name)
+def marks(name: str) -> list[pytest.MarkDecorator]:
+    if not name.startswith("postgres"):
+        return []
+    missing = getattr(PostgresStore, "missing", "")
+    return [pytest.mark.servers, pytest.mark.skipif(bool(missing), reason=missing)]
+
+
+@pytest.mark.parametrize(
+    "golden", [pytest.param(path, id=path.name, marks=marks(path.name)) for path in sorted(HERE.glob("*-*"))]
+)
 def test_a_golden_file_is_read(golden: Path, tmp_path):
     part, make, ask = ASKED[golden.name.rpartition("-")[0]]
     old, new = tmp_path / "old", tmp_path / "new"

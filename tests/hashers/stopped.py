@@ -22,5 +22,5 @@ def learned(folder: Path | str, verbose: bool = False, seconds: float = 0.0) -> 
 
 
 def run_slowly() -> None:
-    hasher = learned(sys.argv[1], verbose=True, seconds=0.5)
+    hasher = learned(sys.argv[1], verbose=True, seconds=1.0)
     print(len(hasher.history_), hasher.fingerprint_)

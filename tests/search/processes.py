@@ -15,13 +15,14 @@ NOBODY = 65534
 
 def read_while_recoded(folder: str) -> None:
     """Search until the model is new; an answer is all old or all new, and so is all that is said about the index."""
-    seen = set()
+    seen: set[str] = set()
     with open_store(folder) as index:
-        print("ready", flush=True)
         while "new" not in seen:
             try:
                 hits = index.search(np.zeros((1, N_BITS // 8), np.uint8), k=20, fingerprint="old")[0]
                 assert [hit.distance for hit in hits] == [0] * 20
+                if not seen:
+                    print("ready", flush=True)
                 seen.add("old")
             except OtherModelError:
                 assert (index.n_bits, index.fingerprint, index.files()) == (24, "new", {"model": b"new"})
@@ -38,7 +39,6 @@ def change_while_recoded(folder: str) -> None:
     step = 0
     with open_store(folder) as index:
         present = set(index)
-        print("ready", flush=True)
         try:
             while True:
                 ids = [step, 10**6 + step]
@@ -47,6 +47,8 @@ def change_while_recoded(folder: str) -> None:
                 index.delete([5000 + step])
                 present.remove(5000 + step)
                 step += 1
+                if step == 1:
+                    print("ready", flush=True)
         except OtherModelError:
             print(step, *sorted(present))
 

@@ -21,6 +21,7 @@ from tests.torture.commands import FORK
 from tests.torture.outcome import Outcome
 
 N_BITS, SETS, SIZE = 64, 12, 20
+LEAST = 15  # changes of each writer and looks of each reader, however busy the machine is
 
 
 def run(location: Location, seconds: float, writers: int = 2, readers: int = 2, seed: int = 0) -> Outcome:
@@ -100,7 +101,7 @@ def _reporting(
     rng, n = np.random.default_rng([seed, *numbers]), 0
     failures: list[str] = []
     with open_store(location) as index:
-        while time.monotonic() < until and len(failures) < 20:
+        while (time.monotonic() < until or n < LEAST) and len(failures) < 20:
             n += 1
             try:
                 job(index, begun, made, rng, *numbers)

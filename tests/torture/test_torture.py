@@ -52,9 +52,7 @@ def test_a_model_after_a_crash_at_any_system_call(tmp_path):
 
 
 def test_saves_that_are_killed_leave_a_model_and_no_litter(tmp_path):
-    outcome = saves.kill_saves(tmp_path, 20)
-    check(outcome, 20)
-    assert outcome.seen["loads meanwhile"] > 5
+    check(saves.kill_saves(tmp_path, 20), 20)
 
 
 @pytest.mark.parametrize("kill", [runs.kill_fits, runs.kill_encodes, runs.kill_rebuilds])
@@ -101,7 +99,7 @@ def test_processes_forked_from_one_that_has_an_index_open_lose_nothing(tmp_path)
 
 
 def test_bad_clients_of_a_server_harm_nobody(tmp_path):
-    check(crowd.hostile(tmp_path, 40), 40)
+    check(crowd.hostile(tmp_path, 40, warming=40), 40)
 
 
 def test_changes_over_broken_connections_are_made_once(tmp_path):
@@ -112,7 +110,4 @@ def test_changes_over_broken_connections_are_made_once(tmp_path):
 
 @pytest.mark.parametrize("store", [HammingIndex, PostgresStore])
 def test_readers_and_writers_side_by_side(store, tmp_path):
-    outcome = side_by_side.run(LOCATIONS[store](tmp_path), 2.0)
-    check(outcome, 50)
-    assert outcome.seen["changes"] > 10
-    assert outcome.seen["looks"] > 10
+    check(side_by_side.run(LOCATIONS[store](tmp_path), 2.0), 4 * side_by_side.LEAST)

@@ -3,7 +3,6 @@
 import io
 import os
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
@@ -78,11 +77,13 @@ def test_a_shorter_line_covers_the_longer_one_and_a_sentence_has_its_own():
         assert read(shown, 3) == f"\r{first}\r{'AMMI: a 1 of 1'.ljust(len(first))}\nStopped.\n\rAMMI 1/40  {SHOWN}\n"
 
 
-def test_in_a_file_there_is_a_line_every_so_often_and_one_at_the_end(tmp_path):
+def test_in_a_file_there_is_a_line_every_so_often_and_one_at_the_end(tmp_path, monkeypatch):
+    now = 0.0
+    monkeypatch.setattr("ammi.training.progress.time.monotonic", lambda: now)
     with (tmp_path / "log").open("w+") as file:
         with Lines("AMMI", file, seconds_between=0.2) as lines:
             lines.epoch(row(1), 40)
-            time.sleep(0.25)
+            now = 0.25
             lines.epoch(row(2), 40)
             lines.epoch(row(3), 40)
             lines.epoch(row(4), 40)

@@ -97,9 +97,10 @@ def test_an_experiment_that_another_process_is_at_is_waited_for(tmp_path):
             target=results.complete, args=([theirs, ours], lambda name: small_task(), done.append)
         )
         worker.start()
-        while not results.get(ours):
+        while not done:
             worker.join(0.05)
         assert worker.is_alive()
         assert done == [ours]
-    worker.join(30)
+        assert results.get(ours)
+    worker.join(300)
     assert done == [ours, theirs]

@@ -80,7 +80,7 @@ def crowd(address: str, silent: int, slow: int) -> Iterator[None]:
     thread = threading.Thread(target=lambda: asyncio.run(run()))
     thread.start()
     try:
-        assert all_there.wait(120)
+        assert all_there.wait(600)
         yield
     finally:
         over.set()

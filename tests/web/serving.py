@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,14 @@ def build(location: Path) -> Path:
     return location
 
 
+def wait_for(condition: Callable[[], object]) -> None:
+    """Wait for a state, with a limit that no machine should reach."""
+    end = time.monotonic() + 300
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
 @contextmanager
 def running(collection: Collection, settings: Settings) -> Iterator[str]:
     """The address of a server in a thread of this process, whose settings no command has."""
@@ -57,7 +65,7 @@ def running(collection: Collection, settings: Settings) -> Iterator[str]:
         yield server.address.rstrip("/")
     finally:
         server._uvicorn.should_exit = True
-        thread.join(60)
+        thread.join(300)
         assert not thread.is_alive()
 
 
@@ -81,7 +89,7 @@ def serving(location: Path, *options: str, program: str | None = None) -> Iterat
         for _ in range(10):  # as somebody who presses Ctrl-C again and again
             process.send_signal(signal.SIGINT)
             time.sleep(0.02)
-        process.wait(30)
+        process.wait(300)
         reader.join()
         process.stdout.close()
         process.stderr.close()

@@ -103,11 +103,11 @@ def test_by_http_the_guard_asks_for_the_token(location):
     with by_http(location, "--token", TOKEN) as address:
         request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
         headers = {"accept": "application/json, text/event-stream"}
-        assert httpx.post(address, json=request, headers=headers).status_code == 401
+        assert httpx.post(address, json=request, headers=headers, timeout=60).status_code == 401
         headers["authorization"] = f"Bearer {TOKEN}"
-        assert httpx.post(address, json=request, headers=headers).status_code == 200
+        assert httpx.post(address, json=request, headers=headers, timeout=60).status_code == 200
         foreign = headers | {"origin": "https://elsewhere.example"}
-        assert httpx.post(address, json=request, headers=foreign).status_code == 403
+        assert httpx.post(address, json=request, headers=foreign, timeout=60).status_code == 403
 
 
 def test_by_http_the_same_answers(location, here: Collection):

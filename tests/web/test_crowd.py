@@ -7,10 +7,10 @@ import platform
 import socket
 import subprocess
 import sys
-import time
 import tracemalloc
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from threading import Event
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,9 +23,9 @@ from ammi.search.embedded import word_index
 from ammi.web import schemas
 from ammi.web.connection_limits import network_of
 from ammi.web.live import LiveExplorer
-from ammi.web.served import Served
+from ammi.web.served import Served, Work
 from ammi.web.settings import Settings
-from tests.web.serving import build, running
+from tests.web.serving import build, running, wait_for
 
 TEXT = "x" * 100_000
 
@@ -34,13 +34,6 @@ TEXT = "x" * 100_000
 def here(tmp_path_factory) -> Iterator[Collection]:
     with Collection.open(build(tmp_path_factory.mktemp("crowd") / "articles")) as collection:
         yield collection
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 def connect(address: str, source: str = "127.0.0.1") -> socket.socket:
@@ -56,6 +49,13 @@ def is_ended(connection: socket.socket) -> bool:
         return False
     except ConnectionResetError:
         return True
+
+
+def answers(address: str) -> bool:
+    """Whether a search is answered; a connection that is slow on a busy machine may be ended."""
+    with suppress(httpx.TransportError):
+        return search(address) == 200
+    return False
 
 
 def search(address: str) -> int:
@@ -81,7 +81,7 @@ def test_a_head_has_its_time(here):
     with running(here, Settings(head_seconds=0.2)) as address, connect(address) as silent, connect(address) as slow:
         slow.sendall(b"GET /health HTTP/1.1\r\nHost: local")
         wait_for(lambda: is_ended(silent) and is_ended(slow))
-        assert search(address) == 200
+        wait_for(lambda: answers(address))
 
 
 def test_places_go_to_networks():
@@ -99,9 +99,13 @@ def large(tmp_path_factory) -> Iterator[Collection]:
 
 
 def test_who_does_not_read_an_answer_loses_it(large):
-    with running(large, Settings(seconds=1.0, head_seconds=600)) as address, connect(address) as lazy:
-        lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        lazy.sendall(b"GET /api/all HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    with running(large, Settings(seconds=1.0, head_seconds=600)) as address, ExitStack() as stack:
+        begin = b""
+        while begin != b"HTTP/1.1 200":  # on a busy machine an answer may take too long to begin
+            lazy = stack.enter_context(connect(address))
+            lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            lazy.sendall(b"GET /api/all HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            begin = lazy.recv(12)
         ended = 'ammi_requests_total{address="/api/all",method="GET",status="200"} 1.0'
         wait_for(lambda: ended in httpx.get(f"{address}/metrics", timeout=60).text)
 
@@ -114,7 +118,7 @@ def blocked(monkeypatch, method: str) -> Iterator[tuple[list[Any], Event]]:
 
     def wait(self: Collection, *arguments: Any, **options: Any) -> Any:
         calls.append((arguments, options))
-        assert go.wait(60)
+        assert go.wait(300)
         return original(self, *arguments, **options)
 
     monkeypatch.setattr(Collection, method, wait)
@@ -125,30 +129,44 @@ def blocked(monkeypatch, method: str) -> Iterator[tuple[list[Any], Event]]:
 
 
 def test_work_of_a_client_that_has_gone_is_not_begun_and_its_place_is_free(here, monkeypatch):
+    class SeenWork(Work):
+        def __init__(self, settings: Settings):
+            super().__init__(settings)
+            works.append(self)
+
     def ask(address: str, query: str) -> socket.socket:
         connection = connect(address)
         connection.sendall(f"GET /api/drift?q={query} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         return connection
 
+    works: list[Work] = []
+    monkeypatch.setattr("ammi.web.served.Work", SeenWork)
     with blocked(monkeypatch, "drift") as (calls, go), ExitStack() as stack:
         address = stack.enter_context(running(here, Settings(threads=1, waiting=1)))
         first = stack.enter_context(ask(address, "first"))
         wait_for(lambda: calls)
-        ask(address, "gone").close()
-
-        def is_admitted() -> bool:  # its place is free when this one does not get 503
-            with ask(address, "last") as connection:
-                connection.settimeout(1)
-                try:
-                    return not connection.recv(100).startswith(b"HTTP/1.1 503")
-                except TimeoutError:
-                    return True
-
-        wait_for(is_admitted)
+        with ask(address, "gone"):
+            wait_for(lambda: works[0]._unfinished == 2)
+            with ask(address, "refused") as refused:
+                assert refused.recv(100).startswith(b"HTTP/1.1 503")
+        wait_for(lambda: works[0]._unfinished == 1)
+        last = stack.enter_context(ask(address, "last"))
+        wait_for(lambda: works[0]._unfinished == 2)
         go.set()
         assert b" 200 " in first.recv(100)
-        wait_for(lambda: search(address) == 200)
-        assert "gone" not in [options["query"] for _, options in calls]
+        assert b" 200 " in last.recv(100)
+        assert [options["query"] for _, options in calls] == ["first", "last"]
+
+
+def test_more_at_once_than_it_can_do_is_put_off(here, monkeypatch):
+    limits = Settings(threads=1, waiting=1)
+    with blocked(monkeypatch, "drift") as (_, go), ThreadPoolExecutor(24) as threads, running(here, limits) as address:
+        jobs = [threads.submit(httpx.get, f"{address}/api/drift?q=oil", timeout=60) for _ in range(24)]
+        wait_for(lambda: sum(job.done() for job in jobs) == 22)
+        go.set()
+        found = [job.result() for job in jobs]
+    assert sorted(one.status_code for one in found) == [200] * 2 + [503] * 22
+    assert all(one.headers["retry-after"] == "1" for one in found if one.status_code == 503)
 
 
 def test_one_search_for_near_duplicates_at_a_time(here, monkeypatch):
@@ -266,3 +284,25 @@ libc.fflush(None)
 """
     said = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
     assert said.count("<heap ") in (1, 2), said
+
+
+def test_connections_share_a_limit_of_cached_pages(tmp_path):
+    program = """
+import sys
+from pathlib import Path
+import apsw
+from ammi.search.embedded.connections import connect
+from ammi.web.memory import return_memory
+return_memory()
+file = Path(sys.argv[1])
+connections = [connect(file, "mode=rwc") for _ in range(12)]
+connections[0].execute("CREATE TABLE texts (text)")
+with connections[0]:
+    connections[0].executemany("INSERT INTO texts VALUES (?)", [("x" * 3000,)] * 3000)
+for connection in connections:
+    connection.execute("SELECT sum(length(text)) FROM texts").fetchall()
+print(apsw.memory_used())
+"""
+    command = [sys.executable, "-c", program, str(tmp_path / "file")]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert 20 << 20 < int(said) < 36 << 20  # 12 caches of 6 MB without it

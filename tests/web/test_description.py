@@ -30,7 +30,7 @@ def as_lines(context, value):
 def changing(tmp_path_factory) -> Iterator[str]:
     """A server that may be changed."""
     with serving(build(tmp_path_factory.mktemp("changing") / "articles"), "--writable") as address:
-        while (found := httpx.get(f"{address}/api/map").json())["retry"] is not None:  # areas of it are selected
+        while (found := httpx.get(f"{address}/api/map", timeout=60).json())["retry"] is not None:  # areas are selected
             time.sleep(found["retry"])
         yield address
 

@@ -20,7 +20,7 @@ SAMPLE = 100
 def page(location, tmp_path_factory) -> str:
     out = tmp_path_factory.mktemp("report") / "page.html"
     command = [sys.executable, "-m", "ammi", "report", str(location), "--out", str(out), "--documents", str(SAMPLE)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     assert f"shows {SAMPLE} documents" in done.stderr
     return out.read_text("utf-8")

@@ -56,7 +56,7 @@ def test_a_search_selects_documents_with_its_words_in_the_title_alone(tmp_path):
             [{"id": n, "text": one["text"], "title": "On opec" if n < 3 else "On all"} for n, one in enumerate(RECORDS)]
         )
         with running(titled, Settings()) as address:
-            table = httpx.get(f"{address}/api/table", params={"q": "opec", "limit": 200}).json()
+            table = httpx.get(f"{address}/api/table", params={"q": "opec", "limit": 200}, timeout=60).json()
     having = {n for n, one in enumerate(RECORDS) if n < 3 or "opec" in one["text"]}
     assert {row["id"] for row in table["rows"]} == having
 
@@ -206,9 +206,9 @@ def test_kept_vectors_come_back_as_they_were(tmp_path):
             collection.add(vectors)
             before = [entry.vector for entry in collection]
             with running(collection, Settings(writable=True)) as address:
-                answer = httpx.post(f"{address}/api/remove", json={"ids": [3, 4], "expected": 2}).json()
+                answer = httpx.post(f"{address}/api/remove", json={"ids": [3, 4], "expected": 2}, timeout=60).json()
                 assert 3 not in collection
-                httpx.post(f"{address}/api/undo", json={"undo": answer["undo"]})
+                httpx.post(f"{address}/api/undo", json={"undo": answer["undo"]}, timeout=60)
             for id in (3, 4):
                 np.testing.assert_array_equal(collection.get(id).vector, before[id])
 

@@ -36,10 +36,10 @@ def test_topics_are_the_same_over_http(address, here):
                 topic._replace(share=0, categories={}) for topic in own
             ]
             assert [topic.share for topic in others] == pytest.approx([topic.share for topic in own], abs=1e-4)
-    answer = httpx.get(f"{address}/api/topics", params={"n": 3}).json()
+    answer = httpx.get(f"{address}/api/topics", params={"n": 3}, timeout=60).json()
     assert answer["documents"] == len(RECORDS)
     assert answer["levels"] == [6]
-    assert httpx.get(f"{address}/api/topics", params={"n": 0}).status_code == 422
+    assert httpx.get(f"{address}/api/topics", params={"n": 0}, timeout=60).status_code == 422
 
 
 def test_a_second_start_shows_the_kept_map_at_once_and_new_documents_join_it(tmp_path: Path):

@@ -107,7 +107,15 @@ def _imported(name: str) -> Embed:
         raise ImportError(f"there is no function {name}: install the package that has it ({error})") from error
     if not callable(function):
         raise ValueError(f"{name} is {function!r:.60}: expected a function from texts to an array")
-    return function
+
+    def embed(texts: list[str]) -> ArrayLike:
+        try:
+            return function(texts)
+        except Exception as error:  # a name may be of any function
+            cause = f"{type(error).__name__}: {error}"
+            raise ValueError(f"{name} failed ({cause:.200}): expected a function from texts to an array") from error
+
+    return embed
 
 
 def _identity(model: "SentenceTransformer") -> str:

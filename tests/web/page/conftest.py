@@ -26,7 +26,7 @@ SUBJECTS = {
     "health": "patients drug clinical hospital trial medicine dose vaccine disease treatment",
 }
 OpenPage = Callable[..., Page]
-PATIENCE = 30_000  # milliseconds, for a machine that has much else to do
+PATIENCE = 120_000  # milliseconds, for a machine that has much else to do
 
 expect.set_options(timeout=PATIENCE)
 
@@ -103,7 +103,7 @@ class Server:
 
     def stop(self) -> None:
         self.process.terminate()
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=240)
 
 
 @pytest.fixture(scope="session")

@@ -49,6 +49,7 @@ CONNECTIONS, SILENT, SLOW, WRITERS = 16, 2000, 200, 4
 CLIENTS, HOSTILE_DOCUMENTS = 8, 1000  # of requests of hostile sizes
 WARMING = 1000  # such requests before memory is compared: each kind comes several times, and caches are full
 SEARCHERS = 2  # processes, one for each core
+OPENED = 5  # times the map is opened and moved
 KEPT = (100_000, 1_000_000)  # documents, of which results are written
 LOAD = """
 local words = {}
@@ -280,7 +281,8 @@ def maps(options: argparse.Namespace, home: Path) -> list[Row]:
         ready_s, _ = wait_for_map(address, "ready")
     with server(build(options.documents, home)) as (address, _):  # which has kept its map
         kept_s, _ = wait_for_map(address, "ready")
-        painted_ms, moving_ms = drawn_ms(address)
+        painted_ms, moving_ms = zip(*(drawn_ms(address) for _ in range(OPENED)), strict=True)
+        print("first paint", painted_ms, "frames", moving_ms, flush=True)
     return [
         {"measure": "seconds until the map opens, from the start", "value": rough_s, "wanted": "below 3"},
         {"measure": "seconds until the map opens, later", "value": again_s, "wanted": "below 3"},
@@ -288,11 +290,15 @@ def maps(options: argparse.Namespace, home: Path) -> list[Row]:
         {"measure": "seconds until the map is at its best", "value": ready_s, "wanted": ""},
         {"measure": "seconds until a kept map is at its best, from the start", "value": kept_s, "wanted": ""},
         {
-            "measure": "ms from opening the page to the first paint of a kept map",
-            "value": painted_ms,
+            "measure": f"ms from opening the page to the first paint of a kept map, most of {OPENED} times",
+            "value": max(painted_ms),
             "wanted": "below 1,500",
         },
-        {"measure": "ms of a frame of a moving map, 95th percentile", "value": moving_ms, "wanted": "below 33"},
+        {
+            "measure": f"ms of a frame of a moving map, 95th percentile, most of {OPENED} times",
+            "value": max(moving_ms),
+            "wanted": "below 33",
+        },
     ]
 
 

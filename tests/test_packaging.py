@@ -191,3 +191,8 @@ def test_the_wheel_runs_the_demo_in_an_empty_environment(built, tmp_path):
     assert demo.returncode == 0, demo.stderr
     assert "inverse of a matrix" in demo.stdout
     assert (tmp_path / "ammi-demo" / "index").is_dir()
+
+
+def test_the_files_of_the_page_are_small():
+    files = (ROOT / "src" / "ammi" / "web" / "page").iterdir()
+    assert sum(file.stat().st_size for file in files) < 300_000

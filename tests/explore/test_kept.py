@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ammi import LSH, Collection, DocumentHasher
+from ammi.data import Document, KnownCode
 from ammi.explore import Explorer, kept
 from ammi.explore.kept import FILE, KeptMap
 from tests.explore.test_views import WORDS, texts
@@ -121,6 +122,16 @@ def test_topics_are_the_groups_of_documents(collection, tmp_path):
     json.dumps([topic._asdict() for topic in topics])
     with pytest.raises(ValueError, match="number of topics is 0"):
         collection.topics(0)
+
+
+def test_a_document_without_words_of_its_topic_is_not_typical_whatever_its_code(collection):
+    documents = list(collection)
+    collection.delete([one.id for one in documents])
+    for id, n in (("short", 0), ("short too", 1), ("short as well", 2)):  # one of each group
+        code = KnownCode(documents[n].code, collection.n_bits, collection.fingerprint)
+        collection.add_once([Document(id, "cheek", {}, code=code)])
+    collection.add({"id": one.id, "text": one.text} for one in documents)
+    assert not [id for topic in collection.topics(3) for id in topic.typical if "short" in str(id)]
 
 
 def test_categories_count_all_values_not_the_coloured_ones_alone(tmp_path):

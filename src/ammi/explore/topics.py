@@ -1,7 +1,8 @@
 """Topics: the regions of the map as a table, with their words, documents and categories.
 
-With p_i the share of ones of bit i among the codes of a topic, a document is typical of it if its code z is probable,
-Σ_i log p(z_i), and odd if it is improbable.
+With p_i the share of ones of bit i among the codes of a topic, a document is odd in it if its code z is improbable,
+Σ_i log p(z_i), and typical if it has words of the topic and its code is probable. A code alone is not enough: that of a
+text of a word or two says little.
 """
 
 from collections import Counter
@@ -21,6 +22,7 @@ from ammi.explore.sample import Explored
 from ammi.explore.words import strongest
 
 _WORDS, _DOCUMENTS, _VALUES, _KEYS = 8, 3, 3, 6  # shown of each topic
+_ENOUGH = 3  # of its words: more do not make a document more typical
 
 
 def find_topics(collection: Explored, n: int) -> list[Topic]:
@@ -46,16 +48,22 @@ def topics_of(explorer: Explorer, map: Map, colours: dict[str, Coloured], n: int
     topics = []
     for number, inside in enumerate(groups):
         rows = np.flatnonzero(inside)
-        order = rows[np.argsort(-_probability(bits[rows]), kind="stable")]
         share = len(rows) / len(sample)
         words = [*names[number], *(word for word, _ in strongest(counts.words, typical[number], _WORDS))]
+        words = list(dict.fromkeys(words))[:_WORDS]
+        having = np.zeros(len(sample))
+        having[sample.read] = np.minimum(counts.having(words), _ENOUGH)
+        probability = _probability(bits[rows])
+        order = rows[np.lexsort((-probability, -having[rows]))]
+        others = ~np.isin(rows, order[:_DOCUMENTS])
+        odd = rows[others][np.argsort(probability[others], kind="stable")]
         topics.append(
             Topic(
-                list(dict.fromkeys(words))[:_WORDS],
+                words,
                 round(share * explorer.n_documents),
                 share,
                 sample.ids_of(order[:_DOCUMENTS]),
-                sample.ids_of(order[_DOCUMENTS:][::-1][:_DOCUMENTS]),
+                sample.ids_of(odd[:_DOCUMENTS]),
                 {key: _shares(names, rows) for key, names in named.items()},
             )
         )

@@ -50,6 +50,10 @@ class WordCounts:
         kept = np.flatnonzero(rare & np.array(names))
         self.words, self._has = [maker.vocabulary_[n] for n in kept], has[:, kept]
 
+    def having(self, words: Collection[str]) -> NDArray[np.float64]:
+        """Return how many of these words each document has."""
+        return np.asarray(self._has[:, np.isin(self.words, list(words))].sum(axis=1), np.float64).ravel()
+
     def own(self, bits: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return how much each word is a bit's own, (m, V), for the bits of the documents (n, m): below 0 for 0."""
         n, n_bits = bits.shape

@@ -75,9 +75,12 @@ def test_results_stay_until_the_next_ones_are_there(open_page: OpenPage) -> None
     type_on(page, "zzzyzx")
     page.clock.run_for(150)
     until(page, lambda: sum("zzzyzx" in url for url in answered) == 2)
-    for _ in range(20):
+
+    def nothing_is_found() -> bool:
         page.clock.run_for(100)
-    expect(page.get_by_role("heading", name="Nothing found")).to_be_visible()
+        return page.get_by_role("heading", name="Nothing found").is_visible()
+
+    until(page, nothing_is_found)
 
 
 def test_every_prefix_of_a_word_finds_something(open_page: OpenPage) -> None:
@@ -234,6 +237,7 @@ def test_a_document_is_there_before_its_neighbours(open_page: OpenPage) -> None:
     page.goto(f"{page.url.partition('#')[0]}#/document/oil%2F0")
     expect(page.get_by_role("heading", level=1)).to_have_text("oil news number 0")
     expect(page.get_by_text("Looking for the nearest documents")).to_be_visible()
+    until(page, lambda: bool(held))
     held.pop().continue_()
     expect(page.locator(".neighbours .card")).to_have_count(20)
     expect(page.get_by_text("Looking for the nearest documents")).to_have_count(0)

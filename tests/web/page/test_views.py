@@ -23,13 +23,19 @@ HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
 };
 """
 
-SLOW_FRAMES = """
-const soon = window.requestAnimationFrame;
-window.requestAnimationFrame = (callback) => soon((time) => {
-  const end = performance.now() + (window.slow ? 60 : 0);
-  while (performance.now() < end);
-  callback(time);
-});
+# Points that take 20 ms to draw: no time passes, but the clock goes on.
+SLOW_POINTS = """
+window.painted = 0;
+let taken = 0;
+const now = performance.now.bind(performance);
+performance.now = () => now() + taken;
+for (const [{ prototype }, name] of [[WebGL2RenderingContext, "viewport"], [CanvasRenderingContext2D, "clearRect"]]) {
+  const real = prototype[name];
+  prototype[name] = function (...given) {
+    if (this.canvas.className === "dots") [window.painted, taken] = [window.painted + 1, taken + 20];
+    return real.apply(this, given);
+  };
+}
 """
 
 
@@ -97,30 +103,54 @@ def test_the_map_is_drawn_named_and_coloured(open_page: OpenPage, script: str, p
     expect(page.locator(".legend button")).to_have_text(
         [re.compile(f"{name} 5[02]") for name in ("oil", "grain", "bank", "health")]
     )
-    colours = distinct_colours(page)
+    until(page, lambda: distinct_colours(page) >= 4)
     page.get_by_label("Colour by").select_option("")
     page.wait_for_url("**colour=none*")
     expect(page.locator(".legend")).to_have_count(0)
-    until(page, lambda: distinct_colours(page) < colours)
+    until(page, lambda: distinct_colours(page) == 1)
 
 
 @pytest.mark.parametrize("script", ["", NO_WEBGL])
-def test_a_map_that_moves_slowly_is_thinned_out_until_it_stands(open_page: OpenPage, script: str) -> None:
-    page = opened_map(open_page, script=script + SLOW_FRAMES)
-    stage, (x, y) = page.locator(".stage"), middle(page)
-    expect(stage).to_have_attribute("data-stride", "1")
-    page.evaluate("window.slow = true")
+def test_points_that_are_drawn_slowly_move_as_a_picture(open_page: OpenPage, script: str) -> None:
+    page = opened_map(open_page, script=script + SLOW_POINTS)
+    dots, (x, y) = page.locator(".dots"), middle(page)
+    page.get_by_role("button", name="Nearer").click()  # which draws some more frames, that are measured
+    expect(dots).to_have_attribute("style", re.compile("--around: 25%"))
+    page.get_by_role("button", name="All").click()
+    expect(page.locator(".stage")).to_have_attribute("data-zoom", "1.00")
+    page.clock.install()
+    page.clock.pause_at(page.evaluate("Date.now() + 10_000"))  # from here on only `run_for` lets time pass
     page.mouse.move(x, y)
     page.mouse.down()
-    for step in range(200):
-        page.mouse.move(x + step % 50, y)
-        if int(stage.get_attribute("data-stride") or 0) > 1:
-            break
-    else:
-        pytest.fail("all points are drawn in slow frames")
-    page.mouse.up()
-    page.evaluate("window.slow = false")
-    expect(stage).to_have_attribute("data-stride", "1")
+
+    def moved(right: int, down: int, milliseconds: int) -> tuple[int, str, np.ndarray]:
+        """How often the points have been drawn, how they are moved, and what one sees."""
+        page.mouse.move(x + right, y + down)
+        page.clock.run_for(milliseconds)
+        shown = np.asarray(Image.open(BytesIO(page.locator(".atlas").screenshot())).convert("RGB"), float)
+        return page.evaluate("painted"), dots.evaluate("canvas => canvas.style.transform"), shown
+
+    before, _, _ = moved(0, 0, 300)
+    painted, transform, shown = moved(90, -40, 40)
+    assert (painted, transform) == (before, "translate(90px, -40px) scale(1)")
+    painted, transform, drawn = moved(90, -40, 300)  # it stands
+    assert (painted, transform) == (before + 1, "translate(0px, 0px) scale(1)")
+    assert np.abs(drawn - shown).mean() < 0.1
+    painted, transform, _ = moved(700, -40, 40)  # farther than the picture reaches
+    assert (painted, transform) == (before + 2, "translate(0px, 0px) scale(1)")
+
+
+def test_points_that_are_drawn_fast_are_drawn_in_every_frame(open_page: OpenPage) -> None:
+    fast = SLOW_POINTS.replace("taken + 20", "taken").replace("now() +", "")  # no drawing takes any time
+    page = opened_map(open_page, script=fast)
+    x, y = middle(page)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    painted = page.evaluate("painted")
+    for step in range(1, 4):
+        page.mouse.move(x + 20 * step, y)
+        until(page, f"painted >= {painted + step}")
+    assert "25%" not in (page.locator(".dots").get_attribute("style") or "")
 
 
 def distinct_colours(page: Page) -> int:
@@ -278,8 +308,9 @@ def test_a_region_is_reached_without_a_mouse_and_has_a_link(open_page: OpenPage)
     expect(again.locator(".side h2")).to_have_text([name, n])
     page.go_back()
     expect(page.get_by_role("heading", name="Regions")).to_be_visible()
+    expect(page.locator(".stage")).to_have_attribute("data-zoom", "1.00")
     page.wait_for_timeout(400)  # longer than it takes to note where the map is
-    assert "z=" not in page.url  # the whole of it, as before
+    until(page, lambda: "z=" not in page.url)  # the whole of it, as before
 
 
 def test_documents_in_the_middle_of_a_region_are_listed_first(open_page: OpenPage, server: Server) -> None:
@@ -331,7 +362,7 @@ def test_a_better_layout_brings_its_regions_to_a_page_that_is_open(open_page: Op
     page.go_back()
     expect(page.get_by_text("A better layout is being computed")).to_be_visible()
     expect(page.get_by_text("The regions are being named")).to_be_visible()
-    assert page.locator(".stage").get_attribute("data-names") == "0"
+    expect(page.locator(".stage")).to_have_attribute("data-names", "0")
     page.get_by_role("link", name="Search", exact=True).click()
     expect(page.locator(".results [data-id]").first).to_be_visible()
     expect(page.get_by_text("Naming the regions")).to_be_visible()
@@ -451,19 +482,21 @@ def test_names_are_of_finer_regions_the_nearer_the_map_is(open_page: OpenPage) -
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
 def test_the_camera_flies_to_a_region_unless_motion_is_to_be_reduced(open_page: OpenPage, motion: Any) -> None:
     page = opened_map(open_page, reduced_motion=motion)
-    page.evaluate(
-        """() => {
-          window.zooms = new Set();
-          const stage = document.querySelector(".stage");
-          new MutationObserver(() => zooms.add(stage.dataset.zoom)).observe(stage, { attributes: true });
-        }"""
-    )
+    page.clock.install()
+    page.clock.pause_at(page.evaluate("Date.now() + 10_000"))  # from here on only `run_for` lets time pass
     page.locator(".regions button").first.click()
     page.wait_for_url("**region=*")
     goal = page.evaluate("Number(new URLSearchParams(location.hash.split('?')[1]).get('z')).toFixed(2)")
-    expect(page.locator(".stage")).to_have_attribute("data-zoom", goal)
-    seen = page.evaluate("zooms.size")
-    assert seen <= 2 if motion == "reduce" else seen > 2
+    zooms = []
+
+    def is_there() -> bool:
+        page.clock.run_for(50)
+        zooms.append(page.locator(".stage").get_attribute("data-zoom"))
+        return zooms[-1] == goal
+
+    until(page, is_there)
+    between = set(zooms) - {"1.00", goal}
+    assert not between if motion == "reduce" else len(between) > 5
 
 
 def test_topics_are_a_table_that_leads_to_the_map_and_to_documents(open_page: OpenPage, collection: Collection) -> None:

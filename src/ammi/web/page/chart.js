@@ -8,8 +8,10 @@ import { plane } from "./plane.js";
 import { glPoints } from "./points.js";
 
 const MOVE = 700; // milliseconds from a rough layout to a better one
-const SMOOTH = 30; // milliseconds of a frame while the map moves
-const FEWEST = 16; // at most this many points are skipped for each that is drawn while the map moves
+const SLOW = 8; // milliseconds to draw the points: if it takes longer, as without a graphics card, a picture moves
+const AROUND = 0.25; // what that picture has beyond each edge of the stage, as a share of its size
+const FAR = 1.5; // the most by which it is enlarged
+const RARELY = 6; // it stands for so many times the time it took, even if it leaves a part of the stage empty
 
 /** Unpack base64 of little-endian numbers; `Type` is Uint8Array or Uint16Array. */
 export function unpacked(base64, Type) {
@@ -49,11 +51,12 @@ export function chart(stage, events) {
   const overlay = { regions: [], titles: [], lasso: null, mark: null, quiet: false };
   let frame = 0;
   let moving = false;
-  let stride = 1; // draw every stride-th point while the map moves; 1 if that is fast enough
-  let late = 0; // consecutive slow frames
+  let picture = null; // the points as drawn: {x, y, zoom, took, at}; null if they look otherwise by now
+  let tries = 2; // drawings that are yet to be measured
+  let fastest = Infinity; // milliseconds, of those
+  let around = 0; // AROUND if all of them were slow
   const settled = debounced(() => {
     moving = false;
-    stride = Math.ceil(stride / 2); // the delay may have another cause
     redraw();
     events.settled();
   }, 150);
@@ -79,45 +82,72 @@ export function chart(stage, events) {
     return cells.nearest(...view.place(x, y), reach / across, reach / up);
   }
   function redraw() {
-    frame ||= requestAnimationFrame((began) => {
+    frame ||= requestAnimationFrame(() => {
       frame = 0;
       draw();
-      if (moving) requestAnimationFrame((ended) => thinOut(ended - began)); // the next frame waits for this one
     });
   }
-  function thinOut(took) {
-    late = took > 1.5 * SMOOTH ? late + 1 : 0;
-    if (late < 2) return; // a single one may come from loading
-    stride = Math.min(FEWEST, Math.ceil((stride * took) / SMOOTH));
-    late = 0;
+  /** Draw the points anew, since they look otherwise. */
+  function repaint() {
+    picture = null;
+    redraw();
   }
   function draw() {
+    const { camera } = view;
+    const isThere = picture && ["x", "y", "zoom"].every((name) => picture[name] === camera[name]);
+    if (!isThere && !(picture && moving && around && canStay())) paint();
+    const [x, y] = view.pixel(picture.x, picture.y);
+    const [right, down] = [x - stage.clientWidth / 2, y - stage.clientHeight / 2].map(Math.round);
+    dots.style.transform = `translate(${right}px, ${down}px) scale(${camera.zoom / picture.zoom})`;
+    const [across, up] = view.scales();
+    const drawn = drawOver(over, { ...overlay, pixel: view.pixel, area: across * up });
+    Object.assign(stage.dataset, drawn, { zoom: camera.zoom.toFixed(2) });
+  }
+  /** Whether the picture still does: it covers the stage and is hardly enlarged, or it was drawn a moment ago. */
+  function canStay() {
+    if (performance.now() - picture.at < RARELY * picture.took) return true;
+    const by = view.camera.zoom / picture.zoom;
+    const [x, y] = view.pixel(picture.x, picture.y);
+    const covers = (place, size) => Math.abs(place - size / 2) + size / 2 <= (0.5 + around) * size * by;
+    return by < FAR && covers(x, stage.clientWidth) && covers(y, stage.clientHeight);
+  }
+  function paint() {
+    const { x, y, zoom } = view.camera;
     const [across, up] = view.scales();
     const ratio = devicePixelRatio || 1;
     const crowd = Math.min(1.6, Math.max(0.5, (20000 / Math.max(1, places.length / 2)) ** 0.25));
-    const size = Math.min(14, 3.2 * crowd * view.camera.zoom ** 0.35) * ratio;
-    stage.dataset.stride = moving ? stride : 1;
+    const size = Math.min(14, 3.2 * crowd * zoom ** 0.35) * ratio;
+    const began = performance.now();
     painter.draw({
-      x: view.camera.x,
-      y: view.camera.y,
-      scaleX: across / stage.clientWidth,
-      scaleY: up / stage.clientHeight,
+      x,
+      y,
+      scaleX: (across * ratio) / dots.width,
+      scaleY: (up * ratio) / dots.height,
       size,
       ratio,
-      stride: moving ? stride : 1,
       most: (0.25 * densest * size * size) / (across * up * ratio * ratio), // points that cover a pixel there
       crowded: crowdColour(dark),
     });
-    const drawn = drawOver(over, { ...overlay, pixel: view.pixel, area: across * up });
-    Object.assign(stage.dataset, drawn, { zoom: view.camera.zoom.toFixed(2) });
+    if (around || tries) painter.finish(); // later nobody waits for the graphics card
+    const at = performance.now();
+    picture = { x, y, zoom, took: at - began, at };
+    if (!tries || !places.length) return;
+    fastest = Math.min(fastest, picture.took);
+    if (--tries || fastest < SLOW) return;
+    around = AROUND;
+    fit();
   }
-  const resized = new ResizeObserver(() => {
-    for (const canvas of [dots, over]) {
-      canvas.width = Math.round(stage.clientWidth * (devicePixelRatio || 1));
-      canvas.height = Math.round(stage.clientHeight * (devicePixelRatio || 1));
+  function fit() {
+    const ratio = devicePixelRatio || 1;
+    for (const [canvas, beyond] of [[dots, around], [over, 0]]) {
+      canvas.style.setProperty("--around", `${100 * beyond}%`);
+      canvas.width = Math.round(stage.clientWidth * (1 + 2 * beyond) * ratio);
+      canvas.height = Math.round(stage.clientHeight * (1 + 2 * beyond) * ratio);
     }
+    picture = null;
     draw();
-  });
+  }
+  const resized = new ResizeObserver(fit);
   resized.observe(stage);
 
   return {
@@ -128,12 +158,11 @@ export function chart(stage, events) {
       const from = places;
       const still = matchMedia("(prefers-reduced-motion: reduce)").matches || from.length !== to.length;
       places = to;
-      stride = 1;
       cells = grid(to);
       densest = cells.densest();
       if (still) {
         painter.place(to);
-        redraw();
+        repaint();
         return;
       }
       const started = performance.now();
@@ -143,6 +172,7 @@ export function chart(stage, events) {
         const eased = share * share * (3 - 2 * share);
         for (let i = 0; i < to.length; i++) between[i] = from[i] + (to[i] - from[i]) * eased;
         painter.place(between);
+        picture = null;
         draw();
         if (share < 1 && places === to) requestAnimationFrame(step);
       };
@@ -151,12 +181,12 @@ export function chart(stage, events) {
     colour(values, table, isDark) {
       painter.colour(values, table);
       dark = isDark;
-      redraw();
+      repaint();
     },
     light(points, ring = null) {
       painter.light(points, ring);
       overlay.quiet = points !== null;
-      redraw();
+      repaint();
     },
     name(regions) {
       overlay.regions = regions;

@@ -8,10 +8,9 @@ export function canvasPoints(canvas) {
   let lit = null; // the highlighted points
   let around = null; // the colour of the rings around them
 
-  function dots(points, colour, camera, size, step = 1) {
+  function dots(points, colour, camera, size) {
     context.fillStyle = colour;
-    for (let place = 0; place < points.length; place += step) {
-      const point = points[place];
+    for (const point of points) {
       const x = (places[2 * point] - camera.x) * camera.scaleX + 0.5;
       const y = 0.5 - (places[2 * point + 1] - camera.y) * camera.scaleY;
       if (x < 0 || x > 1 || y < 0 || y > 1) continue;
@@ -38,7 +37,7 @@ export function canvasPoints(canvas) {
     draw(camera) {
       context.clearRect(0, 0, canvas.width, canvas.height);
       context.globalAlpha = lit ? 0.16 : 0.8;
-      for (const [colour, points] of groups) dots(points, colour, camera, camera.size * 0.8, camera.stride);
+      for (const [colour, points] of groups) dots(points, colour, camera, camera.size * 0.8);
       if (!lit) return;
       context.globalAlpha = 1;
       if (around) dots([...lit], css(around), camera, camera.size + 7 * camera.ratio);
@@ -50,5 +49,6 @@ export function canvasPoints(canvas) {
           camera.size + 2 * camera.ratio,
         );
     },
+    finish() {}, // all is drawn at once
   };
 }

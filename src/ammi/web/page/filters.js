@@ -43,7 +43,7 @@ export function chipsOf(conditions, change) {
  * else limits the documents that the panel counts, such as {q}.
  */
 export function filterBar(about, conditions, change, selection = {}) {
-  if (!about.keys.length) return null;
+  if (!about.keys.length && !conditions.length) return null;
   const panel = h("div", { class: "panel" });
   const shown = () => showKey(panel, select.value, conditions, change, selection);
   const select = h("select", { id: "filter-key", onchange: shown });

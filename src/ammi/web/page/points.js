@@ -21,13 +21,12 @@ void main() { gl_Position = vec4(gl_VertexID == 1 ? 3. : -1., gl_VertexID == 2 ?
 
 const SHOWN = `#version 300 es
 precision highp float;
-uniform sampler2D sum; uniform float most, each, opacity; uniform vec3 crowded; out vec4 colour;
+uniform sampler2D sum; uniform float most, opacity; uniform vec3 crowded; out vec4 colour;
 void main() {
   vec4 all = texelFetch(sum, ivec2(gl_FragCoord.xy), 0);
-  float depth = all.a * each;
-  if (depth < .004) discard;
-  float crowd = most > 2. ? clamp(log2(max(depth, 1.)) / log2(most), 0., 1.) : 0.;
-  float alpha = opacity * (1. - exp(-1.8 * depth));
+  if (all.a < .004) discard;
+  float crowd = most > 2. ? clamp(log2(max(all.a, 1.)) / log2(most), 0., 1.) : 0.;
+  float alpha = opacity * (1. - exp(-1.8 * all.a));
   colour = vec4(mix(all.rgb / all.a, crowded, .62 * crowd), 1.) * alpha;
 }`;
 
@@ -43,7 +42,6 @@ export function glPoints(canvas) {
   const [scale, offset, size, strength, ring] = ["scale", "offset", "size", "strength", "ring"].map(uniform);
   const places = attribute(gl, program, "place", 2, gl.FLOAT);
   const values = attribute(gl, program, "value", 1, gl.UNSIGNED_BYTE);
-  const every = (stride) => [places, values].forEach((one) => one.read(stride));
   const chosen = gl.createBuffer();
   gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, chosen);
   gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
@@ -57,11 +55,11 @@ export function glPoints(canvas) {
     /** Set the coordinates: x, y, x, y, …, each 0 to 1. */
     place(pairs) {
       n = pairs.length / 2;
-      gl.bindBuffer(gl.ARRAY_BUFFER, places.buffer);
+      gl.bindBuffer(gl.ARRAY_BUFFER, places);
       gl.bufferData(gl.ARRAY_BUFFER, pairs, gl.DYNAMIC_DRAW);
     },
     colour(bytes, table) {
-      gl.bindBuffer(gl.ARRAY_BUFFER, values.buffer);
+      gl.bindBuffer(gl.ARRAY_BUFFER, values);
       gl.bufferData(gl.ARRAY_BUFFER, bytes, gl.STATIC_DRAW);
       gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, table);
     },
@@ -81,9 +79,7 @@ export function glPoints(canvas) {
       gl.uniform1f(size, camera.size);
       gl.uniform4f(ring, 0, 0, 0, 0);
       gl.uniform1f(strength, lit >= 0 && !layer ? 0.16 : 0.8);
-      every(camera.stride);
-      gl.drawArrays(gl.POINTS, 0, Math.ceil(n / camera.stride));
-      every(1);
+      gl.drawArrays(gl.POINTS, 0, n);
       if (layer) {
         gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
         layer.show({ ...camera, opacity: lit >= 0 ? 0.22 : 0.95 });
@@ -100,6 +96,8 @@ export function glPoints(canvas) {
       gl.uniform1f(size, camera.size + 3 * camera.ratio);
       gl.drawElements(gl.POINTS, lit, gl.UNSIGNED_INT, 0);
     },
+    /** Wait until all is drawn: to read a pixel takes as long. */
+    finish: () => gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)),
   };
 }
 
@@ -108,7 +106,7 @@ function sumLayer(gl) {
   const program = linked(gl, WHOLE, SHOWN);
   if (!program) return null;
   const uniform = (name) => gl.getUniformLocation(program, name);
-  const [sum, most, each, opacity, crowded] = ["sum", "most", "each", "opacity", "crowded"].map(uniform);
+  const [sum, most, opacity, crowded] = ["sum", "most", "opacity", "crowded"].map(uniform);
   gl.useProgram(program);
   gl.uniform1i(sum, 1);
   const texture = gl.createTexture();
@@ -131,7 +129,6 @@ function sumLayer(gl) {
       gl.clear(gl.COLOR_BUFFER_BIT);
       gl.useProgram(program);
       gl.uniform1f(most, camera.most);
-      gl.uniform1f(each, camera.stride);
       gl.uniform1f(opacity, camera.opacity);
       gl.uniform3f(crowded, ...camera.crowded.map((value) => value / 255));
       gl.drawArrays(gl.TRIANGLES, 0, 3);
@@ -158,16 +155,12 @@ function linked(gl, vertex, fragment) {
   return gl.getProgramParameter(program, gl.LINK_STATUS) ? program : null;
 }
 
-/** The buffer of an attribute of the points; after `read(stride)` every stride-th point is drawn. */
+/** The buffer of an attribute of the points. */
 function attribute(gl, program, name, width, type) {
   const buffer = gl.createBuffer();
   const location = gl.getAttribLocation(program, name);
-  const bytes = width * (type === gl.FLOAT ? 4 : 1);
-  function read(stride) {
-    gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-    gl.vertexAttribPointer(location, width, type, false, stride * bytes, 0);
-  }
+  gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
   gl.enableVertexAttribArray(location);
-  read(1);
-  return { buffer, read };
+  gl.vertexAttribPointer(location, width, type, false, 0, 0);
+  return buffer;
 }

@@ -2,7 +2,7 @@
 import { answer } from "./embedded.js";
 
 const TOKEN = "ammi-token"; // of the storage of this tab, and of the channel between tabs
-const OTHER_TABS = 300; // milliseconds that other tabs have to answer
+const OTHER_TABS = 1000; // milliseconds that other tabs have to answer
 const TRIES = 3; // of a request that a busy server refuses
 const embedded = document.getElementById("ammi-data");
 const data = embedded ? JSON.parse(embedded.textContent) : null;

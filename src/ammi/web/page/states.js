@@ -16,6 +16,7 @@ export function empty(title, ...advice) {
 /** An error, and what to do: a field for the token, a link to the search, or a button to try again. */
 export function failed(error, again) {
   if (error.status === 401) return tokenForm(again);
+  if (error.status === 422) return empty("Nothing found", sentence(error.message)); // no document can pass a filter
   const gone = error.status === 404;
   const title = error.status === 0 ? "No answer" : gone ? "Not here" : "That did not work";
   const reason = gone ? error.message.replace(/: [^:]*$/, "") : error.message; // without the advice for programs

@@ -6,7 +6,7 @@ import { remember } from "./library.js";
 import { go, link } from "./router.js";
 import { actions } from "./selection.js";
 import { get } from "./source.js";
-import { empty, fillWith } from "./states.js";
+import { empty, failed, fillWith } from "./states.js";
 import { count, counted, snippetOf, titleOf, TITLES, valueInWords } from "./words.js";
 
 const LIMIT = 50; // documents on a page
@@ -80,7 +80,11 @@ async function counts(asked, change, signal) {
 async function page(about, asked, change, sums, signal) {
   const { sort, page: number } = asked;
   const params = { ...selectionOf(asked), sort, offset: (number - 1) * LIMIT, limit: LIMIT, length: 300 };
-  const { rows, total, offset } = await get("/api/table", params, signal);
+  const refused = (error) => {
+    if (error.status !== 422) throw error;
+    return { rows: [], total: 0, offset: 0, reason: failed(error) };
+  };
+  const { rows, total, offset, reason } = await get("/api/table", params, signal).catch(refused);
   remember(rows);
   const of = total < about.documents ? ` of ${count(about.documents)}` : "";
   const last = offset + rows.length;
@@ -91,7 +95,7 @@ async function page(about, asked, change, sums, signal) {
     ...[actions(about, { ...selectionOf(asked), sort }, total)].filter(Boolean),
   );
   if (!rows.length) {
-    return empty(
+    return reason ?? empty(
       total ? "No such page" : "No documents",
       total ? "Go back to the first page." : "No document passes all of this: remove a filter above.",
     );

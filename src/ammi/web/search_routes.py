@@ -109,8 +109,8 @@ def drift(
     length: schemas.Length = None,
 ) -> schemas.Drift:
     """Find documents at growing distance from a text."""
-    options = {"distances": _numbers(distances), "distinct": distinct, "length": length}
-    return drift_long(served, schemas.DriftRequest(text=q, **options))
+    request = schemas.DriftRequest(text=q, distances=_numbers(distances), distinct=distinct, length=length)
+    return drift_long(served, request)
 
 
 @router.computed("POST", "/drift")

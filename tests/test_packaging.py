@@ -1,5 +1,6 @@
 """The package as users get it: a wheel and an sdist with all files, and a wheel that works without the checkout."""
 
+import json
 import os
 import re
 import subprocess
@@ -169,7 +170,7 @@ def test_each_extra_has_a_job_for_an_empty_environment():
 
 
 @pytest.mark.slow
-def test_the_wheel_runs_the_demo_in_an_empty_environment(built, tmp_path):
+def test_the_wheel_learns_and_searches_in_an_empty_environment(built, tmp_path):
     """Dependencies are those of this environment, seen through a .pth file: torch is not installed once more."""
     home = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
@@ -185,12 +186,14 @@ def test_the_wheel_runs_the_demo_in_an_empty_environment(built, tmp_path):
         [str(python), "-c", "import ammi; print(ammi.__file__)"], env=environment, capture_output=True, text=True
     )
     assert Path(where.stdout.strip()).is_relative_to(packages)
-    demo = subprocess.run(
-        [str(home / "bin" / "ammi"), "demo"], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
-    assert demo.returncode == 0, demo.stderr
-    assert "inverse of a matrix" in demo.stdout
-    assert (tmp_path / "ammi-demo" / "index").is_dir()
+    texts = [{"id": f"{topic}-{n}", "text": f"{topic} report {n}"} for n in range(20) for topic in ("harbour", "wheat")]
+    (tmp_path / "notes.jsonl").write_text("\n".join(map(json.dumps, texts)))
+    for command in (("index", "build", "notes", "notes.jsonl"), ("search", "notes", "harbour report 7", "--json")):
+        ran = subprocess.run(
+            [str(home / "bin" / "ammi"), *command], cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["hits"][0]["id"] == "harbour-7"
 
 
 def test_the_files_of_the_page_are_small():

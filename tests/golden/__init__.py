@@ -19,6 +19,7 @@ from ammi.features.embedding_cache import FORMAT as EMBEDDINGS
 from ammi.features.embedding_cache import open_cache
 from ammi.hashers.saving import FORMAT as MODEL
 from ammi.search.embedded.database import FORMAT as COLLECTION
+from ammi.search.milvus.client import FORMAT as MILVUS
 from ammi.search.postgres.postgres_database import FORMAT as POSTGRES
 from ammi.training.checkpoint import FORMAT as CHECKPOINT
 from tests.servers import postgres
@@ -89,6 +90,21 @@ def ask_dump(folder: Path) -> Any:
         return entries, hits, collection.keys(), Collection.check(location)
 
 
+def make_milvus(folder: Path) -> None:
+    flips.make_index(folder)
+    (folder / "lite").mkdir()
+    with Collection.open(folder / "index") as collection:
+        collection.copy(f"milvus-lite:{folder}/lite/golden.db")
+
+
+def ask_milvus(folder: Path) -> Any:
+    location = f"milvus-lite:{folder}/lite/golden.db"
+    with Collection.open(location) as collection:
+        entries = sorted((one.id, one.code.tobytes(), one.text, one.metadata) for one in collection)
+        hits = [tuple(hit) for hit in collection.search("oil price", k=5, where={"year": {">=": 1985}})]
+        return entries, hits, collection.keys(), Collection.check(location)
+
+
 NOW = {
     f"collection-{COLLECTION}": ("index", flips.make_index),
     f"vectors-{COLLECTION}": ("index", flips.make_vector_index),
@@ -98,6 +114,7 @@ NOW = {
     f"pairs-{pairs.FORMAT}": ("pairs", make_pairs),
     f"embeddings-{EMBEDDINGS}": ("cache", make_cache),
     f"postgres-{POSTGRES}": ("dump", make_dump),
+    f"milvus-{MILVUS}": ("lite", make_milvus),
 }
 
 

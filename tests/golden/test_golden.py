@@ -10,7 +10,7 @@ import pytest
 import tests.golden as golden_files
 from ammi import Collection
 from tests.golden import HERE, NOW
-from tests.search.stores import PostgresStore
+from tests.search.stores import MilvusStore, PostgresStore
 from tests.torture import flips
 
 ASKED = {
@@ -21,8 +21,10 @@ ASKED = {
     "export": ("export", golden_files.make_export, golden_files.ask_export),
     "pairs": ("pairs", golden_files.make_pairs, golden_files.ask_pairs),
     "embeddings": ("cache", golden_files.make_cache, golden_files.ask_cache),
+    "milvus": ("lite", golden_files.make_milvus, golden_files.ask_milvus),
     "postgres": ("dump", golden_files.make_dump, golden_files.ask_dump),
 }
+ON_SERVERS = {"milvus": MilvusStore, "postgres": PostgresStore}
 WITHOUT_MODEL = {"collection-1", "collection-2", "vectors-2"}  # made of codes by the programs of these formats
 
 
@@ -41,9 +43,10 @@ def test_each_format_of_this_version_has_a_golden_file():
 
 
 def marks(name: str) -> list[pytest.MarkDecorator]:
-    if not name.startswith("postgres"):
+    kind = name.rpartition("-")[0]
+    if kind not in ON_SERVERS:
         return []
-    missing = getattr(PostgresStore, "missing", "")
+    missing = getattr(ON_SERVERS[kind], "missing", "")
     return [pytest.mark.servers, pytest.mark.skipif(bool(missing), reason=missing)]
 
 

@@ -520,7 +520,7 @@ def test_a_file_that_is_not_as_it_was_written_is_named(location, tmp_path):
 
 def test_an_index_of_another_version_is_refused(location):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(milvus_client, "_FORMAT", 3)
+        patch.setattr(milvus_client, "FORMAT", 3)
         MilvusStore.create(location, 8).close()
     for use in (open_store, create_store, store_exists):
         with pytest.raises(

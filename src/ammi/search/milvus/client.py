@@ -19,7 +19,7 @@ except ImportError as error:
 
 logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs a traceback for each error that it raises
 
-_FORMAT = 6  # of the collections; a new one for each change of their fields
+FORMAT = 6  # of the collections; a new one for each change of their fields
 _MOST_ROWS = 16_000  # of one answer; a server returns 16,384 at most, and milvus-lite silently drops the rest
 _BATCH = 1000
 _BATCH_LENGTH = 16 << 20  # characters; a server takes 64 MB in one call
@@ -38,7 +38,7 @@ class Client:
 
     def __init__(self, address: Address):
         self.address = address
-        self._description = f"a collection of ammi, format {_FORMAT}: {address.name}"  # of each collection
+        self._description = f"a collection of ammi, format {FORMAT}: {address.name}"  # of each collection
         self._closed = False
         self._lite = lite_server(address.file, address.location) if address.file else None
         uri, options = (self._lite.uri, _LITE_OPTIONS) if self._lite else (address.uri, _OPTIONS)

@@ -18,14 +18,14 @@ endif
 demo: $(CORE)
 	$(BIN)/ammi demo
 
-# Two processes of one thread each use two cores better than one process of two threads. The Ray cluster of tests/scale
-# is started once, by a job of its own that mostly waits; its output follows that of the others. The kernels are
-# compiled before, once for all processes. Tests that failed are run once more, alone: what fails again is a fault, what
-# passes then depends on how busy the machine is, and is a fault of the test.
+# Three processes of one thread each for two cores, since many tests wait for a server or a browser. The Ray cluster of
+# tests/scale is started once, by a job of its own that mostly waits; its output follows that of the others. The kernels
+# are compiled before, once for all processes. Tests that failed are run once more, alone: what fails again is a fault,
+# what passes then depends on how busy the machine is, and is a fault of the test.
 test: $(DEV) browser
 	@$(BIN)/python -m tests.compiled
 	@$(PYTEST) tests/scale > .venv/ray-tests.log 2>&1 & ray=$$!; \
-	$(PYTEST) -n 2 --dist worksteal --ignore tests/scale; others=$$?; \
+	$(PYTEST) -n 3 --dist worksteal --ignore tests/scale; others=$$?; \
 	if [ $$others = 1 ]; then echo "Once more, alone:"; $(PYTEST) --last-failed --ignore tests/scale; others=$$?; fi; \
 	wait $$ray; ray=$$?; cat .venv/ray-tests.log; exit $$(( ray | others ))
 

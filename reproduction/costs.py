@@ -25,7 +25,7 @@ def costs_section(folder: PaperFolder) -> list[str]:
         "grid that are nearest to the method's defaults; a trial is given up early if its scores stay below the median "
         f"of those before it. All trials have seed 0, and some parameters work with one seed only: so the {FINALISTS} "
         f"best trials were run with {len(scale.seeds[:FINALIST_SEEDS])} seeds, and the one with the highest mean "
-        "validation score was taken. No test figure was looked at.",
+        "validation score was taken.",
         f"At their defaults: {defaults}. The defaults were chosen on validation parts of the same sets (LOG.md). "
         f"Searched rows and “AMMI, recipe” were run with {len(scale.seeds)} seeds, the rest with one.",
         table(head, [_search_row(folder, planned, trials) for planned, trials in searched])
@@ -51,12 +51,8 @@ def _search_row(folder: PaperFolder, planned: PlannedSearch, trials: list[TrialR
     place, winner = planned.place, folder.winner(planned)
     given_up = sum(trial["state"] != "complete" for trial in trials)
     figures = (str(winner.finalist.trial), f"{winner.validation:.2f}") if winner else ("", "")
-    drawn = (
-        {name: value for name, value in winner.finalist.parameters.items() if name in planned.search.grid}
-        if winner
-        else {}
-    )
-    found = ", ".join(f"{name} {value}" for name, value in drawn.items())
+    parameters = winner.finalist.parameters if winner else {}
+    found = ", ".join(f"{name} {value}" for name, value in parameters.items() if name in planned.search.grid)
     hours = _hours(sum(map(_seconds, trials)))
     return (place.task, place.key, str(place.bits), str(len(trials)), str(given_up), *figures, hours, escaped(found))
 

@@ -57,7 +57,7 @@ class Runner:
             self._walk_all()
 
     def _complete(self, what: str, experiments: list[Experiment]) -> None:
-        """Run the missing ones of some experiments."""
+        """Run the experiments that have no result yet, with a bar."""
         with self.display.bar(what, len(self.folder.results.missing(experiments))) as advance:
             self.folder.results.complete(experiments, self.sets.task, lambda experiment: advance(1))
 

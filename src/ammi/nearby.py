@@ -42,10 +42,10 @@ def like(store: Store, own: Entry, k: int, where: Where | None, radius: int | No
 def at_distances(
     store: Store, code: Codes, text: str | None, distances: Iterable[int] | None, distinct: bool, own: Entry | None
 ) -> list[Hit]:
-    """Return the nearest document at each distance from a code or farther, each document once, without an own one.
+    """Return the nearest document at each distance from a code or farther, each document once, except `own`.
 
     Of equally near documents it is the one that shares the most, and the rarest, words with a text. With `distinct`,
-    near-duplicates of the own document, and of those before them, are left out: a step that has no others is, too.
+    near-duplicates of `own`, and of documents before them, are left out, and so is a step that has no other documents.
     """
     from ammi.evaluate.drift import DISTANCES, drift
 

@@ -32,7 +32,7 @@ from ammi.notebook import bar, in_notebook
 
 BATCHES_AT_ONCE = 4  # sorted by length together, so that little is padded; then added to the cache in one transaction
 SECONDS_BETWEEN_LINES = 10.0
-COMPARED = 10  # texts of which a seeded row is compared with one that the model makes now, about
+COMPARED = 10  # about so many rows given to `seed_cache` are compared with those of the model
 SAME = 0.01  # of the largest number: far above rounding, far below the difference of two models
 
 

@@ -11,7 +11,7 @@ Words of a bit are its own if they go with this bit where the others are equal. 
 presence of a word, both centred, the least squares fit of w by all bits has the coefficients β = (BᵀB)⁻¹ Bᵀw, and
 t_i = β_i / (√[(BᵀB)⁻¹]_ii σ_w) is how surely bit i tells of the word beside the others; z_i = B_iᵀw / (‖B_i‖ σ_w) is
 the same for bit i alone. A word that goes with many bits names none of them well: its score for bit i is
-√(t_i z_i) |t_i| / √Σ_j t_j² with the sign of both, and 0 where their signs differ.
+√(t_i z_i |t_i| / √Σ_j t_j²) with the sign of both, and 0 where their signs differ.
 """
 
 from collections.abc import Collection, Sequence
@@ -23,7 +23,7 @@ from scipy.sparse import csr_matrix
 _MOST_WORDS = 20_000
 _LEAST_DOCUMENTS = 3  # of a word, among many documents
 _OWN_SHARE = 0.25  # of the documents with a word, in the group that it names
-_LEAST_SHARE = 0.0005  # of the documents, that have a bit's own word
+_LEAST_SHARE = 0.01  # of the documents, that have a bit's own word
 _RIDGE = 1e-3  # of the variance of a bit, since two bits may be equal
 _LEAST_LETTERS, _MOST_SHARE = 3, 0.4  # shorter and more frequent words name nothing
 
@@ -66,7 +66,7 @@ class WordCounts:
         products = (self._has.T @ centred).T / np.sqrt(share * (1 - share) + 1e-12)  # (m, V)
         t = inverse @ products / np.sqrt(np.diag(inverse))[:, None]
         z = products / np.sqrt(np.diag(together))[:, None]
-        own = np.sign(t) * np.sqrt(np.abs(t * z)) * np.abs(t) / np.sqrt((t**2).sum(axis=0) + 1e-12)
+        own = np.sign(t) * np.sqrt(np.abs(t * z) * np.abs(t) / np.sqrt((t**2).sum(axis=0) + 1e-12))
         return np.where((t * z > 0) & (share * n >= max(_LEAST_DOCUMENTS, _LEAST_SHARE * n)), own, 0)
 
     def typical(self, groups: NDArray[np.bool_]) -> NDArray[np.float64]:

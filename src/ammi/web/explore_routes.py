@@ -229,6 +229,7 @@ def bit(
     """Return the words, regions and typical documents of 0 and 1, and the bits that a bit depends on."""
     explorer, current = served.live.explorer(), served.live.map()
     _check_bit(explorer, bit)
+    state: schemas.MapState = current.state if current.explorer is explorer else "computing"
 
     def typical(document: TypicalDocument) -> schemas.Typical:
         code = explorer.sample.codes[document.point].tobytes().hex()
@@ -241,7 +242,8 @@ def bit(
         entropy=explorer.figures.entropy[bit],
         up=_pushes(explorer.words.up(bit, n)),
         down=_pushes(explorer.words.down(bit, n)),
-        regions=_regions_of(bit, current) if current.explorer is explorer else [],
+        regions=_regions_of(bit, current) if state == "ready" else [],
+        map=state,
         ones=[typical(document) for document in explorer.typical.of(bit, 1, n)],
         zeros=[typical(document) for document in explorer.typical.of(bit, 0, n)],
         links=[schemas.Link.model_validate(pair) for pair in explorer.pairs_of(bit, n)],
@@ -272,8 +274,7 @@ def _page(served: Served, found: list[Duplicates], wanted: slice, length: int | 
 
 def _regions_of(bit: int, current: MapProgress) -> list[schemas.BitRegion]:
     map = current.map
-    if map is None or current.state != "ready" or not map.regions:
-        return []
+    assert map is not None
     regions = [(map.regions[found.region], found.ones) for found in current.explorer.regions_of_bit(bit, map)]
     return [schemas.BitRegion(words=region.words, ones=ones, documents=region.n_points) for region, ones in regions]
 

@@ -536,9 +536,8 @@ class BitAnswer(Model):
     entropy: Information
     up: list[Push] = Field(description="Its own words for 1, the strongest first.")
     down: list[Push] = Field(description="Its own words for 0, the strongest first.")
-    regions: list[BitRegion] = Field(
-        description="The regions of the map, those with most ones first; none while the map is being computed."
-    )
+    regions: list[BitRegion] = Field(description="The regions of the map, those with most ones first.")
+    map: MapState = Field(description="There are no regions until the map is ready.")
     ones: list[Typical] = Field(description="Documents typical of 1.")
     zeros: list[Typical] = Field(description="Documents typical of 0.")
     links: list[Link] = Field(description="The bits it depends on, the strongest first.")

@@ -433,6 +433,25 @@ def test_a_bit_has_words_and_regions_of_its_own_which_lead_to_the_map(open_page:
     expect(page.get_by_label("Colours of bit 7").locator("button").first).to_have_text(re.compile(r"^\s*1 \w+"))
 
 
+def test_the_regions_of_a_bit_come_when_the_map_is_there(open_page: OpenPage) -> None:
+    early = [True]
+
+    def answer(route: Route) -> None:
+        response = route.fetch()
+        is_early = early.pop() if early else False
+        route.fulfill(json=response.json() | ({"regions": [], "map": "rough"} if is_early else {}))
+
+    page = open_page("#/search")
+    page.route("**/api/bits/7?*", answer)
+    page.goto(page.url.split("#")[0] + "#/bits?bit=7")
+    expect(page.get_by_text("Drawing the map, whose regions tell")).to_be_visible()
+    expect(page.get_by_role("heading", name="Words of 1")).to_be_visible()
+    expect(page.get_by_role("heading", name="Mostly 1 in")).to_be_visible()
+    shares = page.locator(".pushes.wholly small").all_inner_texts()
+    assert shares
+    assert all(int(share.rstrip("%")) > 50 for share in shares)
+
+
 def test_a_click_on_a_cell_of_a_strip_colours_the_map_by_its_bit(open_page: OpenPage, collection: Collection) -> None:
     page = open_page("#/search?q=oil")
     strip = page.locator(".card .strip").first

@@ -4,12 +4,12 @@ import { announce, h, latest } from "./dom.js";
 import { glimpses } from "./library.js";
 import { resultList } from "./results.js";
 import { go, link } from "./router.js";
-import { get } from "./source.js";
-import { fillWith } from "./states.js";
+import { get, pause } from "./source.js";
+import { fillWith, loading } from "./states.js";
 import { counted, decimals, percent } from "./words.js";
 
 const SHOWN = 5; // typical documents of each value
-const REGIONS = 6; // of each value
+const REGIONS = 8; // of each value
 
 export function bitsView(root, about) {
   const overview = h("div", { class: "all" });
@@ -21,7 +21,7 @@ export function bitsView(root, about) {
     h(
       "p",
       { class: "lead" },
-      "A code is a row of yes-or-no questions that were learned, each to say something that the others do not. The words of a bit are its own: they go with this bit, and with few others.",
+      "A code is a row of yes-or-no questions that were learned, each to say something that the others do not. A bit is about many subjects at once: it is 1 in some regions of the map and 0 in others. Its words are its own: they go with this bit, and with few others.",
     ),
     overview,
     detail,
@@ -113,8 +113,8 @@ async function one(about, bit, signal) {
       step("Previous", bit - 1, about.bits),
       step("Next", bit + 1, about.bits),
     ),
+    regionsWhenReady(answer, signal),
     words(answer),
-    regions(answer),
     partners(answer),
     h("div", { class: "columns" }, side(about, "Typical of 1", ones), side(about, "Typical of 0", zeros)),
   );
@@ -146,28 +146,41 @@ function words(answer) {
   );
 }
 
-/** The regions of the map in which the bit is mostly 1, and those in which it is mostly 0. */
+/** The regions of the map that tell most about the bit: those where it is mostly 1, and those where it is mostly 0. */
 function regions(answer) {
   const named = answer.regions.filter((one) => one.words.length);
-  if (!named.length) return null;
-  const half = Math.min(REGIONS, named.length >> 1 || 1);
-  const list = (some, name, share) =>
-    h(
-      "ul",
-      { class: `pushes wholly ${name}` },
-      ...some.map((one) => {
-        const address = link("map", { bit: answer.bit, region: one.words.join(" ") });
-        const item = h("li", {}, h("a", { href: address }, one.words.join(", ")), h("small", {}, percent(share(one))));
-        item.style.setProperty("--share", share(one));
-        return item;
-      }),
-    );
-  return h(
-    "div",
-    { class: "columns" },
-    h("div", {}, h("h3", {}, "Regions of 1"), list(named.slice(0, half), "up", (one) => one.ones)),
-    h("div", {}, h("h3", {}, "Regions of 0"), list(named.slice(-half).reverse(), "down", (one) => 1 - one.ones)),
-  );
+  if (!named.length) return [];
+  const list = (name, share) => {
+    const excess = (one) => one.documents * (share(one) - (name === "up" ? answer.balance : 1 - answer.balance));
+    const some = named.filter((one) => share(one) > 0.5).sort((one, other) => excess(other) - excess(one));
+    const items = some.slice(0, REGIONS).map((one) => {
+      const address = link("map", { bit: answer.bit, region: one.words.join(" ") });
+      const item = h("li", {}, h("a", { href: address }, one.words.join(", ")), h("small", {}, percent(share(one))));
+      item.style.setProperty("--share", share(one));
+      return item;
+    });
+    return h("ul", { class: `pushes wholly ${name}` }, ...items);
+  };
+  const columns = [
+    h("div", {}, h("h3", {}, "Mostly 1 in"), list("up", (one) => one.ones)),
+    h("div", {}, h("h3", {}, "Mostly 0 in"), list("down", (one) => 1 - one.ones)),
+  ];
+  return [h("div", { class: "columns" }, ...columns)];
+}
+
+/** A place that has the regions as soon as the map is there. */
+function regionsWhenReady(answer, signal) {
+  const place = h("div", {}, ...regions(answer));
+  const fill = async () => {
+    while (answer.map !== "ready") {
+      place.replaceChildren(loading("Drawing the map, whose regions tell what a bit is about…"));
+      await pause(2000, signal);
+      answer = await get(`/api/bits/${answer.bit}`, { n: 1, length: 0 }, signal);
+      place.replaceChildren(...regions(answer));
+    }
+  };
+  fill().catch(() => place.replaceChildren()); // the view was left, or the rest of it is enough
+  return place;
 }
 
 function partners(answer) {

@@ -9,6 +9,7 @@ import ammi
 from ammi.cli.options import Location, TableOptions
 from ammi.cli.progress import counter
 from ammi.cli.screen import beginning, new_table, note, plain, results, say_csv, say_json
+from ammi.search.headings import title_in
 from ammi.urls import shown
 
 if TYPE_CHECKING:
@@ -44,14 +45,14 @@ def topics(
             found = collection.topics(n)
         n_documents = len(collection)
         shown_ids = [topic.typical[0] for topic in found]
-        texts = [] if output.is_piped else [entry.text for entry in collection.get(shown_ids)]
+        typical = [] if output.is_piped else collection.get(shown_ids)
     if output.as_json:
         for topic in found:
             say_json(topic._asdict())
     elif output.as_csv:
         _say_csv(found)
     elif found:
-        _show(found, texts)
+        _show(found, [title_in(entry.metadata) or entry.text for entry in typical])
     note(f"{len(found):,} {'topic' if len(found) == 1 else 'topics'} in {n_documents:,} documents of {shown(location)}")
 
 
@@ -72,13 +73,13 @@ def _say_csv(found: "Sequence[Topic]") -> None:
     say_csv(header, rows)
 
 
-def _show(found: "Sequence[Topic]", texts: "Sequence[str | None]") -> None:
+def _show(found: "Sequence[Topic]", typical: "Sequence[str | None]") -> None:
     keys = _keys(found)[: _SHOWN_KEYS if results.width >= _WIDE else 1]
     names = [plain(key).plain for key in keys]
     table = new_table("documents", "share", "words", *names, numbers=["documents", "share"])
     table.expand, table.columns[2].ratio = True, 1
     table.add_column("a typical document", no_wrap=True, overflow="ellipsis", ratio=1)
-    for topic, text in zip(found, texts, strict=True):
+    for topic, text in zip(found, typical, strict=True):
         cells = [", ".join(topic.words[:_SHOWN_WORDS]), *(_values(topic, key, 1) for key in keys)]
         table.add_row(f"{topic.documents:,}", f"{topic.share:.0%}", *map(plain, cells), beginning(text))
     results.print(table)

@@ -87,7 +87,7 @@ def build(n: int, home: Path) -> Path:
 
 def three_words(rank: str, n: int, home: Path) -> dict[str, Any]:
     """Milliseconds of one core for each question of three words."""
-    words = (home / "words.txt").read_text().split()
+    words = np.array((home / "words.txt").read_text().split())
     rng, times = np.random.default_rng(1), []
     with Collection.open(home / f"served {n}") as collection:
         for _ in range(ASKED + WARMING):

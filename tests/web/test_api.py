@@ -59,6 +59,18 @@ def test_a_filter_of_too_many_conditions_is_the_clients_error(web):
     assert (answer.status_code, answer.json()["error"].partition(",")[0]) == (422, "the filter has 600 conditions")
 
 
+def test_the_code_of_a_query_is_that_of_its_words_without_the_excluded_ones(web, here):
+    answer = web.get("/api/search", params={"q": "oil -barrels", "k": 100}).json()
+    assert answer["query"]["text"] == "oil -barrels"
+    assert (
+        answer["query"]["code"]
+        == here.encode(["oil"])[0].tobytes().hex()
+        != here.encode(["oil barrels"])[0].tobytes().hex()
+    )
+    for hit in answer["hits"]:
+        assert hit["distance"] == (int(hit["code"], 16) ^ int(answer["query"]["code"], 16)).bit_count()
+
+
 def test_texts_are_cut_where_that_is_asked_for(web):
     hits = web.get("/api/search", params={"q": "oil", "length": 4}).json()["hits"]
     assert {len(hit["text"]) for hit in hits} == {4}

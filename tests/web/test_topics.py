@@ -56,6 +56,11 @@ def test_a_second_start_shows_the_kept_map_at_once_and_new_documents_join_it(tmp
             assert {key: again[key] for key in ("ids", "x", "y", "region", "regions", "colours")} == {
                 key: first[key] for key in ("ids", "x", "y", "region", "regions", "colours")
             }
+        collection.set_metadata("d3", {"subject": "other"})
+        with serving(location) as address:
+            while (again := httpx.get(f"{address}/api/map", timeout=60).json())["state"] == "computing":
+                pass
+            assert again["state"] == "ready"  # a tag does not change the map
         collection.delete(["d3"])
         collection.add([{"id": "new", "text": RECORDS[3]["text"], "subject": "oil", "year": 2000}])
         with serving(location) as address:

@@ -132,7 +132,9 @@ class LiveExplorer:
             _ = explorer.word_counts  # of which topics are made
             return
         map = kept and kept.moved_to(explorer.sample)
-        if map is not None:
+        if kept is not None and map is not None and kept.ids == explorer.sample.ids:
+            publish("ready", 0.8, "reading the documents", map, kept.colours)  # only metadata may have changed
+        elif map is not None:
             publish("rough", 0.8, "reading the documents", map)
         else:
             rough = explorer.rough_map

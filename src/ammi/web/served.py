@@ -21,6 +21,7 @@ from ammi.search.filters import Where
 from ammi.search.hamming import alone
 from ammi.search.locations import name_of
 from ammi.search.passages import explanation
+from ammi.search.queries import parse
 from ammi.search.stopping import StoppedError, check_stopped, stoppable
 from ammi.web import schemas
 from ammi.web.guard import Refusal, busy
@@ -180,8 +181,10 @@ class Served:
         if asked.radius is None:
             of_words = isinstance(query, str) and self.reads() == "vector"
             rank = asked.rank or ("text" if of_words else self.ranks()[0])
+        # The code of a text is that of its words without the excluded ones, as the search compares it.
+        read = self.query(parse(query).text if isinstance(query, str) else query)
         answer = schemas.SearchAnswer(
-            query=self.query(query),
+            query=read.model_copy(update={"text": query}) if isinstance(query, str) else read,
             unknown=[*found.unknown],
             corrected={**found.corrected},
             rank=rank,

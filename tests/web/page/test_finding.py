@@ -173,6 +173,9 @@ def test_white_space_that_means_something_is_kept(open_page: OpenPage, library: 
 def test_lines_are_joined_by_choice_and_the_choice_is_kept(open_page: OpenPage, library: Server) -> None:
     page = open_page("#/document/prose", base=library.address)
     text, choice = page.locator(".document .text"), page.get_by_role("button", name="Join broken lines")
+    listed = "a : array_like\nThe matrix of the coefficients, to change,\nand is square.\nb, c : bool, optional\nMore."
+    reflowed = page.evaluate("async (text) => (await import('/page/reading.js')).reflowed(text)", listed)
+    assert reflowed == listed.replace("change,\nand", "change, and")
     assert text.evaluate("all => all.textContent") == PROSE
     expect(choice).to_have_attribute("aria-pressed", "false")
     choice.focus()

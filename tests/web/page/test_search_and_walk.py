@@ -185,6 +185,15 @@ def test_walking_goes_on_and_back_and_forward(open_page: OpenPage, collection: C
     expect(page.locator(f'[data-id="{first_id}"]')).to_be_focused()
     page.go_forward()
     expect(page.get_by_role("heading", level=1)).to_have_text(first_title)
+    page.set_viewport_size({"width": 1400, "height": 400})
+    page.go_back()
+    page.locator("ol.results .card").nth(10).locator("h3 a").scroll_into_view_if_needed()
+    left_at = page.evaluate("scrollY")
+    assert left_at > 400
+    page.locator("ol.results .card").nth(10).locator("h3 a").click()
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    page.go_back()
+    until(page, f"Math.abs(scrollY - {left_at}) < 2")
     again = open_page(link[link.index("#") :])  # a link that somebody was sent
     expect(again.get_by_role("heading", level=1)).to_have_text(second_title)
     expect(again.get_by_role("navigation", name="The way here").get_by_role("link").last).to_have_text(first_title)

@@ -125,7 +125,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Pat
             "serial": f"no {number % 240}",
             "place": f"town {number % 90}",
             "size": number * number,
-            "day": f"{1990 + number % 12}-0{number % 9 + 1}-11",
+            "day": f"{1990 + number % 12}-0{number % 9 + 1}-11T{number % 24:02}:30:00",
         }
         for number in range(300)
     ]
@@ -184,6 +184,29 @@ def test_all_values_are_found_and_ranges_are_brushed(open_page: OpenPage, many: 
     size.get_by_label("size to").fill("400")
     page.keyboard.press("Enter")
     expect(page.locator(".sums")).to_contain_text("11 of 301")
+
+
+def test_a_range_of_dates_has_its_last_day(open_page: OpenPage, many: tuple[Server, Path]) -> None:
+    """0 documents of a day: those with a time of day came after it."""
+    page = open_page("#/table", base=many[0].address)
+    with Collection.open(many[1]) as collection:
+        days = [entry.metadata.get("day", "") for entry in collection]
+    for first, last, n in (
+        ("1990-01-11", "1990-01-11", sum(day.startswith("1990-01-11") for day in days)),
+        ("1991", "1992-02", sum("1991" <= day < "1992-03" for day in days)),
+        ("1990-01-11 00:31", "1990-01-11 12:31", sum("1990-01-11T00:31" <= day <= "1990-01-11T12:31" for day in days)),
+    ):
+        facet(page, "day").get_by_label("day from").fill(first)
+        facet(page, "day").get_by_label("day to").fill(last)
+        facet(page, "day").get_by_role("button", name="Apply").click()
+        expect(page.locator(".sums")).to_contain_text(f"{n} of 301")
+        assert 0 < n < 301
+        if last == "1992-02":
+            expect(facet(page, "day").get_by_label("day to")).to_have_value(last)
+    facet(page, "day").get_by_label("day to").fill("16 April")
+    facet(page, "day").get_by_role("button", name="Apply").click()
+    assert facet(page, "day").get_by_label("day to").evaluate("field => field.validationMessage").startswith("Write a")
+    expect(page.locator(".sums")).to_contain_text(f"{n} of 301")
 
 
 def test_keys_of_many_values_stand_below_others(open_page: OpenPage, many: tuple[Server, Path]) -> None:

@@ -93,6 +93,7 @@ async function renew() {
 async function follow(state, how) {
   if (!about) return;
   const turn = ++turns;
+  const height = heightLeft(); // before the view of the step before goes, which scrolls
   if (how !== "first") waited.cancel(); // letters typed before this step
   await renew();
   if (turn !== turns) return; // the address has changed meanwhile
@@ -113,7 +114,7 @@ async function follow(state, how) {
   const before = left;
   left = state.id;
   await current.show(state);
-  if (how === "new" || how === "back") settle(how, before);
+  if (how === "new" || how === "back") settle(how, before, height);
 }
 
 /** Show the query of the address in the search box. Letters typed meanwhile stay, and so does a space at the end. */
@@ -124,8 +125,8 @@ function showQuery(state, name) {
 }
 
 /** After a step of the history: restore the scroll position, and move the focus to where reading goes on. */
-function settle(how, before) {
-  if (how === "back") scrollTo(0, heightLeft());
+function settle(how, before, height) {
+  if (how === "back") scrollTo(0, height);
   if (document.activeElement === field || main.querySelector(".filter[open]")) return;
   if (document.activeElement?.closest(".facets, .table")) return; // of the same view, where one goes on
   const back =

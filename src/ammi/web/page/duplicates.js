@@ -18,8 +18,9 @@ export function duplicatesView(root, about) {
     h(
       "p",
       { class: "lead" },
-      "Documents with nearly the same text. The first of each group is the one to keep; ",
-      "each near-duplicate is shown with the share of its text that stands in that one, and its id.",
+      "Documents whose text stands nearly word for word in another one: copies, shortened ones, and messages that ",
+      "a reply quotes. The first of each group, the longest, is the one to keep; each near-duplicate is shown with ",
+      "the share of its text that stands in that one, and its id.",
     ),
     list,
   );

@@ -206,22 +206,49 @@ function histogram({ key, bins, documents }, conditions, choose) {
   return [frame, readout];
 }
 
+const DATE = /^\d{4}(-\d\d){0,2}$/; // or a month, or a year
+const TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d\S*)$/;
+
+/** Return the date so many days after one, or so many months or years, whichever it is. */
+function dateAfter(date, step) {
+  const [year, month, day] = date.split("-").map(Number);
+  const [years, months, days] = month ? (day ? [0, 0, step] : [0, step, 0]) : [step, 0, 0];
+  const moved = Date.UTC(year + years, (month ?? 1) - 1 + months, (day ?? 1) + days);
+  return new Date(moved).toISOString().slice(0, date.length);
+}
+
+/** The fields of a range. The last day, month or year belongs to it: documents of that day have a time of day, too. */
 function range({ key, bins }, { conditions, change }, others) {
-  const bound = (...signs) =>
-    signs.map((sign) => valueOf(conditions, key, sign)).find(Boolean)?.replaceAll('"', "") ?? "";
+  const areDates = typeof bins[0].low === "string";
+  const plain = (value) => value?.replaceAll('"', "") ?? "";
+  const lowest = plain(valueOf(conditions, key, ">=") ?? valueOf(conditions, key, ">"));
+  const below = plain(valueOf(conditions, key, "<"));
+  const highest = areDates && DATE.test(below) ? dateAfter(below, -1) : below || plain(valueOf(conditions, key, "<="));
+  const last = bins.at(-1).high;
+  const lastDay = areDates && DATE.test(last) ? dateAfter(last, -1) : last;
   const field = (name, value, placeholder) =>
     h("input", { value, placeholder, "data-name": name, "aria-label": `${key} ${name}` });
-  const from = field("from", bound(">=", ">"), edgeText(bins[0].low));
-  const to = field("to", bound("<=", "<"), edgeText(bins.at(-1).high));
+  const from = field("from", lowest, edgeText(bins[0].low));
+  const to = field("to", highest, edgeText(lastDay));
   const untouched = [from.value, to.value];
   const spell = (input, place, sign, old) => {
     const value = input.value.trim();
     const sameSign = conditions.find((one) => keyOf(one) === key && one.startsWith(`${key}${old}`));
     if (value && value === untouched[place] && sameSign) return [sameSign];
-    return value ? [`${key}${sign}${value}`] : [];
+    if (!value || !areDates) return value ? [`${key}${sign}${value}`] : [];
+    if (sign === "<=" && DATE.test(value)) return [`${key}<"${dateAfter(value, 1)}"`];
+    return [`${key}${sign}"${value.replace(TIME, "$1T$2")}"`];
+  };
+  const isDate = (input) => {
+    const value = input.value.trim();
+    const isSpelled = (DATE.test(value) || TIME.test(value)) && !Number.isNaN(Date.parse(value.slice(0, 10)));
+    const isRight = !areDates || !value || isSpelled;
+    input.setCustomValidity(isRight ? "" : "Write a date, such as 1993-04-16 or 1993-04.");
+    return input.reportValidity();
   };
   const apply = (event) => {
     event.preventDefault();
+    if (![from, to].every(isDate)) return;
     touch(key, "to");
     change([...others, ...spell(from, 0, ">=", ">"), ...spell(to, 1, "<=", "<")]);
   };

@@ -9,6 +9,7 @@ const GAP = /[^\s.!?:;,]\t+\S|[^\s.!?]  +\S|\S {3,}\S/; // columns; two spaces a
 const RULE = /^[\s|+=_*#~.:-]{4,}$/;
 const CODE =
   /^(?:>>> |\.\.\. |\$ |[#%]!|import |from \w+ import |def |class |return\b|@\w)|[{};\\]\s*$|\w\(.*\)\s*[:{]?$|[=!<>]=|[-=]>|::|^\s+\w+ = /;
+const ENTRY = /^[\w.*][\w.*, ]{0,50} : \S/; // of a list of parameters
 const LOG = /^\s*\[?(?:\d{1,4}[-:./]\d{1,2}[-:./ ]|[A-Z][a-z]{2} +\d{1,2} \d\d:|\d+\.\d+\.\d+\.\d+\b)/;
 
 /** Return whether a paragraph, as lines, is code, a table or a log, whose columns mean something. */
@@ -43,6 +44,7 @@ export function blocksOf(text) {
 /** Join lines that were broken at a fixed width; lists, quotes and verse stay as they are. No character moves. */
 export function reflowed(text) {
   const goesOn = (line, next) =>
+    !ENTRY.test(next) &&
     (line.length >= 45 || (line.length >= 25 && /[a-z,]$/.test(line))) && /^[\p{L}\p{N}"'(]/u.test(next);
   const lines = text.split("\n");
   return lines

@@ -116,6 +116,7 @@ function table(about, rows, sort, change) {
     .map((one) => one.name);
   const isNumber = (key) => rows.every((row) => ["number", "undefined"].includes(typeof (row.metadata[key] ?? undefined)));
   const numbers = new Set(keys.filter(isNumber));
+  const named = (row) => !titled && typeof row.id === "string"; // a name, such as that of a function
   return h(
     "table",
     { class: "table", "data-key": "" },
@@ -131,7 +132,7 @@ function table(about, rows, sort, change) {
             "th",
             { scope: "row" },
             h("a", { href: link("document", { id: row.id }), "data-id": row.id, dir: "auto" }, titleOf(row)),
-            h("small", { dir: "auto" }, snippetOf(row, 90)),
+            h("small", { dir: "auto" }, named(row) ? `${row.id} · ` : "", snippetOf(row, 90)),
           ),
           keys.map((key) => cell(row.metadata[key], numbers.has(key))),
         ),

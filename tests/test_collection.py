@@ -147,6 +147,8 @@ def test_words_that_nobody_knows_are_reported_and_find_nothing(collection):
         assert collection.search("xyzzyfoo C++", rank=rank) == []
     assert collection.search("xyzzyfoo C++").unknown == ["xyzzyfoo", "c++"]
     assert collection.search("") == []
+    assert collection.within("xyzzyfoo C++", collection.n_bits) == collection.drift(query="xyzzyfoo C++") == []
+    assert "No document has xyzzyfoo." in repr(some)
 
 
 def test_a_text_is_found_by_its_words_unless_it_is_said_otherwise(collection, model):

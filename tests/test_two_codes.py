@@ -56,6 +56,15 @@ def test_texts_with_vectors_are_found_by_words_and_by_vectors(tmp_path):
             collection.search_many(["the loans", X[3]])
 
 
+def test_a_code_of_unknown_words_says_nothing(model, tmp_path):
+    """Ten texts of nothing but "Blah blah blah." came first, whatever was asked."""
+    with Collection.create(tmp_path / "c", model) as collection:
+        collection.add(TEXTS)
+        hits = collection.search("xyzzyfoo", 5)
+        assert hits
+        assert all(hit.why.parts["code"] == 0 != hit.why.parts["cosine"] for hit in hits)
+
+
 @pytest.mark.parametrize("vectors", [None, "float16"])
 def test_a_text_is_answered_by_words_and_both_codes(model, vectors, tmp_path):
     with Collection.create(tmp_path / "c", model, vectors=vectors) as collection:

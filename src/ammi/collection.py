@@ -355,6 +355,8 @@ class Collection(AnyCollection):
 
     def within(self, query: Query, radius: int, where: Where | None = None) -> Hits:
         def find(model: StoredModel) -> Hits:
+            if isinstance(query, str) and not model.knows(query):
+                return Hits()
             hits = self.store.within(model.encode([query]), radius, where, fingerprint=model.fingerprint)[0]
             return self._with_codes(hits, query)
 
@@ -383,6 +385,8 @@ class Collection(AnyCollection):
                 return self._with_codes(Hits(found), own)
             assert query is not None
             text = query if isinstance(query, str) else None
+            if text is not None and not self.knows(text):
+                return Hits()
             found = nearby.at_distances(self.store, self.encode([query])[0], text, distances, distinct, None)
             return self._with_codes(Hits(found), query)
 

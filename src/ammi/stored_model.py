@@ -129,7 +129,9 @@ class StoredModel:
         parts = []
         for part, X in zip(self.whole.parts, rows, strict=True):
             faithful = part.hasher_.keeps_cosines and isinstance(X, np.ndarray)
-            parts.append(PartLogits(query_logits(part.hasher_, X), faithful))
+            logits = query_logits(part.hasher_, X)
+            logits[~known_rows([X])] = 0  # a part that knows nothing of a query says nothing
+            parts.append(PartLogits(logits, faithful))
         vectors = rows[-1] if isinstance(rows[-1], np.ndarray) else None
         return ReadQueries(self.whole.encode_rows(rows), known_rows(rows), parts, vectors)
 

@@ -55,6 +55,12 @@ def test_an_empty_file(location: Location, ammi: Run, tmp_path):
     assert not (tmp_path / "model").exists()
 
 
+def test_a_language_is_refused_before_a_model_is_learned(location: Location, ammi: Run, tmp_path):
+    refused = ammi("index", "build", tmp_path / "index", location.source, "--language", "klingon")
+    check_refused(refused, "expected one of", "german")
+    assert not (tmp_path / "index").exists()
+
+
 def test_one_document(ammi: Run, tmp_path):
     source = write(tmp_path / "one.jsonl", [{"text": "a single document", "labels": "x"}])
     model, index = tmp_path / "model", tmp_path / "index"

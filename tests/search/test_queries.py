@@ -67,7 +67,7 @@ TEXTS = {
     "matrix": "The inverse of a matrix, and matrices in general.",
     "oil": "The price of crude oil, and of natural gas.",
     "crude": "Oil that is crude: its price is in the news.",
-    "title": "Nothing of it is in the text.",
+    "title": "Nothing of it has been in the text.",
     "japan": "日本語の文書",
     "unpack": "To unpack an archive: tar -xzf archive.tgz",
     "pack": "Pack it by tar -czf, and look into it with parse_archive.",
@@ -92,6 +92,7 @@ ASKED = {
     "matri": (["matrix"], [], {"matri": "matri*"}),
     "matirx of jaguars": (["jaguar", "car", "matrix"], [], {"matirx": "matrix"}),
     "jaguaar xyzzyx": (["jaguar", "car"], ["xyzzyx"], {"jaguaar": "jaguar"}),
+    "beeen cats": (["jaguar"], ["beeen"], {}),  # "been" is a stop word
     "ol 2019 known": ([], ["ol", "2019", "known"], {}),
     "natural\nmatirx": (["oil"], ["matirx"], {}),
 }

@@ -380,6 +380,7 @@ def test_the_document_with_the_id_of_the_query_is_the_first_hit(index):
     assert [hit.id for hit in hits] == [" "]
     (hits,) = index.search_ranked(np.zeros((1, 3), np.uint8), [WordRanking("7", None)], 5)
     assert [hit.id for hit in hits] == [7]  # found by its id alone
+    assert (hits[0].why.parts, hits[0].why.passage, hits.unknown) == ({"id": 0}, "numpy.linalg.inv", ["7"])
 
 
 @every_store

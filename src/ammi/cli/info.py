@@ -44,6 +44,8 @@ def info(
     if as_json:
         say_json(about)
         return
+    if "language" in about:
+        about["language"] = about["language"] or "not detected"
     unknown = about.pop("unknown_words", None)
     shares = {"unknown words": _shares(unknown)} if isinstance(unknown, dict) else {}
     facts({**{name.replace("_", " "): _in_words(value) for name, value in about.items()}, **shares})

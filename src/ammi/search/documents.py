@@ -105,12 +105,14 @@ class Hits(list[Hit]):
     _codes: displays.CodesOf | None = None  # finds the codes that a display compares
 
     def __repr__(self) -> str:
-        return displays.hits_in_words(self)
+        return "\n".join([displays.hits_in_words(self), *self._notes()])
 
     def _repr_html_(self) -> str:
+        return displays.hits(self, self._codes, self._notes())
+
+    def _notes(self) -> list[str]:
         notes = [f"No document has {word}." for word in self.unknown]
-        notes += [f"Searched for {right} instead of {word}." for word, right in self.corrected.items()]
-        return displays.hits(self, self._codes, notes)
+        return notes + [f"Searched for {right} instead of {word}." for word, right in self.corrected.items()]
 
     def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in vars(self).items() if name != "_codes"}

@@ -297,8 +297,12 @@ def with_first(own: Entry, alone: Hits, query: Codes, hits: Hits, k: int) -> Hit
     distance = int(np.bitwise_count(own.code ^ query).sum())
     first = alone[0] if alone else Hit(own.id, distance, 0.0, own.text, own.metadata)
     score = max(hit.score for hit in [first, *hits])
-    why = first.why and first.why._replace(parts=first.why.parts | {"id": score - first.score})
-    return Hits([first._replace(score=score, why=why), *[hit for hit in hits if hit.id != own.id][: k - 1]])
+    why = first.why or explained(own.text or "", Wanted(), [], {})  # an id of digits has no word to look for
+    why = why._replace(parts=why.parts | {"id": score - first.score})
+    others = [hit for hit in hits if hit.id != own.id][: k - 1]
+    found = Hits([first._replace(score=score, why=why), *others])
+    found.unknown, found.corrected = hits.unknown, hits.corrected
+    return found
 
 
 def best_by_terms(

@@ -193,7 +193,8 @@ class _Forms:
 
     def nearest(self, word: str) -> str | None:
         """Return the word one edit away that most texts have, of several the first by code points, if there is one."""
-        edits = {*_edits(word, {*ascii_lowercase, *word, *"".join(STOP_WORDS.get(self._language or "", ()))})}
+        stop_words = STOP_WORDS.get(self._language or "", frozenset())
+        edits = _edits(word, {*ascii_lowercase, *word, *"".join(stop_words)}) - stop_words
         of_edits = {*stems(self._language, [*edits])}
         self.read(of_edits)
         having = self._having(edits & self.of_stems(of_edits))

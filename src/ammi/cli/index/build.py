@@ -90,7 +90,8 @@ def build(
 ) -> None:
     """Build a collection of documents, or of the codes that [bold]ammi encode[/] wrote.
 
-    Without --model, learn one from the documents first: from vectors if the source has them, else from words.
+    Without --model, learn one from the documents first: from vectors if the source is a matrix or --vector names
+    their column, else from words.
     With --embedder, learn from words and from embeddings: texts are found by meaning, too, and no vector is kept.
     The collection contains the model, the texts and all other columns; a search needs nothing else.
     Columns of CSV and TSV get types, which are printed: numbers, dates and booleans, so that filters compare 9 and 10
@@ -154,6 +155,9 @@ def build_of_documents(
         with store.create(location, model) as collection:
             incoming.add_to(collection, as_json)
         return
+    from ammi.search.languages import checked_language
+
+    checked_language(store.language)  # before a model is learned, which takes long
     kind = default_features(sources, options)
     documents = Documents(sources, options, reads="vector" if kind == "vectors" else "text")
     with TemporaryDirectory() as cache:  # of the embeddings that are learned from: their codes are wanted next

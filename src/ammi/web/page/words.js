@@ -64,9 +64,12 @@ let firstKeys = [];
 /** Show these metadata keys before others. */
 export const showFirst = (keys) => (firstKeys = keys);
 
+const LONG_FACT = 30; // characters, as of message ids and lists of references, which come last
+
 /** Return the id and the metadata as texts, without the title. */
 export function factsOf({ id, metadata }) {
   const facts = Object.entries(metadata ?? {}).map(([key, value]) => [key, valueInWords(value)]);
   const shown = facts.filter(([key, value]) => value && !TITLES.includes(key));
-  return [["id", String(id)], ...shown.sort(([a], [b]) => firstKeys.includes(b) - firstKeys.includes(a))];
+  const place = ([key, value]) => (firstKeys.includes(key) ? 0 : value.length > LONG_FACT ? 2 : 1);
+  return [["id", String(id)], ...shown.sort((one, other) => place(one) - place(other))];
 }

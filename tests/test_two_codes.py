@@ -62,7 +62,9 @@ def test_a_code_of_unknown_words_says_nothing(model, tmp_path):
         collection.add(TEXTS)
         hits = collection.search("xyzzyfoo", 5)
         assert hits
-        assert all(hit.why.parts["code"] == 0 != hit.why.parts["cosine"] for hit in hits)
+        parts = [hit.why.parts for hit in hits if hit.why]
+        assert all(one["code"] == 0 != one["cosine"] for one in parts)
+        assert len(parts) == len(hits)
 
 
 @pytest.mark.parametrize("vectors", [None, "float16"])

@@ -186,7 +186,10 @@ class AnyCollection(Protocol):
         """Return, for each query, the k documents that answer it best; the arguments are those of `search`."""
 
     def within(self, query: Query, radius: int, where: Where | None = None) -> Hits:
-        """Return all documents at most radius bits from a text or a vector, the nearest first."""
+        """Return all documents at most radius bits from a text or a vector, the nearest first.
+
+        A text of which the model knows no word finds nothing: its code says nothing.
+        """
 
     def like(
         self, id: Id, k: int = 10, where: Where | None = None, *, radius: int | None = None, distinct: bool = False
@@ -211,7 +214,8 @@ class AnyCollection(Protocol):
         """Return documents at growing distance from a document or a query: the nearest at least that far away for each.
 
         Of equally near documents it is the one that shares the most, and the rarest, words with the document or the
-        query. A document that answers two distances is listed once.
+        query. A document that answers two distances is listed once. A query of which the model knows no word finds
+        nothing.
 
         Args:
             distinct: leave out near-duplicates of the document, and of those before them.

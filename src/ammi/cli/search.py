@@ -114,12 +114,14 @@ def search(
             found = collection.like(id, options.k, where, radius=options.radius, distinct=distinct)
             _show(f"like {id}", found, where, as_json)
         if texts or vector or not like:
-            queries = _queries(collection, texts or [], vector)
+            queries = _queries(collection, texts or [], vector, by_words=options.radius is None)
             for name, hits in _answers(collection, queries, options, where):
                 _show(name, hits, where, as_json)
 
 
-def _queries(collection: "ammi.Collection", texts: list[str], file: Path | None) -> "Iterator[tuple[str, Query]]":
+def _queries(
+    collection: "ammi.Collection", texts: list[str], file: Path | None, by_words: bool
+) -> "Iterator[tuple[str, Query]]":
     """Yield the name of each query, and the query: texts, or vectors of a file or of standard input."""
     if file is not None or (not texts and collection.reads == "vector"):
         check_query_kind(collection, "vector")
@@ -128,7 +130,8 @@ def _queries(collection: "ammi.Collection", texts: list[str], file: Path | None)
     for text in texts or query_lines():
         check_query_kind(collection, "text")
         if collection.reads == "text" and not collection.knows(text):
-            note(f"the model knows no word of {text[:60]!r}: only documents with its words are found")
+            found = "only documents with its words are" if by_words else "nothing is"
+            note(f"the model knows no word of {text[:60]!r}: {found} found")
         yield text, text
 
 

@@ -9,7 +9,6 @@ import ammi
 from ammi.cli.options import Location, TableOptions
 from ammi.cli.progress import counter
 from ammi.cli.screen import beginning, new_table, note, plain, results, say_csv, say_json
-from ammi.search.headings import title_in
 from ammi.urls import shown
 
 if TYPE_CHECKING:
@@ -40,6 +39,8 @@ def topics(
     ammi topics articles -n 8
     ammi topics articles -n 72 --csv > topics.csv
     """
+    from ammi.search.headings import title_in
+
     with ammi.Collection.open(location) as collection:
         with counter("drawing the map"):
             found = collection.topics(n)

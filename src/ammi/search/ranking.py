@@ -297,7 +297,7 @@ def with_first(own: Entry, alone: Hits, query: Codes, hits: Hits, k: int) -> Hit
     distance = int(np.bitwise_count(own.code ^ query).sum())
     first = alone[0] if alone else Hit(own.id, distance, 0.0, own.text, own.metadata)
     score = max(hit.score for hit in [first, *hits])
-    why = first.why or explained(own.text or "", Wanted(), [], {})  # an id of digits has no word to look for
+    why = first.why or explained(own.text or "", Wanted(), [], {})  # an id without letters has no word to look for
     why = why._replace(parts=why.parts | {"id": score - first.score})
     others = [hit for hit in hits if hit.id != own.id][: k - 1]
     found = Hits([first._replace(score=score, why=why), *others])

@@ -133,7 +133,7 @@ class LiveExplorer:
             return
         map = kept and kept.moved_to(explorer.sample)
         if kept is not None and map is not None and kept.ids == explorer.sample.ids:
-            publish("ready", 0.8, "reading the documents", map, kept.colours)  # only metadata may have changed
+            publish("ready", 0.8, "reading the documents", map, kept.colours)  # the same documents, with other metadata
         elif map is not None:
             publish("rough", 0.8, "reading the documents", map)
         else:

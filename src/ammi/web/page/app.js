@@ -93,7 +93,7 @@ async function renew() {
 async function follow(state, how) {
   if (!about) return;
   const turn = ++turns;
-  const height = heightLeft(); // before the view of the step before goes, which scrolls
+  const height = heightLeft(); // read now: when the old view is removed, the page scrolls, and that is remembered
   if (how !== "first") waited.cancel(); // letters typed before this step
   await renew();
   if (turn !== turns) return; // the address has changed meanwhile

@@ -217,7 +217,7 @@ function dateAfter(date, step) {
   return new Date(moved).toISOString().slice(0, date.length);
 }
 
-/** The fields of a range. The last day, month or year belongs to it: documents of that day have a time of day, too. */
+/** The fields of a range. It includes the whole last day, month or year: documents may have a time of day. */
 function range({ key, bins }, { conditions, change }, others) {
   const areDates = typeof bins[0].low === "string";
   const plain = (value) => value?.replaceAll('"', "") ?? "";

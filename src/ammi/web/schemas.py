@@ -393,7 +393,7 @@ class MapAnswer(Model):
 
     `x` and `y` are base64 of little-endian uint16, a number a point: 0 is left or bottom, 65535 right or top. While
     `state` is "computing" there are no points; "rough" is a first layout, and a better one will follow: ask again
-    after `retry` seconds; "ready" is final.
+    after `retry` seconds. Once it is "ready", the points stay where they are.
     """
 
     state: MapState
